@@ -1,0 +1,78 @@
+package rental
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+const versionSuffix = "/api/v1"
+
+// parseBaseURL accepts an address that the key may be sent to. Errors do not repeat the address: it may hold a password.
+func parseBaseURL(raw string) (*url.URL, error) {
+	if raw == "" {
+		return nil, errors.New("the base URL is empty")
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("the base URL is not a valid URL")
+	case u.User != nil:
+		return nil, errors.New("the base URL carries user information; authentication is by API key only")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, errors.New("the base URL does not begin with https://")
+	case u.Hostname() == "":
+		return nil, errors.New("the base URL has no host")
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network; %s needs https", u.Hostname())
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
+		return nil, errors.New("the base URL has a query or a fragment")
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
+	if !strings.HasSuffix(u.Path, versionSuffix) {
+		return nil, fmt.Errorf("the base URL does not end with %s", versionSuffix)
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+// printableURL keeps an address that may hold a password out of sight.
+func printableURL(raw string) string {
+	if _, err := parseBaseURL(raw); err != nil {
+		return "(invalid)"
+	}
+	return raw
+}
+
+var errBadElement = errors.New(`an id cannot be empty, "." or ".."`)
+
+// escapePath joins opaque elements to a path. The two dot elements cannot be escaped: servers and proxies resolve them even then.
+func escapePath(elements []string) (string, error) {
+	var path strings.Builder
+	for _, element := range elements {
+		if element == "" || element == "." || element == ".." {
+			return "/" + strings.Join(elements, "/"), errBadElement
+		}
+		path.WriteByte('/')
+		path.WriteString(url.PathEscape(element))
+	}
+	return path.String(), nil
+}
+
+// resolve puts an escaped path below the base address.
+func resolve(base *url.URL, elements []string, escaped string, query url.Values) *url.URL {
+	u := *base
+	u.Path = base.Path + "/" + strings.Join(elements, "/")
+	u.RawPath = base.EscapedPath() + escaped
+	u.RawQuery = query.Encode()
+	return &u
+}

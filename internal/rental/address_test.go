@@ -1,0 +1,90 @@
+package rental
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func mustURL(t *testing.T, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestBaseURL(t *testing.T) {
+	good := map[string]string{
+		"https://rent.example/api/v1":        "https://rent.example/api/v1",
+		"https://rent.example/api/v1/":       "https://rent.example/api/v1",
+		"https://rent.example:8443/x/api/v1": "https://rent.example:8443/x/api/v1",
+		"http://localhost:1234/api/v1":       "http://localhost:1234/api/v1",
+		"http://127.8.9.1/api/v1//":          "http://127.8.9.1/api/v1",
+		"http://[::1]:80/api/v1":             "http://[::1]:80/api/v1",
+	}
+	for raw, want := range good {
+		client, err := New(Config{BaseURL: raw})
+		if err != nil || client.BaseURL() != want {
+			t.Errorf("%s: %v, %v", raw, client, err)
+		}
+	}
+	bad := []string{
+		"", "rent.example/api/v1", "/api/v1", "ftp://rent.example/api/v1", "https:///api/v1", "https:rent.example/api/v1", "https://rent.example",
+		"https://rent.example/api/v2", "https://rent.example/api/v1/me", "https://rent.example/api/v1?x=1", "https://rent.example/api/v1?",
+		"https://rent.example/api/v1#f", "https://rent.example/api/v1#", "https://user:" + canary + "@rent.example/api/v1", "https://" + canary + "@rent.example/api/v1",
+		"https://rent.example:" + canary + "/api/v1", "http://rent.example/api/v1", "http://10.0.0.1/api/v1", "http://localhost.evil.example/api/v1",
+		"http://[::2]/api/v1", "http://0.0.0.0/api/v1", "https://rent example/api/v1", "\x00",
+	}
+	for _, raw := range bad {
+		if _, err := New(Config{BaseURL: raw}); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%q: %v", raw, err)
+		}
+	}
+}
+
+func TestConfigTexts(t *testing.T) {
+	const base = "https://rent.example/api/v1"
+	for _, config := range []Config{
+		{BaseURL: base, APIKey: canary + "\n"}, {BaseURL: base, APIKey: " " + canary}, {BaseURL: base, Language: "en\r\nX: y"},
+		{BaseURL: base, UserAgent: "a\x00"}, {BaseURL: base, RequestTimeout: -1},
+	} {
+		if _, err := New(config); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%+v: %v", config, err)
+		}
+	}
+}
+
+// Whatever an id is, the request goes below its noun, and the service reads the same id back.
+func FuzzPathEscape(f *testing.F) {
+	for _, seed := range []string{"i-1", "a/b", "..", ".", "", "../../me", "%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ", "\x00\r\n", "\xff", ";", "a//b", "+&="} {
+		f.Add(seed)
+	}
+	base, err := parseBaseURL("https://rent.example/base%2Fd/api/v1")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		elements := []string{"instances", id, "logs"}
+		escaped, err := escapePath(elements)
+		if refused := id == "" || id == "." || id == ".."; refused || err != nil {
+			if !refused || err == nil {
+				t.Fatalf("%q: %v", id, err)
+			}
+			return
+		}
+		wire := resolve(base, elements, escaped, nil).RequestURI()
+		rest, ok := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
+		if !ok {
+			t.Fatalf("%q went to %s", id, wire)
+		}
+		middle, ok := strings.CutSuffix(rest, "/logs")
+		if !ok || strings.ContainsAny(middle, "/?#") {
+			t.Fatalf("%q went to %s", id, wire)
+		}
+		if back, err := url.PathUnescape(middle); err != nil || back != id {
+			t.Fatalf("%q came back as %q (%v)", id, back, err)
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package rental
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func failWith(t *testing.T, s step) *Error {
+	t.Helper()
+	s2 := &script{steps: []step{s}}
+	client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s2, -1 })
+	_, err := client.GetInstance(t.Context(), "i")
+	return asError(t, err)
+}
+
+func TestErrorCodes(t *testing.T) {
+	predicates := map[string]func(error) bool{
+		CodeUnauthorized: IsUnauthorized, CodeInsufficientFunds: IsInsufficientFunds, CodeForbidden: IsForbidden, CodeNotFound: IsNotFound,
+		CodeConflict: IsConflict, CodeValidation: IsValidation, CodeInternal: IsUnavailable, CodeProviderUnavailable: IsUnavailable,
+	}
+	status := map[string]int{
+		CodeUnauthorized: 401, CodeInsufficientFunds: 402, CodeForbidden: 403, CodeNotFound: 404, CodeConflict: 409, CodeValidation: 422,
+		CodeInternal: 500, CodeProviderUnavailable: 503,
+	}
+	for code := range predicates {
+		e := failWith(t, step{status: status[code], header: "X-Request-Id: req-7", body: errorBody(code)})
+		wrapped := fmt.Errorf("while testing: %w", e)
+		for other, is := range predicates {
+			want := other == code || status[other] >= 500 && status[code] >= 500
+			if is(wrapped) != want {
+				t.Errorf("%s: the predicate of %s says %t", code, other, !want)
+			}
+		}
+		if !HasCode(wrapped, code) || HasCode(wrapped, "") || HasCode(errors.New(code), code) {
+			t.Errorf("HasCode fails for %s", code)
+		}
+		for _, part := range []string{"GET", "/instances/i", fmt.Sprint(status[code]), code, "no", "req-7"} {
+			if !strings.Contains(e.Error(), part) {
+				t.Errorf("%q lacks %q", e.Error(), part)
+			}
+		}
+	}
+}
+
+func TestErrorBodies(t *testing.T) {
+	tests := []struct {
+		name    string
+		step    step
+		code    string
+		message string
+		request string
+	}{
+		{"a proxy's page", step{status: 502, body: "<html><h1>Bad Gateway</h1></html>"}, "", "bad gateway", ""},
+		{"a proxy's 404 is not not_found", step{status: 404, body: "<html>"}, "", "not found", ""},
+		{"empty", step{status: 500}, "", "internal server error", ""},
+		{"no such status", step{status: 599}, "", "no explanation was given", ""},
+		{"another JSON", step{status: 500, body: `{"message":"x"}`}, "", "internal server error", ""},
+		{"error is a text", step{status: 400, body: `{"error":"x"}`}, "", "bad request", ""},
+		{"message is no text", step{status: 409, body: `{"error":{"code":"conflict","message":5}}`}, CodeConflict, "conflict", ""},
+		{"details are no object", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":[1]}}`}, CodeConflict, "m", ""},
+		{"unknown code", step{status: 418, body: errorBody("teapot")}, "teapot", "no", ""},
+		{"request id in details", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":{"request_id":"r9"}}}`}, CodeConflict, "m", "r9"},
+		{"terminal escapes", step{status: 409, body: `{"error":{"code":"conflict","message":"a\u001b[31mred\u001b[0m\u001b]0;title\u0007\r\nb\u202ec\u009b2Jd"}}`}, CodeConflict, "ared  bcd", ""},
+		{"long", step{status: 409, body: `{"error":{"code":"conflict","message":"` + strings.Repeat("ж", 5000) + `"}}`}, CodeConflict, strings.Repeat("ж", 1000) + "…", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := failWith(t, test.step)
+			got := []any{e.Status, e.Code, e.Message, e.RequestID}
+			if diff := cmp.Diff([]any{test.step.status, test.code, test.message, test.request}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if IsNotFound(e) {
+				t.Error("taken for not_found")
+			}
+		})
+	}
+}
+
+func TestDetails(t *testing.T) {
+	details := func(text string) *Error {
+		return failWith(t, step{status: 422, body: `{"error":{"code":"validation_error","message":"m","details":` + text + `}}`})
+	}
+	kops := map[string]int64{`{"short_kop":123456789012345678}`: 123456789012345678, `{"short_kop":"5"}`: -1, `{"short_kop":1.5}`: -1, `{}`: -1, `null`: -1}
+	for text, want := range kops {
+		if got, ok := details(text).ShortKop(); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%s: %d, %t", text, got, ok)
+		}
+	}
+	if got := details(`{"reason":"email_not_verified"}`).Reason(); got != ReasonEmailNotVerified {
+		t.Errorf("reason %q", got)
+	}
+	issues := map[string][]Issue{
+		`{"issues":[{"field":"disk_gb","message":"too small"}]}`:             {{"disk_gb", "too small"}},
+		`{"issues":[{"path":["env","HOME"],"msg":"no"},{"path":"ports.0"}]}`: {{"env.HOME", "no"}, {"ports.0", ""}},
+		`{"issues":[{"path":["ports",0],"message":"no"}]}`:                   {{"ports.0", "no"}},
+		`{"issues":["a","b"]}`:                                                  {{"", "a"}, {"", "b"}},
+		`{"issues":{"name":["short","odd"],"image":"no tag"}}`:                  {{"image", "no tag"}, {"name", "short; odd"}},
+		`{"issues":[{"loc":["body","name"],"msg":"short"},null,7,[],{"x":{}}]}`: {{"body.name", "short"}, {"", "7"}},
+		`{"issues":"all wrong"}`:                                                nil,
+		`{}`:                                                                    nil,
+	}
+	for text, want := range issues {
+		if diff := cmp.Diff(want, details(text).Issues()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestNetworkErrorTellsTheCauseOnce(t *testing.T) {
+	e := failWith(t, step{err: io.ErrUnexpectedEOF})
+	if !errors.Is(e, io.ErrUnexpectedEOF) || strings.Contains(e.Message, "https://") || e.Error() != "GET /instances/i: unexpected EOF" {
+		t.Errorf("got %v", e)
+	}
+}
+
+// No answer of a stranger breaks the decoding of errors, nor what is printed of them.
+func FuzzErrorBody(f *testing.F) {
+	for _, seed := range []string{
+		errorBody("conflict"), `{"error":{"code":5,"message":[],"details":{"issues":[{"path":[1,null]}],"short_kop":1e400}}}`, `{"error":null}`, `[]`, `<html>`,
+		"{\"error\":{\"code\":\"a\\u001b[2J\",\"message\":\"\\u0000\xff\\ud800\"}}", `{"error":{"code":"c","message":"m","details":{"reason":{},"request_id":7}}}`,
+	} {
+		f.Add(422, seed)
+	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		status = 400 + (status%200+200)%200
+		c := &call{path: "/x", mask: mask{canary}}
+		resp, err := (&script{steps: []step{{status: status, body: body}}}).RoundTrip(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := c.serviceError("GET", resp, []byte(body), nil)
+		e.ShortKop()
+		texts := []string{e.Error(), e.Code, e.Message, e.Reason(), e.RequestID}
+		for _, issue := range e.Issues() {
+			texts = append(texts, issue.Field, issue.Message)
+		}
+		for _, text := range texts {
+			if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+				t.Fatalf("%q", text)
+			}
+		}
+		if e.Status != status || e.Message == "" || utf8.RuneCountInString(e.Message) > maxMessage+1 {
+			t.Fatalf("%+v", e)
+		}
+	})
+}

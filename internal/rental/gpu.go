@@ -1,0 +1,33 @@
+package rental
+
+import (
+	"context"
+	"iter"
+)
+
+// GPUTier is the class of a GPU model.
+type GPUTier string
+
+// The known tiers.
+const (
+	TierConsumer    GPUTier = "consumer"
+	TierWorkstation GPUTier = "workstation"
+	TierDatacenter  GPUTier = "datacenter"
+	TierLegacy      GPUTier = "legacy"
+)
+
+// GPUModel is a GPU model with what it costs at least. Prices are kopecks per GPU and hour, nil when nothing is on offer.
+type GPUModel struct {
+	Slug                  string  `json:"slug"` // for OfferQuery.GPU
+	Name                  string  `json:"name"`
+	VRAMGB                int64   `json:"vram_gb"` // per GPU
+	Tier                  GPUTier `json:"tier"`
+	AvailableGPUs         int64   `json:"available_gpus"`
+	FromKopH              *int64  `json:"from_kop_h"` // cheapest on demand
+	FromInterruptibleKopH *int64  `json:"from_interruptible_kop_h"`
+}
+
+// ListGPUs lists the GPU models. Public; the service caches the answer for 60 seconds.
+func (c *Client) ListGPUs(ctx context.Context, options ListOptions) iter.Seq2[GPUModel, error] {
+	return list[GPUModel](ctx, c, request{path: []string{"gpus"}, access: public}, options)
+}

@@ -1,0 +1,46 @@
+package rental
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// logLayer tells about every attempt, never about a header that could authenticate or a body.
+type logLayer struct {
+	next http.RoundTripper
+	log  func(ctx context.Context, message string, fields map[string]any)
+}
+
+func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
+	start := time.Now()
+	resp, err := l.next.RoundTrip(req)
+	call := callOf(req.Context())
+	fields := map[string]any{
+		"method":      req.Method,
+		"path":        call.mask.text(req.URL.EscapedPath()),
+		"attempt":     call.attempt,
+		"duration_ms": time.Since(start).Milliseconds(),
+	}
+	add := func(name, value string) {
+		if value != "" {
+			fields[name] = printable(call.mask.text(value), maxMessage)
+		}
+	}
+	add("query", req.URL.RawQuery)
+	if err != nil {
+		add("error", err.Error())
+		l.log(req.Context(), "API request failed", fields)
+		return resp, err
+	}
+	fields["status"] = resp.StatusCode
+	add("request_id", resp.Header.Get("X-Request-Id"))
+	add("rate_remaining", resp.Header.Get("X-RateLimit-Remaining"))
+	add("retry_after", resp.Header.Get("Retry-After"))
+	if resp.StatusCode >= 400 {
+		code, _, _ := parseEnvelope(peek(resp))
+		add("error_code", code)
+	}
+	l.log(req.Context(), "API request", fields)
+	return resp, nil
+}

@@ -1,0 +1,121 @@
+package rental
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func discardLog(context.Context, string, map[string]any) {}
+
+const deviceSecret = "DEVICEsecretDEVICEsecret"
+
+// Every operation meets every kind of failure, whose texts all repeat the secrets; none of them comes out.
+func TestSecretsStayInside(t *testing.T) {
+	echo := canary + " " + deviceSecret
+	failures := map[string]step{
+		"network error": {err: fmt.Errorf("proxy said %s", echo)},
+		"url error":     {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
+		"own error":     {status: 422, header: "X-Request-Id: " + echo, body: `{"error":{"code":"` + echo + `","message":"` + echo + `","details":{"` + echo + `":["` + echo + `"],"reason":"` + echo + `"}}}`},
+		"page":          {status: 502, body: "<html>" + echo},
+		"broken":        {status: 200, body: echo},
+		"wrong type":    {status: 200, body: `{"id":{"` + echo + `":1},"data":"` + echo + `","secret":["` + echo + `"],"api_key":{"x":"` + echo + `"},"device_code":{"x":"` + echo + `"},"balance_kop":"` + echo + `","lines":"` + echo + `","slug":[]}`},
+		"redirect":      {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
+		"limited":       {status: 429, header: "Retry-After: 86400", body: errorBody(echo)},
+	}
+	calls := map[string]func(context.Context, *Client) error{
+		"device token": func(ctx context.Context, c *Client) error {
+			_, err := c.CreateDeviceToken(ctx, deviceSecret)
+			return err
+		},
+		"key as an id": func(ctx context.Context, c *Client) error { return c.DeleteAPIKey(ctx, canary) },
+	}
+	for _, op := range operations(t) {
+		calls[op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
+	}
+	for name, failure := range failures {
+		for id, do := range calls {
+			t.Run(name+"/"+id, func(t *testing.T) {
+				var mu sync.Mutex
+				var out strings.Builder
+				record := func(_ context.Context, message string, fields map[string]any) {
+					mu.Lock()
+					defer mu.Unlock()
+					fmt.Fprintf(&out, "%s %v\n", message, fields)
+				}
+				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Log, c.MaxRetries = &script{steps: []step{failure}}, record, 1
+				})
+				if err := do(t.Context(), client); err != nil {
+					e := asError(t, err)
+					details, jsonErr := json.Marshal(e.Details)
+					if jsonErr != nil {
+						t.Error(jsonErr)
+					}
+					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v", err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
+				} else if id != "deleteTemplate" && id != "deleteSshKey" && id != "deleteApiKey" && id != "key as an id" {
+					t.Error("no failure was met")
+				}
+				text := out.String()
+				if strings.Contains(text, canary) || id == "device token" && strings.Contains(text, deviceSecret) {
+					t.Errorf("a secret came out:\n%s", text)
+				}
+				if text == "" {
+					t.Error("nothing was logged")
+				}
+			})
+		}
+	}
+}
+
+func TestPrintingHidesSecrets(t *testing.T) {
+	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
+	client := connect(t, config.BaseURL)
+	values := []any{
+		config, &config, client, APIKeyCreated{Secret: canary}, &APIKeyCreated{Secret: canary}, DeviceCode{DeviceCode: canary},
+		DeviceToken{APIKey: canary}, []DeviceToken{{APIKey: canary}}, Config{BaseURL: "https://user:" + canary + "@rent.example/api/v1"},
+	}
+	for _, value := range values {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+			if text := fmt.Sprintf(verb, value); strings.Contains(text, canary) {
+				t.Errorf("%s of %T: %s", verb, value, text)
+			}
+		}
+	}
+}
+
+func TestLogFields(t *testing.T) {
+	var lines []map[string]any
+	s := &script{steps: []step{{status: 503, header: "X-Request-Id: r-1", body: errorBody("provider_unavailable")}, {err: io.EOF}, {status: 200, body: onePage("")}}}
+	client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+		c.Transport, c.Log = s, func(_ context.Context, _ string, fields map[string]any) { lines = append(lines, fields) }
+	})
+	if _, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{Status: ListAll})); err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{
+		{"attempt": 1, "status": 503, "error_code": CodeProviderUnavailable, "request_id": "r-1"},
+		{"attempt": 2, "error": "EOF"},
+		{"attempt": 3, "status": 200},
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines, want one per attempt", len(lines))
+	}
+	for i, line := range lines {
+		for _, common := range []string{"method", "path", "query", "duration_ms"} {
+			if _, ok := line[common]; !ok {
+				t.Errorf("line %d has no %s", i, common)
+			}
+			delete(line, common)
+		}
+		if fmt.Sprint(line) != fmt.Sprint(want[i]) {
+			t.Errorf("line %d: %v, want %v", i, line, want[i])
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package rental
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestNowFollowsTheService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+		client, _ := play(t,
+			step{status: 200, body: onePage(""), header: "Date: Sat, 01 Jan 1994 00:00:00 GMT"},
+			step{status: 404, body: errorBody("not_found"), header: "Date: " + told.Format(http.TimeFormat)},
+			step{status: 200, body: `{"id":"u"}`, header: "Date: yesterday"},
+		)
+		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || !client.Now().Equal(time.Now()) {
+			t.Errorf("after an answer that may come from a cache: %s, %v", client.Now(), err)
+		}
+		if _, err := client.GetMe(t.Context()); !IsNotFound(err) || !client.Now().Equal(told) {
+			t.Errorf("told %s, now %s, %v", told, client.Now(), err)
+		}
+		time.Sleep(time.Hour)
+		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(told.Add(time.Hour)) {
+			t.Errorf("an hour after %s it is %s, %v", told, client.Now(), err)
+		}
+	})
+}
+
+// A Retry-After date is in the service's time, whatever ours is.
+func TestRetryAfterDateIsTheServices(t *testing.T) {
+	date := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	header := http.Header{"Date": {date.Format(http.TimeFormat)}, "Retry-After": {date.Add(7 * time.Second).Format(http.TimeFormat)}}
+	if wait, ok := retryAfter(header, time.Now()); !ok || wait != 7*time.Second {
+		t.Errorf("got %s, %t; want 7s", wait, ok)
+	}
+}

@@ -1,0 +1,46 @@
+package rental
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// idleConnections is how many connections to the service stay open between calls: as many as a large apply makes in parallel.
+const idleConnections = 64
+
+// newTransport puts the layers together; this is the one place that decides their order. A request passes them from the top of this
+// list to the bottom, its answer from the bottom to the top.
+//
+//	authorize   once per call: the key is the same for all attempts, and nothing above needs to see it
+//	identify    once per call: language and user agent
+//	retry       repeats all that is below it, and follows redirects, so every attempt and every hop passes the layers below anew
+//	budget      each attempt waits at the gate of its rate budget: above the clock and the log, for that wait is not the service's
+//	log         one line per attempt, with the duration of HTTP alone; not in the chain at all when logging is off
+//	attempt     the time-out of one attempt, body included; it reads the body, so that a body cut short is a network error to retry
+//	HTTP        connections, TLS, proxy
+func newTransport(config Config) http.RoundTripper {
+	layers := config.Transport
+	layers = attemptLayer{next: layers, timeout: config.RequestTimeout}
+	if config.Log != nil {
+		layers = logLayer{next: layers, log: config.Log}
+	}
+	layers = &budgetLayer{next: layers}
+	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff)
+	layers = identifyLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
+	return authorizeLayer{next: layers, apiKey: config.APIKey}
+}
+
+// newHTTPTransport is http.DefaultTransport (proxy from the environment, HTTP/2) with more idle connections to one host.
+func newHTTPTransport() http.RoundTripper {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport = standard.Clone()
+	}
+	transport.MaxIdleConns = idleConnections
+	transport.MaxIdleConnsPerHost = idleConnections
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{}
+	}
+	transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
+	return transport
+}

@@ -1,0 +1,252 @@
+package rental
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// These tests run in bubbles whose clock jumps whenever everybody sleeps, so hours cost nothing.
+
+func limited(retryAfter string) step {
+	return step{status: 429, header: "Retry-After: " + retryAfter, body: errorBody("rate_limited")}
+}
+
+func TestRetryAfterIsObeyed(t *testing.T) {
+	ok := step{status: 200, body: `{"id":"u"}`}
+	unavailable := func(after string) step {
+		return step{status: 503, header: "Retry-After: " + after, body: errorBody("provider_unavailable")}
+	}
+	tests := []struct {
+		name        string
+		first       step
+		least, most time.Duration
+	}{
+		{"seconds", limited("40"), 40 * time.Second, 50 * time.Second},
+		{"date", limited(inBubble(90 * time.Second)), 90 * time.Second, 95 * time.Second},
+		{"past date", limited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
+		{"zero", limited("0"), time.Second, time.Second},
+		{"none", step{status: 429}, time.Second, time.Second},
+		{"nonsense", limited("soon"), time.Second, time.Second},
+		{"negative", limited("-3"), time.Second, time.Second},
+		{"503", unavailable("20"), 20 * time.Second, 25 * time.Second},
+		{"503 without", step{status: 503}, time.Second, time.Second},
+		{"502 has no say", step{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{steps: []step{test.first, ok}}
+				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Backoff = s, func(int) time.Duration { return time.Second }
+				})
+				start := time.Now()
+				_, err := client.GetMe(t.Context())
+				if took := time.Since(start); err != nil || took < test.least || took > test.most {
+					t.Errorf("took %s (%v), want %s to %s", took, err, test.least, test.most)
+				}
+			})
+		})
+	}
+}
+
+// inBubble is a date that far after a bubble's first moment, midnight of 2000-01-01 UTC.
+func inBubble(after time.Duration) string {
+	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(after).Format(http.TimeFormat)
+}
+
+// A wait that cannot end in time is not begun, and the error says what it would have been for.
+func TestEndlessRateLimit(t *testing.T) {
+	tests := []struct {
+		name       string
+		retryAfter string
+		deadline   time.Duration // 0: none
+		most       time.Duration
+	}{
+		{"absurd, with deadline", "86400", time.Hour, 0},
+		{"beyond all numbers, with deadline", "99999999999999999999999", time.Hour, 0},
+		{"absurd, without deadline", "86400", 0, 0},
+		{"again and again, with deadline", "60", time.Hour, time.Hour},
+		{"again and again, without deadline", "60", 0, maxToldWait},
+		{"without a header", "", 0, maxToldWait},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{steps: []step{limited(test.retryAfter)}}
+				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff = s, nil })
+				ctx := t.Context()
+				if test.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, test.deadline)
+					defer cancel()
+				}
+				start := time.Now()
+				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
+				took := time.Since(start)
+				if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.most || took < test.most*8/10 {
+					t.Errorf("after %s: %v; want the 429 within %s", took, err, test.most)
+				}
+			})
+		})
+	}
+}
+
+// Many parallel calls learn from one refusal, and come back spread out.
+func TestGateHoldsEverybodyBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var sent []time.Duration
+		start := time.Now()
+		s := &script{steps: []step{limited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, seen: func(*http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, time.Since(start))
+		}}
+		client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+		var calls sync.WaitGroup
+		get := func() {
+			if _, err := client.GetMe(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		calls.Go(get)
+		synctest.Wait()
+		for range 10 {
+			calls.Go(get)
+		}
+		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || time.Since(start) != 0 {
+			t.Errorf("the public budget was held back too: %s, %v", time.Since(start), err)
+		}
+		calls.Wait()
+		if len(sent) != 13 {
+			t.Fatalf("%d requests were sent, want 1 refused, 1 public and 11 answered", len(sent))
+		}
+		moments := map[time.Duration]bool{}
+		for _, at := range sent[2:] {
+			if at < 30*time.Second || at > 40*time.Second {
+				t.Errorf("sent after %s, want 30 s to 40 s", at)
+			}
+			moments[at] = true
+		}
+		if len(moments) < 5 {
+			t.Errorf("11 calls came back at only %d moments", len(moments))
+		}
+	})
+}
+
+func TestCancellation(t *testing.T) {
+	after := func(d time.Duration) func(*testing.T) context.Context {
+		return func(t *testing.T) context.Context {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(d, cancel)
+			return ctx
+		}
+	}
+	hang := func(req *http.Request) { <-req.Context().Done() }
+	tests := []struct {
+		name    string
+		steps   []step
+		seen    func(*http.Request)
+		unknown bool // for a keyed create
+	}{
+		{"in backoff after a 503", []step{{status: 503, body: errorBody("provider_unavailable")}}, nil, true},
+		{"in backoff without connection", []step{{err: io.EOF}}, nil, true},
+		{"in Retry-After", []step{limited("3000")}, nil, false},
+		{"in the request", []step{{err: context.Canceled}}, hang, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{steps: test.steps, seen: test.seen}
+				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Backoff, c.RequestTimeout = s, func(int) time.Duration { return time.Hour }, time.Hour
+				})
+				start := time.Now()
+				// The wait told by Retry-After exceeds what a call without deadline bears, so it gets one.
+				ctx, cancel := context.WithTimeout(after(time.Second)(t), 48*time.Hour)
+				defer cancel()
+				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
+				if took := time.Since(start); !errors.Is(err, context.Canceled) || took != time.Second {
+					t.Errorf("after %s: %v", took, err)
+				}
+				if IsOutcomeUnknown(err) != test.unknown || IsUnavailable(err) {
+					t.Errorf("unknown %t, unavailable %t: %v", IsOutcomeUnknown(err), IsUnavailable(err), err)
+				}
+			})
+		})
+	}
+}
+
+func TestCancellationAtTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := play(t, limited("50"))
+		first, stopFirst := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if _, err := client.GetMe(first); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
+		if !errors.Is(err, context.DeadlineExceeded) || IsOutcomeUnknown(err) || s.attempts() != 1 {
+			t.Errorf("%d requests, %v", s.attempts(), err)
+		}
+		stopFirst()
+		calls.Wait()
+	})
+}
+
+// The error of a deadline in the middle of retries names what was being retried.
+func TestCancelledErrorTellsWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+			c.Transport, c.Backoff = &script{steps: []step{{status: 503, body: errorBody("provider_unavailable")}}}, func(int) time.Duration { return time.Minute }
+		})
+		time.AfterFunc(time.Second, cancel)
+		_, err := client.GetMe(ctx)
+		if err == nil || !strings.Contains(err.Error(), CodeProviderUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Each attempt has the whole time-out, and it covers a body that trickles.
+func TestRequestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{steps: []step{{err: errors.New("never read")}}, seen: func(req *http.Request) { <-req.Context().Done() }}
+		client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2 })
+		start := time.Now()
+		_, err := client.GetMe(t.Context())
+		if took := time.Since(start); !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || took != time.Minute {
+			t.Errorf("after %s: %v; want a failure of the service after three times 20 s", took, err)
+		}
+		if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
+			t.Errorf("a create that timed out: %v", err)
+		}
+	})
+}
+
+func TestExponentialBackoff(t *testing.T) {
+	for attempt, longest := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second} {
+		for range 100 {
+			if pause := exponentialBackoff(attempt); pause < longest/2 || pause > longest {
+				t.Fatalf("attempt %d: %s, want %s to %s", attempt, pause, longest/2, longest)
+			}
+		}
+	}
+	if pause := exponentialBackoff(1 << 40); pause > 30*time.Second {
+		t.Error(strconv.Quote(pause.String()))
+	}
+}

@@ -1,0 +1,168 @@
+package rental
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var quiet = log.New(io.Discard, "", 0)
+
+func write(t *testing.T, w io.Writer, text string) {
+	t.Helper()
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBodyLimits(t *testing.T) {
+	huge := func(status, size int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			// The client hangs up in the middle, so a failure to write is expected.
+			if _, err := io.WriteString(w, `{"id":"`+strings.Repeat("x", size)+`"}`); err != nil {
+				return
+			}
+		}
+	}
+	t.Run("too large", func(t *testing.T) {
+		_, err := serve(t, huge(200, maxBody)).GetMe(t.Context())
+		if e := asError(t, err); e.Status != 200 || !strings.Contains(e.Message, "8192 KiB") || e.Attempts != 1 {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("large", func(t *testing.T) {
+		if user, err := serve(t, huge(200, maxBody-100)).GetMe(t.Context()); err != nil || len(user.ID) != maxBody-100 {
+			t.Errorf("got %d characters, %v", len(user.ID), err)
+		}
+	})
+	t.Run("too large an error", func(t *testing.T) {
+		_, err := serve(t, huge(404, maxErrorBody)).GetMe(t.Context())
+		if e := asError(t, err); e.Status != 404 || !strings.Contains(e.Message, "64 KiB") || IsNotFound(err) {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("too large a create", func(t *testing.T) {
+		_, err := serve(t, huge(201, maxBody)).CreateTemplate(t.Context(), TemplateCreate{})
+		if !IsOutcomeUnknown(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestSlowBody(t *testing.T) {
+	release := make(chan struct{})
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		write(t, w, `{"id":`)
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		<-release
+	}, func(c *Config) { c.RequestTimeout, c.MaxRetries = 50*time.Millisecond, 1 })
+	t.Cleanup(func() { close(release) })
+	_, err := client.GetMe(t.Context())
+	if e := asError(t, err); e.Attempts != 2 || !IsUnavailable(err) || !strings.Contains(e.Message, "50ms") {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := client.CreateTemplate(t.Context(), TemplateCreate{}); !IsOutcomeUnknown(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	var leaked atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
+	t.Cleanup(elsewhere.Close)
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/moved/me"), r.URL.Path == "/api/v1/balance":
+			if r.Header.Get("Authorization") != "Bearer "+canary {
+				t.Error("the key was lost within the origin")
+			}
+			write(t, w, `{"id":"u","balance_kop":5}`)
+		case r.URL.Path == "/api/v1/me":
+			http.Redirect(w, r, "/moved/me", http.StatusFound)
+		case r.URL.Path == "/api/v1/instances/loop":
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		case r.Method == http.MethodGet:
+			http.Redirect(w, r, elsewhere.URL+"/x", http.StatusTemporaryRedirect)
+		default:
+			http.Redirect(w, r, "/api/v1/balance", http.StatusTemporaryRedirect)
+		}
+	})
+	if _, err := client.GetMe(t.Context()); err != nil {
+		t.Errorf("a redirect within the origin: %v", err)
+	}
+	if _, err := client.GetInstance(t.Context(), "loop"); asError(t, err).Status != http.StatusFound {
+		t.Errorf("a loop: %v", err)
+	}
+	_, err := client.GetInstance(t.Context(), "i")
+	if e := asError(t, err); e.Status != http.StatusTemporaryRedirect || !strings.Contains(e.Message, elsewhere.URL) {
+		t.Errorf("another origin: %+v", e)
+	}
+	for name, do := range kinds {
+		if name == "get" || name == "list" {
+			continue
+		}
+		if e := asError(t, do(t.Context(), client)); e.Status != http.StatusTemporaryRedirect || IsOutcomeUnknown(e) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if leaked.Load() != 0 {
+		t.Errorf("%d requests went elsewhere", leaked.Load())
+	}
+}
+
+func TestBrokenRedirectIsNotRepeated(t *testing.T) {
+	client, s := play(t, step{status: 307, header: "Location: http://[bad"})
+	_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
+	if err == nil || s.attempts() != 1 {
+		t.Errorf("%d attempts, %v", s.attempts(), err)
+	}
+}
+
+func TestSameOrigin(t *testing.T) {
+	tests := map[string]bool{
+		"https://rent.example/other": true, "https://RENT.example:443/": true, "https://rent.example:8443/": false,
+		"http://rent.example/": false, "https://rent.example.evil/": false, "https://user@rent.example/": false,
+	}
+	for target, want := range tests {
+		if got := sameOrigin(mustURL(t, "https://rent.example/api/v1"), mustURL(t, target)); got != want {
+			t.Errorf("%s: %t, want %t", target, got, want)
+		}
+	}
+}
+
+// One server, many parallel calls: the transport keeps its connections, and nothing races.
+func TestParallelCallsReuseConnections(t *testing.T) {
+	var connections atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(t, w, `{"id":"u"}`) }))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	client := connect(t, server.URL+"/api/v1", func(c *Config) { c.Log = discardLog })
+	t.Cleanup(server.Close)
+	for range 20 {
+		done := make(chan error)
+		for range 16 {
+			go func() { _, err := client.GetMe(t.Context()); done <- err }()
+		}
+		for range 16 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if n := connections.Load(); n > idleConnections {
+		t.Errorf("320 calls, 16 at a time, made %d connections", n)
+	}
+}
