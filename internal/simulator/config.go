@@ -1,0 +1,90 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+)
+
+// The two kinds of clock a [Config] can name.
+const (
+	ClockReal   = "real"
+	ClockManual = "manual"
+)
+
+const (
+	defaultListen = "127.0.0.1:0"
+	defaultBoot   = 8 * time.Second
+)
+
+// Config says what a simulator is like. The zero value is a working one: a real clock, seed 0, a generated key.
+type Config struct {
+	// Listen is the address of [Start], host:port; "" means 127.0.0.1 and a free port.
+	Listen string
+	// Seed decides the offers and every generated id. Any value, 0 included, is a seed.
+	Seed uint64
+	// Clock is "real" (or "") or "manual". A manual clock moves only by [Simulator.Advance], POST /control/clock and Step.
+	Clock string
+	// Start is the first instant of a manual clock; zero means the moment of creation. A real clock starts now.
+	Start time.Time
+	// TimeScale is simulated seconds per real second of a real clock; 0 means 1.
+	TimeScale float64
+	// Step is how far every API request moves a manual clock before it is served, so that a client that polls makes
+	// progress without waiting; 0 leaves the clock alone.
+	Step time.Duration
+	// Boot is the time from creation to running; 0 means 8 s. SSH and web addresses follow 20% of Boot later.
+	Boot time.Duration
+	// APIKey is the secret of the account's first key, which has every scope: a 4-character prefix and 40 letters or
+	// digits. "" generates one.
+	APIKey string
+	// Log receives what the simulator has to say; nil discards it. No secret is ever logged.
+	Log *slog.Logger
+	// Wrap goes around the service under /api/v1 and nothing else; nil wraps nothing. Faults stand outside of it, as the
+	// network does: what a fault answers is not the service's word. The wrapper must hand on the request's context.
+	Wrap func(http.Handler) http.Handler
+}
+
+// withDefaults returns the configuration with every default in place, or says what is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	switch c.Clock {
+	case "":
+		c.Clock = ClockReal
+	case ClockReal, ClockManual:
+	default:
+		return c, fmt.Errorf("clock %q: must be %q or %q", c.Clock, ClockReal, ClockManual)
+	}
+	if c.Listen == "" {
+		c.Listen = defaultListen
+	}
+	if c.TimeScale == 0 {
+		c.TimeScale = 1
+	}
+	if c.TimeScale < 0 || math.IsNaN(c.TimeScale) || math.IsInf(c.TimeScale, 0) {
+		return c, fmt.Errorf("time scale %v: must be a positive number", c.TimeScale)
+	}
+	if c.Boot == 0 {
+		c.Boot = defaultBoot
+	}
+	if c.Boot < 0 || c.Step < 0 {
+		return c, errors.New("boot and step: must not be negative")
+	}
+	if c.Clock == ClockReal && (c.Step != 0 || !c.Start.IsZero()) {
+		return c, errors.New("step and start: only a manual clock has them")
+	}
+	if c.Clock == ClockManual && c.TimeScale != 1 {
+		return c, errors.New("time scale: only a real clock has one")
+	}
+	if c.APIKey == "" {
+		c.APIKey = newAPISecret()
+	}
+	if !wellFormedSecret(c.APIKey) {
+		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen, secretBodyLen)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}

@@ -1,0 +1,162 @@
+package simulator
+
+import (
+	"math"
+	"time"
+)
+
+type clockView struct {
+	Now time.Time `json:"now"`
+}
+
+func controlHealth(s *Simulator, _ map[string]string, _ *fields) (any, error) {
+	return struct {
+		Status string    `json:"status"`
+		Now    time.Time `json:"now"`
+	}{"ok", s.Now()}, nil
+}
+
+// maxAdvance is the farthest one call moves the clock, seconds: ten years.
+const maxAdvance = 10 * 366 * 24 * 3600
+
+func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	f.need("advance_seconds")
+	seconds := f.number("advance_seconds", 0, maxAdvance)
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	return clockView{s.Advance(time.Duration(math.Round(*seconds * float64(time.Second))))}, nil
+}
+
+func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	patch := AccountPatch{
+		BalanceKop:     f.integer("balance_kop", -maxMoneyKop, maxMoneyKop),
+		CreditLimitKop: f.integer("credit_limit_kop", 0, maxMoneyKop),
+		EmailVerified:  f.boolean("email_verified"),
+		Blocked:        f.boolean("blocked"),
+		MaxInstances:   f.integer("max_instances", 0, math.MaxInt32),
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	if err := s.SetAccount(patch); err != nil {
+		return nil, err
+	}
+	return s.view(func(w *world) any {
+		a := &w.account
+		return struct {
+			BalanceKop     int64 `json:"balance_kop"`
+			CreditLimitKop int64 `json:"credit_limit_kop"`
+			EmailVerified  bool  `json:"email_verified"`
+			Blocked        bool  `json:"blocked"`
+			MaxInstances   int64 `json:"max_instances"`
+		}{a.balanceKop, a.creditLimitKop, a.emailVerified, a.blocked, a.maxInstances}
+	}), nil
+}
+
+func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error) {
+	patch := OfferPatch{
+		Available:         f.boolean("available"),
+		OnDemandKopH:      f.integer("on_demand_kop_h", 0, maxPriceKopH),
+		InterruptibleKopH: f.integer("interruptible_kop_h", 0, maxPriceKopH),
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	if err := s.SetOffer(params["id"], patch); err != nil {
+		return nil, err
+	}
+	return s.view(func(w *world) any { return viewOffer(w.findOffer(params["id"])) }), nil
+}
+
+func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
+	patch := InstancePatch{Status: f.enum("status", allStatuses...), DesiredState: f.enum("desired_state", allDesired...)}
+	if f.null("stop_reason") {
+		patch.StopReason = new("")
+	} else {
+		patch.StopReason = f.enum("stop_reason", allStopReasons...)
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	if err := s.SetInstance(params["id"], patch); err != nil {
+		return nil, err
+	}
+	return s.view(func(w *world) any { return w.viewInstance(w.findInstance(params["id"])) }), nil
+}
+
+// view reads the world as it was left by the last change.
+func (s *Simulator) view(read func(*world) any) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return read(s.world)
+}
+
+func controlDeviceCode(s *Simulator, params map[string]string, f *fields) (any, error) {
+	f.need("decision")
+	decision := f.enum("decision", "approve", "deny")
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	return nil, s.DecideDeviceCode(params["user_code"], *decision == "approve")
+}
+
+func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	fault := Fault{}
+	f.need("path")
+	set(&fault.Method, f.str("method", 0, 20))
+	set(&fault.Path, f.str("path", 0, 500))
+	set(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
+	set(&fault.Drop, f.str("drop", 0, 20))
+	set(&fault.Probability, f.number("probability", 0, 1))
+	if status := f.integer("status", 400, 599); status != nil {
+		fault.Status = int(*status)
+	}
+	if times := f.integer("times", 0, math.MaxInt32); times != nil {
+		fault.Times = int(*times)
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	if err := s.AddFault(fault); err != nil {
+		return nil, invalid("fault", text{err.Error(), err.Error()})
+	}
+	return nil, nil
+}
+
+func controlClearFaults(s *Simulator, _ map[string]string, _ *fields) (any, error) {
+	s.ClearFaults()
+	return nil, nil
+}
+
+func controlRequests(s *Simulator, _ map[string]string, _ *fields) (any, error) {
+	return struct {
+		Data []Request `json:"data"`
+	}{s.Requests()}, nil
+}
+
+func controlClearRequests(s *Simulator, _ map[string]string, _ *fields) (any, error) {
+	s.ClearRequests()
+	return nil, nil
+}
+
+func controlRateLimit(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	f.need("per_minute_key", "per_minute_address")
+	perKey := f.integer("per_minute_key", 0, math.MaxInt32)
+	perAddress := f.integer("per_minute_address", 0, math.MaxInt32)
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	s.SetRateLimit(int(*perKey), int(*perAddress))
+	return nil, nil
+}
+
+func controlReset(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	if err := s.Reset(); err != nil {
+		return nil, err
+	}
+	return clockView{s.Now()}, nil
+}

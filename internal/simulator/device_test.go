@@ -1,0 +1,127 @@
+package simulator_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+type deviceCode struct {
+	Device   string `json:"device_code"`
+	User     string `json:"user_code"`
+	URI      string `json:"verification_uri"`
+	Complete string `json:"verification_uri_complete"`
+	Expires  int    `json:"expires_in"`
+	Interval int
+}
+
+func (r *rig) login() deviceCode {
+	r.t.Helper()
+	var d deviceCode
+	r.do("POST", "/auth/device", m{"client_name": "laptop"}).want(200).into(&d)
+	return d
+}
+
+func (r *rig) poll(d deviceCode) answer {
+	r.t.Helper()
+	return r.do("POST", "/auth/device/token", m{"device_code": d.Device})
+}
+
+func TestDeviceLogin(t *testing.T) {
+	r := newRig(t)
+	public := r.as("")
+	d := public.login()
+	if d.Expires != 600 || d.Interval != 5 || d.Device == d.User || !strings.Contains(d.Complete, d.User) || !strings.HasPrefix(d.Complete, d.URI) {
+		t.Errorf("device code %+v", d)
+	}
+	public.poll(d).refused(400, "authorization_pending")
+	r.Advance(4 * time.Second)
+	public.poll(d).refused(400, "slow_down")
+	r.Advance(9 * time.Second) // the interval is 10 s now
+	public.poll(d).refused(400, "slow_down")
+	r.Advance(15 * time.Second)
+	public.poll(d).refused(400, "authorization_pending")
+	if err := r.DecideDeviceCode(strings.ToLower(strings.ReplaceAll(d.User, "-", "")), true); err != nil {
+		t.Fatal(err)
+	}
+	r.Advance(15 * time.Second)
+	var token struct {
+		Key  string `json:"api_key"`
+		ID   string `json:"key_id"`
+		User struct{ Email string }
+	}
+	public.poll(d).want(200).into(&token)
+	public.poll(d).refused(400, "expired_token")
+	keys := list[apiKey](r.as(token.Key), "/api-keys", 10)
+	if last := keys[len(keys)-1]; last.ID != token.ID || last.Source != "cli" || last.Name != "laptop" || len(last.Scopes) != 5 || token.User.Email == "" {
+		t.Errorf("issued key %+v for %q", last, token.User.Email)
+	}
+
+	denied, late := public.login(), public.login()
+	if err := r.DecideDeviceCode(denied.User, false); err != nil {
+		t.Fatal(err)
+	}
+	public.poll(denied).refused(400, "access_denied")
+	r.Advance(10 * time.Minute)
+	public.poll(late).refused(400, "expired_token")
+	if r.DecideDeviceCode(late.User, true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
+		t.Error("a code that is over was approved")
+	}
+	public.poll(deviceCode{Device: "unknown"}).refused(400, "expired_token")
+	public.do("POST", "/auth/device", m{"client_name": strings.Repeat("n", 61)}).invalid("client_name")
+	public.do("POST", "/auth/device/token", m{}).invalid("device_code")
+}
+
+var (
+	csrf  = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+	asked = regexp.MustCompile(`name="decision" value="approve"`)
+)
+
+// TestApprovalPage goes through the page as a browser without JavaScript does.
+func TestApprovalPage(t *testing.T) {
+	r := newRig(t)
+	d := r.as("").login()
+	complete, err := url.Parse(d.Complete)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := r.raw("GET", complete.Path, nil).want(200); asked.Match(page.raw) {
+		t.Error("the page asks about nothing")
+	}
+	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
+	page := r.raw("GET", complete.RequestURI(), nil).want(200)
+	token := csrf.FindSubmatch(page.raw)
+	if token == nil || !asked.Match(page.raw) || !strings.Contains(page.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		t.Fatalf("page: %s", page.raw)
+	}
+	cookie := (&http.Response{Header: page.header}).Cookies()[0]
+	post := func(cookie, token, origin, decision string) int {
+		b := r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", origin)
+		if cookie != "" {
+			b = b.with("Cookie", cookie)
+		}
+		form := url.Values{"csrf": {token}, "code": {d.User}, "decision": {decision}}
+		return b.raw("POST", "/device", strings.NewReader(form.Encode())).status
+	}
+	mine, here := cookie.Name+"="+cookie.Value, "http://127.0.0.1"
+	for name, got := range map[string]int{
+		"no cookie":      post("", string(token[1]), here, "approve"),
+		"no token":       post(mine, "", here, "approve"),
+		"foreign origin": post(mine, string(token[1]), "https://evil.example", "approve"),
+		"other session":  post(cookie.Name+"=other", string(token[1]), here, "approve"),
+	} {
+		if got != 403 {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+	if got := post(mine, string(token[1]), here, "approve"); got != 200 {
+		t.Fatalf("approve: %d", got)
+	}
+	if got := post(mine, string(token[1]), here, "deny"); got != 409 {
+		t.Errorf("a second decision: %d", got)
+	}
+	r.as("").poll(d).want(200)
+}

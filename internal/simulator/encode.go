@@ -1,0 +1,83 @@
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// reply is a response before it is written.
+type reply struct {
+	status      int
+	header      http.Header
+	contentType string
+	body        []byte
+}
+
+// jsonReply encodes a body; a nil body with status 204 stays empty.
+func jsonReply(status int, body any) (*reply, error) {
+	r := &reply{status: status, header: http.Header{}}
+	if status == http.StatusNoContent {
+		return r, nil
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		return nil, err
+	}
+	r.contentType, r.body = "application/json; charset=utf-8", out.Bytes()
+	return r, nil
+}
+
+type errorView struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    errorCode      `json:"code"`
+	Message string         `json:"message"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+type issueView struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// errorReply renders an error in a language.
+func errorReply(e *apiError, l language) (*reply, error) {
+	view := errorView{errorBody{Code: e.code, Message: e.text.in(l), Details: e.details}}
+	if len(e.issues) > 0 {
+		issues := make([]issueView, 0, len(e.issues))
+		for _, i := range e.issues {
+			issues = append(issues, issueView{i.field, i.text.in(l)})
+		}
+		view.Error.Details = map[string]any{"issues": issues}
+	}
+	r, err := jsonReply(e.status, view)
+	if err != nil {
+		return nil, err
+	}
+	r.header.Set("Content-Language", l.String())
+	for name, values := range e.header {
+		r.header[name] = values
+	}
+	return r, nil
+}
+
+// writeTo sends the reply. An error means that the client has gone, which nobody is left to hear about.
+func (r *reply) writeTo(w http.ResponseWriter) error {
+	h := w.Header()
+	for name, values := range r.header {
+		h[name] = values
+	}
+	if r.contentType != "" {
+		h.Set("Content-Type", r.contentType)
+		h.Set("Content-Length", strconv.Itoa(len(r.body)))
+	}
+	w.WriteHeader(r.status)
+	_, err := w.Write(r.body)
+	return err
+}

@@ -1,0 +1,135 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The two moments at which a [Fault] can cut a connection: before the work, or after it is done and before the answer.
+const (
+	DropBefore = "before"
+	DropAfter  = "after"
+)
+
+// Fault makes matching API requests fail. The first fault that matches a request acts, alone.
+type Fault struct {
+	// Method is an HTTP method; "" matches every one.
+	Method string `json:"method"`
+	// Path is relative to the base URL. With {placeholders} it is a pattern that a whole path must fit, such as
+	// /instances/{id}/start; without, it matches itself and everything below it. "" matches every path.
+	Path string `json:"path"`
+	// Status is answered in place of the work: with the JSON error of that status where the API has one, else with an
+	// HTML page, as a proxy would. 0 lets the request through.
+	Status int `json:"status"`
+	// DelayMS is milliseconds of real time before anything else happens.
+	DelayMS int64 `json:"delay_ms"`
+	// Drop cuts the connection: DropBefore or DropAfter; "" does not.
+	Drop string `json:"drop"`
+	// Times is how many requests the fault acts on; 0 means all until it is cleared.
+	Times int `json:"times"`
+	// Probability is how likely the fault acts on a matching request, by the seed; 0 means always.
+	Probability float64 `json:"probability"`
+}
+
+func (f Fault) validate() error {
+	switch {
+	case f.Status != 0 && (f.Status < 400 || f.Status > 599):
+		return errors.New("status: must be 400 to 599")
+	case f.Drop != "" && f.Drop != DropBefore && f.Drop != DropAfter:
+		return fmt.Errorf("drop: must be %q or %q", DropBefore, DropAfter)
+	case f.Drop != "" && f.Status != 0:
+		return errors.New("drop: a connection that is cut has no status")
+	case f.DelayMS < 0 || f.DelayMS > int64(time.Hour/time.Millisecond):
+		return errors.New("delay_ms: must be between 0 and one hour")
+	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:
+		return errors.New("status, delay_ms or drop: one of them must be given")
+	case f.Times < 0:
+		return errors.New("times: must not be negative")
+	case f.Probability < 0 || f.Probability > 1:
+		return errors.New("probability: must be between 0 and 1")
+	case f.Path != "" && !strings.HasPrefix(f.Path, "/"):
+		return errors.New("path: must begin with /")
+	}
+	return nil
+}
+
+func (f Fault) matches(method, path string) bool {
+	if f.Method != "" && !strings.EqualFold(f.Method, method) {
+		return false
+	}
+	if strings.Contains(f.Path, "{") {
+		_, ok := matchPattern(f.Path, path)
+		return ok
+	}
+	prefix := strings.TrimSuffix(f.Path, "/")
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+// faultPlan holds the faults in the order in which they were added. The simulator's lock guards it.
+type faultPlan struct {
+	rng    *rand.Rand
+	faults []*armedFault
+}
+
+type armedFault struct {
+	Fault
+	acted int
+}
+
+func newFaultPlan(seed uint64) *faultPlan { return &faultPlan{rng: rand.New(rand.NewPCG(seed, 3))} }
+
+func (p *faultPlan) add(f Fault) {
+	f.Path = strings.TrimPrefix(f.Path, basePath)
+	p.faults = append(p.faults, &armedFault{Fault: f})
+}
+
+// pick returns the fault that acts on a request; the zero value does nothing.
+func (p *faultPlan) pick(method, path string) Fault {
+	for _, f := range p.faults {
+		if f.Times > 0 && f.acted >= f.Times || !f.matches(method, path) {
+			continue
+		}
+		if f.Probability > 0 && p.rng.Float64() >= f.Probability {
+			continue
+		}
+		f.acted++
+		return f.Fault
+	}
+	return Fault{}
+}
+
+// wait lets the fault's delay pass, or gives up when the client does.
+func (f Fault) wait(r *http.Request) error {
+	if f.DelayMS == 0 {
+		return nil
+	}
+	timer := time.NewTimer(time.Duration(f.DelayMS) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+}
+
+// reply is what the fault answers in place of the operation.
+func (f Fault) reply(l language) (*reply, error) {
+	code, known := codeFor(f.Status)
+	if !known {
+		title := fmt.Sprintf("%d %s", f.Status, http.StatusText(f.Status))
+		return &reply{
+			status: f.Status, header: http.Header{}, contentType: "text/html; charset=utf-8",
+			body: fmt.Appendf(nil, "<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
+		}, nil
+	}
+	e := fail(code)
+	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {
+		e.withHeader("Retry-After", "1")
+	}
+	return errorReply(e, l)
+}

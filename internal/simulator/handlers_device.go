@@ -1,0 +1,48 @@
+package simulator
+
+import (
+	"cmp"
+	"net/url"
+	"time"
+)
+
+const defaultClientName = "CLI"
+
+func (c *call) createDeviceCode() (any, error) {
+	f, err := parseFields(c.body)
+	if err != nil {
+		return nil, err
+	}
+	var clientName string
+	if name := f.str("client_name", 0, 60); name != nil {
+		clientName = *name
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	d := c.beginLogin(cmp.Or(clientName, defaultClientName))
+	page := "http://" + c.r.Host + devicePath
+	return deviceCodeView{
+		DeviceCode: d.deviceCode, UserCode: d.userCode, VerificationURI: page,
+		VerificationURIComplete: page + "?" + url.Values{"code": {d.userCode}}.Encode(),
+		ExpiresIn:               int64(deviceLifetime / time.Second), Interval: int64(d.interval / time.Second),
+	}, nil
+}
+
+func (c *call) createDeviceToken() (any, error) {
+	f, err := parseFields(c.body)
+	if err != nil {
+		return nil, err
+	}
+	f.need("device_code")
+	code := f.str("device_code", 1, 200)
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	d, err := c.poll(*code)
+	if err != nil {
+		return nil, err
+	}
+	k, secret := c.issueKey(d.clientName, sourceCLI, allScopes, nil)
+	return deviceTokenView{secret, k.id, deviceTokenUser{c.account.email}}, nil
+}

@@ -1,0 +1,119 @@
+package simulator
+
+import "unicode/utf8"
+
+const defaultTail, maxTail = 200, 1000
+
+func (c *call) listInstances() (any, error) {
+	q := parseQuery(c.r.URL)
+	everything := q.enum("status", "active", "all") == "all"
+	keep := func(i *instance) bool { return everything || !i.destroyed() }
+	return listNumbered(c, "instances", q, c.rentals, true, keep, c.viewInstance)
+}
+
+// createInstance answers a repeated key with the rental it made, whatever became of either since.
+func (c *call) createInstance() (any, error) {
+	idempotencyKey := c.r.Header.Get("Idempotency-Key")
+	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
+		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
+	}
+	if i := c.replayed[idempotencyKey]; i != nil {
+		c.status = 200
+		c.header.Set("Idempotent-Replayed", "true")
+		return c.viewInstance(i), nil
+	}
+	f, err := parseFields(c.body)
+	if err != nil {
+		return nil, err
+	}
+	o, err := readOrder(f)
+	if err != nil {
+		return nil, err
+	}
+	i, err := c.rent(o)
+	if err != nil {
+		return nil, err
+	}
+	c.replayed[idempotencyKey] = i
+	return c.viewInstance(i), nil
+}
+
+var errNoInstance = text{"Сервер не найден", "There is no such instance"}
+
+func (c *call) getInstance() (any, error) {
+	i := c.findInstance(c.params["id"])
+	if i == nil {
+		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+	}
+	return c.viewInstance(i), nil
+}
+
+// existing returns the instance of the path. A destroyed one can be read, but nothing else can be done with it.
+func (c *call) existing() (*instance, error) {
+	i := c.findInstance(c.params["id"])
+	if i == nil || i.destroyed() {
+		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+	}
+	return i, nil
+}
+
+func (c *call) updateInstance() (any, error) {
+	i, err := c.existing()
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseFields(c.body)
+	if err != nil {
+		return nil, err
+	}
+	f.need("name")
+	var name *string
+	if !f.null("name") {
+		name = f.str("name", 0, 60)
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	i.name = name
+	return c.viewInstance(i), nil
+}
+
+// act does something to the instance of the path and answers its new state.
+func (c *call) act(do func(*instance) error) (any, error) {
+	i, err := c.existing()
+	if err != nil {
+		return nil, err
+	}
+	if err := do(i); err != nil {
+		return nil, err
+	}
+	return c.viewInstance(i), nil
+}
+
+func (c *call) startInstance() (any, error) { return c.act(c.start) }
+
+func (c *call) stopInstance() (any, error) {
+	return c.act(func(i *instance) error { return c.stop(i, stoppedByUser) })
+}
+
+func (c *call) deleteInstance() (any, error) { return c.act(c.destroy) }
+
+type logsView struct {
+	Lines []string `json:"lines"`
+}
+
+func (c *call) getInstanceLogs() (any, error) {
+	q := parseQuery(c.r.URL)
+	tail := int64(defaultTail)
+	if n := q.integer("tail", 1, maxTail); n != nil {
+		tail = *n
+	}
+	if err := q.err(); err != nil {
+		return nil, err
+	}
+	i, err := c.existing()
+	if err != nil {
+		return nil, err
+	}
+	return logsView{i.log[max(len(i.log)-int(tail), 0):]}, nil
+}

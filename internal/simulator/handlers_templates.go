@@ -1,0 +1,35 @@
+package simulator
+
+func (c *call) listTemplates() (any, error) {
+	visible := func(t *template) bool {
+		return !t.deleted && (t.owner == ownerCatalog || c.key != nil)
+	}
+	return listNumbered(c, "templates", parseQuery(c.r.URL), c.catalog, false, visible, viewTemplate)
+}
+
+func (c *call) createTemplate() (any, error) {
+	f, err := parseFields(c.body)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTemplate(f)
+	if err != nil {
+		return nil, err
+	}
+	if c.ownTemplates() >= maxOwnTemplates {
+		return nil, conflict("Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached")
+	}
+	t.seq, t.slug = c.nextSeq(), c.newSlug(t.name)
+	c.catalog = append(c.catalog, t)
+	return viewTemplate(t), nil
+}
+
+// deleteTemplate hides the template; servers made from it go on.
+func (c *call) deleteTemplate() (any, error) {
+	t := c.findTemplate(c.params["slug"])
+	if t == nil || t.owner != ownerMe {
+		return nil, notFound("Шаблон не найден", "There is no such template of yours")
+	}
+	t.deleted = true
+	return nil, nil
+}

@@ -1,0 +1,131 @@
+package simulator
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// maxPriceKopH bounds a price, so that no bill overflows.
+const maxPriceKopH = 10_000_000
+
+// pinnedOffers is how many single servers of the popular model every seed has complete, cheap and verified.
+const pinnedOffers = 3
+
+var places = []struct{ country, region string }{
+	{"RU", "Moscow"}, {"RU", "Saint Petersburg"}, {"RU", "Novosibirsk"}, {"DE", "Hesse"}, {"NL", "North Holland"},
+	{"FI", "Uusimaa"}, {"KZ", "Almaty"}, {"US", "Oregon"}, {"US", "Virginia"}, {"PL", "Mazovia"}, {"SE", "Stockholm"},
+}
+
+var processors = []struct {
+	name  string
+	cores int64
+}{
+	{"AMD EPYC 7543", 64}, {"AMD EPYC 9354", 64}, {"AMD Ryzen 9 7950X", 32}, {"Intel Xeon Gold 6338", 64},
+	{"AMD Ryzen Threadripper PRO 5975WX", 64}, {"Intel Core i9-13900K", 32}, {"Intel Xeon Silver 4314", 32},
+}
+
+var drivers = []string{"550.127.08", "560.35.03", "570.133.20", "580.95.05"}
+
+// generateOffers makes the market of a seed.
+func generateOffers(rng *rand.Rand) []*offer {
+	var offers []*offer
+	for _, m := range gpuModels {
+		for _, size := range []struct {
+			gpus    int64
+			servers int
+		}{{1, m.single}, {2, m.double}, {4, m.quad}, {8, m.octo}} {
+			for n := range size.servers {
+				o := newOffer(rng, m, size.gpus)
+				switch {
+				case m.slug == popularModel && size.gpus == 1 && n < pinnedOffers:
+					pin(o, rng)
+				case len(offers)%3 == 0:
+					blank(o, len(offers)/3)
+				case len(offers)%11 == 5:
+					o.listed = false
+				}
+				offers = append(offers, o)
+			}
+		}
+	}
+	rng.Shuffle(len(offers), func(a, b int) { offers[a], offers[b] = offers[b], offers[a] })
+	return offers
+}
+
+func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
+	between := func(low, high int64) int64 { return low + rng.Int64N(high-low+1) }
+	round := func(v float64, digits float64) float64 { return math.Round(v*digits) / digits }
+	place, cpu := places[rng.IntN(len(places))], processors[rng.IntN(len(processors))]
+	cores := max(cpu.cores/8*gpus, 8)
+	perGPU := between(m.lowKopH, m.highKopH)
+	interruptible := perGPU * gpus * between(45, 70) / 100
+	storage := between(600, 1500)
+	down := between(3, 60) * 100
+	return &offer{
+		id: "off_" + randomID(rng, 10), model: m, count: gpus, listed: true,
+		verified: rng.IntN(3) > 0, country: new(place.country), region: new(place.region),
+		totalTFLOPS: new(round(m.tflops*float64(gpus), 10)), memBWGBs: new(m.memBWGBs),
+		cpuName: new(cpu.name), cpuCores: &cores, ramGB: new(between(4, 8) * 8 * max(gpus, 1)),
+		diskMaxGB: new(between(3, 40) * 50), diskBWMBs: new(between(8, 65) * 100),
+		upMbps: new(down * between(40, 100) / 100), downMbps: &down, ports: new(between(2, 50) * 10),
+		pcieGen: new(m.pcieGen), pcieBWGBs: new(round(m.pcieBWGBs*(0.85+0.15*rng.Float64()), 10)),
+		cudaMax: new(m.cudaMax), driver: new(drivers[rng.IntN(len(drivers))]),
+		reliability: new(round(0.92+0.0799*rng.Float64(), 10000)), maxDurationDays: new(between(5, 365)),
+		dlperf:       new(round(m.dlperf*float64(gpus)*(0.9+0.15*rng.Float64()), 10)),
+		onDemandKopH: perGPU * gpus, interruptibleKopH: &interruptible,
+		storageKopGBMonth: storage, trafficKopGB: between(0, 4) * 25,
+	}
+}
+
+// pin makes an offer that a first configuration can count on.
+func pin(o *offer, rng *rand.Rand) {
+	o.verified = true
+	o.onDemandKopH = o.model.lowKopH + rng.Int64N(500)
+	o.interruptibleKopH = new(o.onDemandKopH * 6 / 10)
+	o.diskMaxGB = new(max(*o.diskMaxGB, 500))
+	o.reliability = new(max(*o.reliability, 0.98))
+	o.downMbps = new(max(*o.downMbps, 1000))
+}
+
+// blank takes away one of the facts that a host may not report; n chooses which.
+func blank(o *offer, n int) {
+	facts := []func(){
+		func() { o.interruptibleKopH = nil },
+		func() { o.country, o.region = nil, nil },
+		func() { o.region = nil },
+		func() { o.totalTFLOPS = nil },
+		func() { o.memBWGBs = nil },
+		func() { o.cpuName, o.cpuCores = nil, nil },
+		func() { o.ramGB = nil },
+		func() { o.diskMaxGB = nil },
+		func() { o.diskBWMBs = nil },
+		func() { o.upMbps, o.downMbps = nil, nil },
+		func() { o.ports = nil },
+		func() { o.pcieGen, o.pcieBWGBs = nil, nil },
+		func() { o.cudaMax = nil },
+		func() { o.driver = nil },
+		func() { o.reliability = nil },
+		func() { o.maxDurationDays = nil },
+		func() { o.dlperf = nil },
+	}
+	facts[n%len(facts)]()
+}
+
+// setPrice moves the market for one offer; nil leaves a price as it is. Rentals whose bid is passed are outbid.
+func (w *world) setPrice(o *offer, onDemand, interruptible *int64) {
+	w.market++
+	o.past = append(o.past, pastPrice{w.market, o.onDemandKopH, o.interruptibleKopH})
+	if extra := len(o.past) - maxPastPrices; extra > 0 {
+		o.past = slices.Delete(o.past, 0, extra)
+	}
+	if onDemand != nil {
+		o.onDemandKopH = *onDemand
+	}
+	if interruptible != nil {
+		o.interruptibleKopH = new(*interruptible)
+	}
+	if i := o.rentedBy; i != nil && i.bidPassed() {
+		w.outbid(i)
+	}
+}

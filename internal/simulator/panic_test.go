@@ -1,0 +1,51 @@
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestPanicIsAnInternalError breaks the world from inside; nothing that a client sends is known to.
+func TestPanicIsAnInternalError(t *testing.T) {
+	var log bytes.Buffer
+	s, err := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.world.ledger = append(s.world.ledger, nil)
+	req := httptest.NewRequestWithContext(t.Context(), "GET", basePath+"/transactions", nil)
+	req.Header.Set("Authorization", "Bearer "+s.config.APIKey)
+	for range 2 { // the second proves that no lock is left held
+		rec := httptest.NewRecorder()
+		s.Handler().ServeHTTP(rec, req)
+		var got errorView
+		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		id := rec.Header().Get("X-Request-Id")
+		if rec.Code != 500 || got.Error.Code != codeInternal || got.Error.Details["request_id"] != id {
+			t.Errorf("status %d: %s", rec.Code, rec.Body)
+		}
+		if !bytes.Contains(log.Bytes(), []byte(id)) {
+			t.Error("the log does not name the request")
+		}
+	}
+}
+
+// TestSeal shows that a cursor is good only with the seed that made it.
+func TestSeal(t *testing.T) {
+	want := position{List: "x", After: "9", Market: 3}
+	cursor, err := newCursorSealer(1).seal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := newCursorSealer(1).open(cursor); !ok || got != want {
+		t.Errorf("opened %+v, %t", got, ok)
+	}
+	if _, ok := newCursorSealer(2).open(cursor); ok {
+		t.Error("opened with another seed")
+	}
+}

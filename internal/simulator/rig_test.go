@@ -1,0 +1,313 @@
+package simulator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	testKey  = "gpr_0123456789abcdefghijABCDEFGHIJ0123456789"
+	boot     = 10 * time.Second
+	settled  = 2 * boot // after this a server has its ports
+	ed25519A = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIu1JjoJZcOJv0BAkiBPLXJzCZs0T3cKXxzIqtNQG0Xr laptop"
+)
+
+// rig is a simulator with a manual clock and a client for it. Whatever passes is held against the contract.
+type rig struct {
+	*simulator.Simulator
+	t       testing.TB
+	checker *contracttest.Checker
+	key     string
+	header  http.Header
+}
+
+func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
+	t.Helper()
+	checker := contracttest.New(t, contracttest.AllowInvalidRequests())
+	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Boot: boot, APIKey: testKey, Wrap: checker.Wrap}
+	for _, f := range change {
+		f(&config)
+	}
+	sim, err := simulator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim.SetRateLimit(0, 0)
+	return &rig{Simulator: sim, t: t, checker: checker, key: testKey, header: http.Header{}}
+}
+
+// as returns the same rig with another key; "" is none.
+func (r *rig) as(key string) *rig {
+	other := *r
+	other.key, other.header = key, r.header.Clone()
+	return &other
+}
+
+func (r *rig) with(name, value string) *rig {
+	other := r.as(r.key)
+	other.header.Set(name, value)
+	return other
+}
+
+// answer is a response.
+type answer struct {
+	t      testing.TB
+	status int
+	header http.Header
+	raw    []byte
+}
+
+// raw sends a request to any face of the simulator.
+func (r *rig) raw(method, target string, body io.Reader) answer {
+	r.t.Helper()
+	req := httptest.NewRequestWithContext(r.t.Context(), method, "http://127.0.0.1"+target, body)
+	req.RemoteAddr = "127.0.0.1:40000"
+	if r.key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	rec := httptest.NewRecorder()
+	r.Handler().ServeHTTP(rec, req)
+	return answer{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}
+}
+
+// do calls the API; the body, if any, is sent as JSON.
+func (r *rig) do(method, path string, body any) answer {
+	r.t.Helper()
+	return r.raw(method, "/api/v1"+path, jsonBody(r.t, body))
+}
+
+func (r *rig) control(method, path string, body any) answer {
+	r.t.Helper()
+	return r.raw(method, "/control"+path, jsonBody(r.t, body))
+}
+
+func jsonBody(t testing.TB, body any) io.Reader {
+	t.Helper()
+	if body == nil {
+		return nil
+	}
+	if s, ok := body.(string); ok {
+		return strings.NewReader(s)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(raw)
+}
+
+// want fails the test unless the answer has the status.
+func (a answer) want(status int) answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.raw)
+	}
+	return a
+}
+
+func (a answer) into(target any) answer {
+	a.t.Helper()
+	if err := json.Unmarshal(a.raw, target); err != nil {
+		a.t.Fatalf("%v: %s", err, a.raw)
+	}
+	return a
+}
+
+type problem struct {
+	Error struct {
+		Code    string
+		Message string
+		Details struct {
+			Issues []struct{ Field, Message string }
+			Reason string
+			Short  int64 `json:"short_kop"`
+		}
+	}
+}
+
+func (a answer) problem() problem {
+	a.t.Helper()
+	var p problem
+	a.into(&p)
+	return p
+}
+
+// refused fails the test unless the answer is the error.
+func (a answer) refused(status int, code string) problem {
+	a.t.Helper()
+	p := a.want(status).problem()
+	if p.Error.Code != code || p.Error.Message == "" {
+		a.t.Fatalf("code %q message %q, want code %q", p.Error.Code, p.Error.Message, code)
+	}
+	return p
+}
+
+// invalid fails the test unless the answer is a validation error about the field.
+func (a answer) invalid(field string) {
+	a.t.Helper()
+	for _, issue := range a.refused(422, "validation_error").Error.Details.Issues {
+		if issue.Field == field && issue.Message != "" {
+			return
+		}
+	}
+	a.t.Fatalf("no issue about %q: %s", field, a.raw)
+}
+
+type page[T any] struct {
+	Data       []T
+	NextCursor *string `json:"next_cursor"`
+}
+
+// list reads a whole list, a few items a page.
+func list[T any](r *rig, path string, limit int) []T {
+	r.t.Helper()
+	var items []T
+	cursor := ""
+	for {
+		sep := "?"
+		if strings.Contains(path, "?") {
+			sep = "&"
+		}
+		var p page[T]
+		r.do("GET", fmt.Sprintf("%s%slimit=%d%s", path, sep, limit, cursor), nil).want(200).into(&p)
+		items = append(items, p.Data...)
+		if p.NextCursor == nil {
+			return items
+		}
+		if len(p.Data) != limit {
+			r.t.Fatalf("a page of %d items with a next one, want %d", len(p.Data), limit)
+		}
+		cursor = "&cursor=" + *p.NextCursor
+	}
+}
+
+type offer struct {
+	ID        string
+	Available bool
+	Verified  bool
+	Country   *string
+	GPU       gpu
+	Disk      struct {
+		MaxGB *int64 `json:"max_gb"`
+	}
+	Network struct {
+		DownMbps *int64 `json:"down_mbps"`
+	}
+	CUDAMax     *float64 `json:"cuda_max"`
+	Reliability *float64
+	DLPerf      *float64
+	Price       struct {
+		OnDemand      int64  `json:"on_demand_kop_h"`
+		Interruptible *int64 `json:"interruptible_kop_h"`
+		Storage       int64  `json:"storage_kop_gb_month"`
+	}
+}
+
+type gpu struct {
+	Slug   string
+	Count  int64
+	VRAMGB int64 `json:"vram_gb"`
+}
+
+type instance struct {
+	ID           string
+	Name         *string
+	Status       string
+	DesiredState string `json:"desired_state"`
+	Image        string
+	Price        struct {
+		Running int64 `json:"running_kop_h"`
+		Stopped int64 `json:"stopped_kop_h"`
+	}
+	Cost int64 `json:"cost_so_far_kop"`
+	SSH  *struct {
+		Host, User, Command string
+		Port                int64
+	}
+	URLs []struct {
+		Label string
+		URL   *string
+	}
+	CreatedAt  time.Time  `json:"created_at"`
+	StartedAt  *time.Time `json:"started_at"`
+	StopReason *string    `json:"stop_reason"`
+}
+
+type balance struct {
+	Balance   int64    `json:"balance_kop"`
+	Available int64    `json:"available_kop"`
+	Burn      int64    `json:"burn_kop_h"`
+	Runway    *float64 `json:"runway_hours"`
+}
+
+type transaction struct {
+	ID         string
+	At         time.Time
+	Type       string
+	Amount     int64   `json:"amount_kop"`
+	InstanceID *string `json:"instance_id"`
+}
+
+type m = map[string]any
+
+// cheapest returns the cheapest single servers of the popular model.
+func (r *rig) cheapest() []offer {
+	r.t.Helper()
+	return list[offer](r, "/offers?gpu=rtx_4090&num_gpus=1", 50)
+}
+
+// rent creates an instance; changes override the body.
+func (r *rig) rent(key string, changes m) answer {
+	r.t.Helper()
+	body := m{"template": "pytorch", "disk_gb": 50}
+	for name, value := range changes {
+		body[name] = value
+	}
+	if _, ok := body["offer_id"]; !ok {
+		body["offer_id"] = r.cheapest()[0].ID
+	}
+	return r.with("Idempotency-Key", key).do("POST", "/instances", body)
+}
+
+func (r *rig) instance(id string) instance {
+	r.t.Helper()
+	var i instance
+	r.do("GET", "/instances/"+id, nil).want(200).into(&i)
+	return i
+}
+
+// running rents a server and waits until it is ready.
+func (r *rig) running(key string, changes m) instance {
+	r.t.Helper()
+	var i instance
+	r.rent(key, changes).want(201).into(&i)
+	r.Advance(settled)
+	return r.instance(i.ID)
+}
+
+func (r *rig) balance() balance {
+	r.t.Helper()
+	var b balance
+	r.do("GET", "/balance", nil).want(200).into(&b)
+	return b
+}

@@ -1,0 +1,144 @@
+package simulator
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// basePath is what the base URL ends with.
+const basePath = "/api/v1"
+
+// access is who may call an operation: a scope, or one of the two below.
+type access string
+
+const (
+	accessPublic access = "public"
+	// accessOptional serves callers without a key, but refuses a bad one.
+	accessOptional access = "optional"
+)
+
+// route is one operation of the API.
+type route struct {
+	// id is the operation's name in the contract; "" for what is served beside the operations.
+	id      string
+	method  string
+	pattern string
+	access  access
+	status  int
+	handle  func(*call) (any, error)
+	// cached lets an answer be kept for a minute and read by any web page. One offer is not among them: who asks for it
+	// is about to rent it.
+	cached bool
+}
+
+// routes is the whole API.
+var routes = []route{
+	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false},
+	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false},
+	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions, false},
+
+	{"listGpus", http.MethodGet, "/gpus", accessPublic, http.StatusOK, (*call).listGpus, true},
+	{"listOffers", http.MethodGet, "/offers", accessPublic, http.StatusOK, (*call).listOffers, true},
+	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, http.StatusOK, (*call).getOffer, false},
+	{"listTemplates", http.MethodGet, "/templates", accessOptional, http.StatusOK, (*call).listTemplates, true},
+	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate, false},
+	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent, (*call).deleteTemplate, false},
+
+	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, http.StatusOK, (*call).listSSHKeys, false},
+	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false},
+	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey, false},
+
+	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false},
+	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance, false},
+	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false},
+	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance, false},
+	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK, (*call).startInstance, false},
+	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance, false},
+	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance, false},
+	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK, (*call).getInstanceLogs, false},
+
+	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, http.StatusOK, (*call).listAPIKeys, false},
+	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false},
+	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey, false},
+
+	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false},
+	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken, false},
+
+	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true},
+}
+
+// Operation is one operation of the API as the simulator serves it.
+type Operation struct {
+	// ID is the operation's name in the contract.
+	ID string
+	// Method and Path are how it is called; Path is relative to the base URL, with {placeholders}.
+	Method, Path string
+	// Scope is the scope that a key needs: "" when none is needed.
+	Scope string
+}
+
+// Operations lists every operation that the simulator serves, in the order of the API document.
+func Operations() []Operation {
+	var operations []Operation
+	for _, rt := range routes {
+		if rt.id == "" {
+			continue
+		}
+		op := Operation{ID: rt.id, Method: rt.method, Path: rt.pattern}
+		if rt.access != accessPublic && rt.access != accessOptional {
+			op.Scope = string(rt.access)
+		}
+		operations = append(operations, op)
+	}
+	return operations
+}
+
+// findRoute returns the route of a request in a table with its path parameters. A nil route comes with the methods
+// that the path does have.
+func findRoute[R any](table []R, describe func(*R) (method, pattern string), method, path string) (found *R, params map[string]string, allowed []string) {
+	for n := range table {
+		m, pattern := describe(&table[n])
+		values, ok := matchPattern(pattern, path)
+		if !ok {
+			continue
+		}
+		if m == method {
+			return &table[n], values, nil
+		}
+		allowed = append(allowed, m)
+	}
+	return nil, nil, allowed
+}
+
+// matchPattern holds an escaped path against a pattern with {placeholders} and returns what stands in their places.
+func matchPattern(pattern, path string) (map[string]string, bool) {
+	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return nil, false
+	}
+	params := map[string]string{}
+	for n, segment := range want {
+		value, err := url.PathUnescape(have[n])
+		if err != nil {
+			return nil, false
+		}
+		switch {
+		case strings.HasPrefix(segment, "{"):
+			if value == "" {
+				return nil, false
+			}
+			params[strings.Trim(segment, "{}")] = value
+		case segment != value:
+			return nil, false
+		}
+	}
+	return params, true
+}
+
+// methodNotAllowed is the answer for a path that exists, but not with this method.
+func methodNotAllowed(allowed []string) error {
+	return fail(codeNotFound).answeredAs(http.StatusMethodNotAllowed).
+		saying("У этого адреса нет такой операции", "This address has no such operation").
+		withHeader("Allow", strings.Join(allowed, ", "))
+}
