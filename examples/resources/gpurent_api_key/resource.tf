@@ -1,0 +1,12 @@
+# A key for a pipeline that may rent servers but not touch the account. It is
+# replaced when less than 14 of its 90 days are left.
+resource "gpurent_api_key" "ci" {
+  name               = "ci"
+  scopes             = ["instances:read", "instances:write"]
+  expires_in_days    = 90
+  rotate_before_days = 14
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}

@@ -1,0 +1,1 @@
+terraform import gpurent_template.trainer tpl-0123456789

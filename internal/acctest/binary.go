@@ -1,0 +1,95 @@
+package acctest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Some things only the real binary under a real CLI can show: signals, logs,
+// what ends up in files.
+
+// Binary builds the provider and returns the path of the executable.
+func Binary(t testing.TB) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "terraform-provider-gpurent")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// Workspace is a folder with a configuration, and a CLI that uses the real
+// binary there.
+type Workspace struct {
+	t      testing.TB
+	cli    string
+	folder string
+	env    []string
+}
+
+// Workspace makes one for a configuration. The test is skipped, as all
+// acceptance tests are, where no CLI is given.
+func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
+	e.t.Helper()
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if os.Getenv("TF_ACC") == "" || cli == "" {
+		e.t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
+	}
+	w := &Workspace{t: e.t, cli: cli, folder: e.t.TempDir()}
+	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(Binary(e.t)))
+	w.write("cli.tfrc", rc)
+	w.write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
+			w.env = append(w.env, pair)
+		}
+	}
+	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
+	w.env = append(w.env, extraEnv...)
+	return w
+}
+
+func (w *Workspace) write(name, content string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.folder, name), []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Read returns a file of the workspace, such as terraform.tfstate.
+func (w *Workspace) Read(name string) string {
+	w.t.Helper()
+	content, err := os.ReadFile(filepath.Join(w.folder, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Command is a CLI command in the workspace that is still to be started.
+func (w *Workspace) Command(ctx context.Context, output *bytes.Buffer, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, w.cli, arguments...)
+	command.Dir, command.Env = w.folder, w.env
+	command.Stdout, command.Stderr = output, output
+	return command
+}
+
+// Run runs a CLI command to its end and returns what it printed; it must
+// succeed.
+func (w *Workspace) Run(arguments ...string) string {
+	w.t.Helper()
+	var output bytes.Buffer
+	if err := w.Command(w.t.Context(), &output, arguments...).Run(); err != nil {
+		w.t.Fatalf("%s: %v\n%s", strings.Join(arguments, " "), err, &output)
+	}
+	return output.String()
+}

@@ -1,0 +1,120 @@
+package acctest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// What follows speaks plain HTTP to the service: what a test checks must not
+// depend on the client it checks.
+
+// NothingLeft is an error when a listing of the service, such as "instances",
+// is not empty: what a test created, its destruction must remove.
+func (e *Env) NothingLeft(noun string) error { return e.Left(noun, 0) }
+
+// OnlyKeyLeft is an error when there is any API key but the provider's own.
+func (e *Env) OnlyKeyLeft() error { return e.Left("api-keys", 1) }
+
+// NoneOwned is an error when the account has own templates.
+func (e *Env) NoneOwned() error {
+	for _, template := range e.list("templates") {
+		var t struct{ Slug, Owner string }
+		e.decode(template, &t)
+		if t.Owner == "me" {
+			return fmt.Errorf("template %s is left", t.Slug)
+		}
+	}
+	return nil
+}
+
+// Left is an error when a listing of the service does not have want items.
+func (e *Env) Left(noun string, want int) error {
+	if left := e.list(noun); len(left) != want {
+		return fmt.Errorf("%d of %s are left, want %d: %s", len(left), noun, want, left)
+	}
+	return nil
+}
+
+// Offer is what tests need to know of an offer.
+type Offer struct {
+	ID    string `json:"id"`
+	Price struct {
+		OnDemandKopH      int64  `json:"on_demand_kop_h"`
+		InterruptibleKopH *int64 `json:"interruptible_kop_h"`
+	} `json:"price"`
+}
+
+// CheapestOffer is the cheapest one-GPU offer of a model for a rental type.
+func (e *Env) CheapestOffer(model, rentalType string) Offer {
+	e.t.Helper()
+	found := e.list("offers?num_gpus=1&gpu=" + model + "&type=" + rentalType)
+	if len(found) == 0 {
+		e.t.Fatalf("no %s offer of %s", rentalType, model)
+	}
+	var offer Offer
+	e.decode(found[0], &offer)
+	return offer
+}
+
+// Delete removes something behind Terraform's back, as a person in the console
+// would.
+func (e *Env) Delete(path string) {
+	e.t.Helper()
+	e.do(http.MethodDelete, path, "")
+}
+
+// Post creates something behind Terraform's back and returns its id.
+func (e *Env) Post(path, body string) (id string) {
+	e.t.Helper()
+	var created struct{ ID string }
+	e.decode(e.do(http.MethodPost, path, body), &created)
+	return created.ID
+}
+
+// Secret issues an API key and returns its secret.
+func (e *Env) Secret(body string) string {
+	e.t.Helper()
+	var created struct{ Secret string }
+	e.decode(e.do(http.MethodPost, "api-keys", body), &created)
+	return created.Secret
+}
+
+// list reads the first page of a listing.
+func (e *Env) list(noun string) []json.RawMessage {
+	e.t.Helper()
+	var page struct{ Data []json.RawMessage }
+	e.decode(e.do(http.MethodGet, noun, ""), &page)
+	return page.Data
+}
+
+func (e *Env) do(method, path, body string) []byte {
+	e.t.Helper()
+	req, err := http.NewRequestWithContext(e.t.Context(), method, e.BaseURL+"/"+path, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+e.APIKey)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
+		e.t.Fatalf("%s %s: status %d, %v: %s", method, path, resp.StatusCode, err, answer)
+	}
+	return answer
+}
+
+func (e *Env) decode(data []byte, into any) {
+	e.t.Helper()
+	if err := json.Unmarshal(data, into); err != nil {
+		e.t.Fatalf("%v in %s", err, data)
+	}
+}

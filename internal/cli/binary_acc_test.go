@@ -1,0 +1,163 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const fleet = `
+provider "gpurent" {
+  poll_interval = "1ms"
+}
+
+data "gpurent_offers" "cheapest" {
+  gpu      = ["rtx_4090"]
+  num_gpus = [1]
+}
+
+resource "gpurent_api_key" "ci" {
+  name   = "ci"
+  scopes = ["instances:read"]
+}
+
+resource "gpurent_instance" "server" {
+  offer_id = data.gpurent_offers.cheapest.ids[0]
+  template = "pytorch"
+  disk_gb  = 60
+}
+`
+
+// eventually waits for something another process is about to do.
+func eventually(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if there() {
+			return
+		}
+	}
+	t.Fatalf("waited a minute for: %s", what)
+}
+
+// Ctrl-C while a server boots: the server is kept, untainted, and the next
+// apply goes on waiting for it instead of renting another.
+func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
+	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * time.Minute })
+	workspace := env.Workspace(fleet)
+	var output bytes.Buffer
+	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
+	if err := apply.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the provider polls the new server", func() bool { return env.CountRequests("GET", "/instances") > 3 })
+	if err := apply.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply.Wait(); err == nil {
+		t.Errorf("the interrupted apply ended well:\n%s", &output)
+	}
+	before := theServer(t, workspace)
+	if before.Status == "tainted" || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
+		t.Fatalf("after the interruption the state holds %+v\n%s", before, &output)
+	}
+
+	env.Advance(time.Hour)
+	workspace.Run("apply", "-auto-approve", "-no-color")
+	if after := theServer(t, workspace); after.Attributes.ID != before.Attributes.ID || after.Attributes.Status != "running" {
+		t.Errorf("before %+v, after %+v: want the same server, running", before, after)
+	}
+	if n := env.CountRequests("POST", "/instances"); n != 1 {
+		t.Errorf("%d POST requests, want the one that rented", n)
+	}
+	if plan := workspace.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
+		t.Errorf("the plan after the apply has changes:\n%s", plan)
+	}
+	workspace.Run("destroy", "-auto-approve", "-no-color")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+type savedInstance struct {
+	Status     string // "tainted", or empty
+	Attributes struct{ ID, Status string }
+}
+
+func theServer(t *testing.T, w *acctest.Workspace) savedInstance {
+	t.Helper()
+	var state struct {
+		Resources []struct {
+			Type      string
+			Instances []savedInstance
+		}
+	}
+	if err := json.Unmarshal([]byte(w.Read("terraform.tfstate")), &state); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range state.Resources {
+		if r.Type == "gpurent_instance" {
+			return r.Instances[0]
+		}
+	}
+	t.Fatal("the state has no server")
+	return savedInstance{}
+}
+
+// No secret may be in a log at any level, in the output, or in a saved plan.
+// The state alone holds the secret of a key that Terraform issued.
+func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
+	env := acctest.Start(t)
+	logs := filepath.Join(t.TempDir(), "trace.log")
+	workspace := env.Workspace(fleet, "TF_LOG=TRACE", "TF_LOG_PATH="+logs)
+	printed := workspace.Run("plan", "-no-color", "-out=saved.plan")
+	printed += workspace.Run("show", "-json", "saved.plan")
+	printed += workspace.Run("apply", "-no-color", "saved.plan")
+	printed += workspace.Run("plan", "-no-color")
+
+	traced, err := os.ReadFile(logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(traced), "API request") {
+		t.Error("the log has no line of the client: this test looks in the wrong place")
+	}
+	state := workspace.Read("terraform.tfstate")
+	issued := issuedSecret(t, state)
+	for place, text := range map[string]string{"log": string(traced), "output": printed} {
+		for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": issued, "Authorization header": "Bearer "} {
+			if i := strings.Index(text, secret); i >= 0 {
+				t.Errorf("the %s is in the %s: …%s", name, place, text[max(0, i-100):i])
+			}
+		}
+	}
+	if strings.Contains(state, env.APIKey) {
+		t.Error("the provider's own key is in the state")
+	}
+}
+
+func issuedSecret(t *testing.T, state string) string {
+	t.Helper()
+	var saved struct {
+		Resources []struct {
+			Type      string
+			Instances []struct{ Attributes struct{ Secret string } }
+		}
+	}
+	if err := json.Unmarshal([]byte(state), &saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range saved.Resources {
+		if r.Type == "gpurent_api_key" && r.Instances[0].Attributes.Secret != "" {
+			return r.Instances[0].Attributes.Secret
+		}
+	}
+	t.Fatal("the state has no issued key")
+	return ""
+}

@@ -1,0 +1,138 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
+)
+
+// asBinary makes the test binary behave as the real one.
+const asBinary = "GPURENT_TEST_AS_BINARY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asBinary) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
+	for _, args := range [][]string{
+		{"simulate"},
+		{"--verbose"},
+		{"version", "now"},
+		{"simulator", "--clock", "sun"},
+		{"simulator", "--boot", "soon"},
+		{"simulator", "--seed", "-1"},
+		{"simulator", "--time-scale", "-2"},
+		{"simulator", "--api-key", "short"},
+		{"simulator", "extra"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := cli.Main(args, &stdout, &stderr)
+		text := stderr.String()
+		if code != 2 || stdout.Len() > 0 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "Error: ") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit 2 and one line on stderr", args, code, &stdout, text)
+		}
+	}
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	for argument, want := range map[string]string{"version": "terraform-provider-gpurent ", "--help": "simulator"} {
+		var stdout, stderr bytes.Buffer
+		if code := cli.Main([]string{argument}, &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", argument, code, &stdout, &stderr)
+		}
+	}
+}
+
+func TestSimulatorFailsWhereItCannotListen(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := cli.Main([]string{"simulator", "--listen", "127.0.0.1:99999"}, &stdout, &stderr)
+	if code != 1 || stdout.Len() > 0 {
+		t.Errorf("exit %d, stdout %q, stderr %q; want exit 1", code, &stdout, &stderr)
+	}
+}
+
+func TestSimulatorServesUntilItIsTold(t *testing.T) {
+	for _, sign := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(sign.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			command := exec.CommandContext(ctx, os.Args[0], "simulator", "--clock", "manual", "--seed", "7")
+			command.Env = append(os.Environ(), asBinary+"=1")
+			stdout, err := command.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			reader := bufio.NewReader(stdout)
+			line, err := reader.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReady(t, line)
+			if err := command.Process.Signal(sign); err != nil {
+				t.Fatal(err)
+			}
+			rest, readErr := io.ReadAll(reader)
+			if err := errors.Join(readErr, command.Wait()); err != nil || len(rest) > 0 {
+				t.Errorf("ended with %v, and %q on stdout after the first line", err, rest)
+			}
+		})
+	}
+}
+
+// checkReady holds the simulator to its first line.
+func checkReady(t *testing.T, line string) {
+	t.Helper()
+	ready := map[string]string{}
+	if err := json.Unmarshal([]byte(line), &ready); err != nil {
+		t.Fatalf("%v in %q", err, line)
+	}
+	for address, want := range map[string]int{
+		ready["base_url"] + "/me":            http.StatusOK,
+		ready["base_url"] + "/openapi.json":  http.StatusOK,
+		ready["control_url"] + "/health":     http.StatusOK,
+		ready["base_url"] + "/no-such-thing": http.StatusNotFound,
+	} {
+		if got := status(t, address, ready["api_key"]); got != want {
+			t.Errorf("GET %s: %d, want %d", address, got, want)
+		}
+	}
+	if !strings.HasPrefix(ready["console_url"], "http://127.0.0.1:") {
+		t.Errorf("console_url %q", ready["console_url"])
+	}
+}
+
+func status(t *testing.T, address, key string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", fmt.Sprintf("Bearer %s", key))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return resp.StatusCode
+}

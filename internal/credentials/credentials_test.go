@@ -1,0 +1,73 @@
+package credentials
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const content = `{"current":"https://rent.example/api/v1","credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
+
+func write(t *testing.T, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "credentials.json")
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoad(t *testing.T) {
+	file, err := Load(write(t, content, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Current != "https://rent.example/api/v1" {
+		t.Errorf("current is %q", file.Current)
+	}
+	for url, want := range map[string]string{
+		"https://rent.example/api/v1":  "gpr_canary",
+		"https://rent.example/api/v1/": "gpr_canary",
+		"https://rent.example/api/v2":  "",
+		"https://other.example/api/v1": "",
+	} {
+		if got := file.Key(url); got != want {
+			t.Errorf("key for %s is %q, want %q", url, got, want)
+		}
+	}
+}
+
+func TestLoadOfAMissingFileIsEmpty(t *testing.T) {
+	file, err := Load(filepath.Join(t.TempDir(), "none.json"))
+	if err != nil || file.Current != "" || len(file.Credentials) != 0 {
+		t.Errorf("got %v, %v", file, err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, want string
+		mode       os.FileMode
+	}{
+		"readable by the group":  {content, "chmod 600", 0o640},
+		"readable by all":        {content, "chmod 600", 0o604},
+		"writable by others":     {content, "chmod 600", 0o602},
+		"broken JSON with a key": {`{"credentials":{"u":{"api_key":"gpr_canary`, "not valid JSON", 0o600},
+		"a key of another type":  {`{"credentials":{"u":{"api_key":["gpr_canary"]}}}`, "not valid JSON", 0o600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, test.text, 0o600)
+			if err := os.Chmod(path, test.mode); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(path)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("got %v, want an error that says %q", err, test.want)
+			}
+			if strings.Contains(err.Error(), "canary") {
+				t.Errorf("the error shows the key: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package provider
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Environment variables that stand in for arguments.
+const (
+	envBaseURL  = "GPURENT_BASE_URL"
+	envAPIKey   = "GPURENT_API_KEY"
+	envLanguage = "GPURENT_LANGUAGE"
+)
+
+const (
+	defaultPollInterval = 5 * time.Second
+	maxRetriesLimit     = 100
+)
+
+var languages = []string{"en", "ru"}
+
+type model struct {
+	BaseURL        types.String `tfsdk:"base_url"`
+	APIKey         types.String `tfsdk:"api_key"`
+	Language       types.String `tfsdk:"language"`
+	PollInterval   types.String `tfsdk:"poll_interval"`
+	RequestTimeout types.String `tfsdk:"request_timeout"`
+	MaxRetries     types.Int64  `tfsdk:"max_retries"`
+}
+
+// Configure implements provider.Provider.
+func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	meta := p.meta(config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.ResourceData = meta
+	resp.DataSourceData = meta
+}
+
+// meta makes the client. What is not known at plan is left out of it rather
+// than refused: a key may come from a resource of the same configuration.
+func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Meta {
+	meta := &tfkit.Meta{
+		PollInterval: duration(config.PollInterval, defaultPollInterval),
+		KeyUnknown:   config.APIKey.IsUnknown(),
+	}
+	if config.BaseURL.IsUnknown() {
+		return meta
+	}
+	address, key := resolve(config, diags)
+	language := firstOf(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
+	if !slices.Contains(languages, language) {
+		diags.AddAttributeError(path.Root("language"), "Unknown language",
+			"The environment variable "+envLanguage+" is "+strconv.Quote(language)+", but the service knows only "+strings.Join(languages, " and ")+".")
+	}
+	if diags.HasError() {
+		return nil
+	}
+	client, err := rental.New(rental.Config{
+		BaseURL:        address,
+		APIKey:         key,
+		Language:       language,
+		UserAgent:      "terraform-provider-gpurent/" + p.version,
+		RequestTimeout: duration(config.RequestTimeout, rental.DefaultRequestTimeout),
+		MaxRetries:     retries(config.MaxRetries),
+		Log:            logRequest,
+	})
+	if err != nil {
+		diags.AddAttributeError(path.Root("base_url"), "Cannot use the provider configuration", err.Error()+".")
+		return nil
+	}
+	meta.Client, meta.KeyStart = client, tfkit.KeyStart(key)
+	return meta
+}
+
+// resolve finds address and key: the arguments, else the environment, else the
+// credentials file, which is looked at only when something is missing.
+func resolve(config model, diags *diag.Diagnostics) (address, key string) {
+	address = firstOf(config.BaseURL.ValueString(), os.Getenv(envBaseURL))
+	if !config.APIKey.IsUnknown() {
+		key = firstOf(config.APIKey.ValueString(), os.Getenv(envAPIKey))
+	}
+	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
+		return address, key
+	}
+	file, place := loadCredentials(diags)
+	if address == "" {
+		address = file.Current
+	}
+	if address == "" && !diags.HasError() {
+		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service",
+			"Give it in one of three ways: the provider argument base_url, the environment variable "+envBaseURL+", or a login, which leaves it in "+place+".")
+	}
+	if key == "" && !config.APIKey.IsUnknown() {
+		key = file.Key(address)
+	}
+	return address, key
+}
+
+func loadCredentials(diags *diag.Diagnostics) (file credentials.File, place string) {
+	place, err := credentials.Path()
+	if err != nil {
+		// A machine without a home, such as a container: there is no file then.
+		return credentials.File{}, "the credentials file"
+	}
+	if file, err = credentials.Load(place); err != nil {
+		diags.AddError("Cannot use the credentials file", err.Error()+".")
+	}
+	return file, place
+}
+
+// retries maps the argument to the client's, where zero means the default.
+func retries(configured types.Int64) int {
+	switch {
+	case configured.IsNull(), configured.IsUnknown():
+		return rental.DefaultMaxRetries
+	case configured.ValueInt64() == 0:
+		return -1
+	}
+	return int(configured.ValueInt64())
+}
+
+// duration is the validated argument, or otherwise where there is none yet.
+func duration(configured types.String, otherwise time.Duration) time.Duration {
+	if d, err := time.ParseDuration(configured.ValueString()); err == nil && d > 0 {
+		return d
+	}
+	return otherwise
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func logRequest(ctx context.Context, message string, fields map[string]any) {
+	tflog.Debug(ctx, message, fields)
+}

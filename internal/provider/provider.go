@@ -1,0 +1,97 @@
+// Package provider is the Terraform provider: its own configuration, and the
+// list of services that make up the rest.
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Address is the provider's address in a registry, without its host.
+const Address = "gpurent/gpurent"
+
+var _ provider.Provider = (*gpurentProvider)(nil)
+
+type gpurentProvider struct{ version string }
+
+// New returns a constructor of the provider. The version is told to the service
+// in the user agent.
+func New(version string) func() provider.Provider {
+	return func() provider.Provider { return &gpurentProvider{version: version} }
+}
+
+// Metadata implements provider.Provider.
+func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "gpurent"
+	resp.Version = p.version
+}
+
+// Schema implements provider.Provider.
+func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "GPU servers rented by the hour, in rubles.",
+		Attributes: map[string]schema.Attribute{
+			"base_url": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Address of the service, ending with `/api/v1`. Else the environment variable `GPURENT_BASE_URL`, else the last login in the " +
+					"credentials file. `https`, or `http` for this machine alone.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"api_key": schema.StringAttribute{
+				Optional: true, Sensitive: true,
+				MarkdownDescription: "API key. Else the environment variable `GPURENT_API_KEY`, else the key for `base_url` in the credentials file. " +
+					"The data sources of the public market work without one.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"language": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Language of the service's messages: `en` (default) or `ru`. Else the environment variable `GPURENT_LANGUAGE`.",
+				Validators:          []validator.String{stringvalidator.OneOf(languages...)},
+			},
+			"poll_interval": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "First pause between two looks at an instance that is starting, stopping or being destroyed, for example `5s` (default). " +
+					"Later pauses grow to six times that.",
+				Validators: []validator.String{tfkit.Duration()},
+			},
+			"request_timeout": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "How long one HTTP attempt may take, for example `30s` (default).",
+				Validators:          []validator.String{tfkit.Duration()},
+			},
+			"max_retries": schema.Int64Attribute{
+				Optional: true,
+				MarkdownDescription: "How often a request is repeated after network errors and 5xx answers, 10 by default; 0 for never. " +
+					"An answer that asks for patience (429) is waited out and not counted.",
+				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
+			},
+		},
+	}
+}
+
+// Resources implements provider.Provider.
+func (p *gpurentProvider) Resources(context.Context) []func() resource.Resource {
+	var all []func() resource.Resource
+	for _, service := range services() {
+		all = append(all, service.Resources...)
+	}
+	return all
+}
+
+// DataSources implements provider.Provider.
+func (p *gpurentProvider) DataSources(context.Context) []func() datasource.DataSource {
+	var all []func() datasource.DataSource
+	for _, service := range services() {
+		all = append(all, service.DataSources...)
+	}
+	return all
+}

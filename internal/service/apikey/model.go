@@ -1,0 +1,68 @@
+package apikey
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+type model struct {
+	Name   types.String `tfsdk:"name"`
+	Scopes types.Set    `tfsdk:"scopes"`
+
+	ExpiresInDays    types.Int64 `tfsdk:"expires_in_days"`
+	RotateBeforeDays types.Int64 `tfsdk:"rotate_before_days"`
+
+	ID        types.String `tfsdk:"id"`
+	Prefix    types.String `tfsdk:"prefix"`
+	Secret    types.String `tfsdk:"secret"`
+	Source    types.String `tfsdk:"source"`
+	CreatedAt types.String `tfsdk:"created_at"`
+	ExpiresAt types.String `tfsdk:"expires_at"`
+}
+
+const day = 24 * time.Hour
+
+// fromAPI is the read side: prior with what the service says put in. It never
+// says the secret again.
+func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.Diagnostics) {
+	m := prior
+	scopes, diags := types.SetValueFrom(ctx, types.StringType, append([]string{}, key.Scopes...))
+	m.Name = types.StringValue(key.Name)
+	m.Scopes = scopes
+	m.ID = types.StringValue(key.ID)
+	m.Prefix = types.StringValue(key.Prefix)
+	m.Source = tfkit.Text(key.Source)
+	m.CreatedAt = tfkit.Time(key.CreatedAt)
+	m.ExpiresAt = tfkit.TimePointer(key.ExpiresAt)
+	if m.ExpiresInDays.IsNull() && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
+		// After an import: the lifetime it was issued with.
+		m.ExpiresInDays = types.Int64Value(int64(math.Round(key.ExpiresAt.Sub(key.CreatedAt).Hours() / day.Hours())))
+	}
+	return m, diags
+}
+
+// created is the state after a creation: what was planned stands, and the
+// secret is kept now or never.
+func created(plan model, key rental.APIKeyCreated) model {
+	m := plan
+	m.ID = types.StringValue(key.ID)
+	m.Prefix = types.StringValue(key.Prefix)
+	m.Secret = types.StringValue(key.Secret)
+	m.Source = tfkit.Text(key.Source)
+	m.CreatedAt = tfkit.Time(key.CreatedAt)
+	m.ExpiresAt = tfkit.TimePointer(key.ExpiresAt)
+	return m
+}
+
+// toCreate is the write side.
+func toCreate(ctx context.Context, plan model) (rental.APIKeyCreate, diag.Diagnostics) {
+	create := rental.APIKeyCreate{Name: plan.Name.ValueString(), ExpiresInDays: plan.ExpiresInDays.ValueInt64Pointer()}
+	return create, plan.Scopes.ElementsAs(ctx, &create.Scopes, false)
+}

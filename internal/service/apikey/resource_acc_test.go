@@ -1,0 +1,137 @@
+package apikey_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const (
+	address = "gpurent_api_key.ci"
+	example = "resources/gpurent_api_key/resource.tf"
+	day     = 24 * time.Hour
+)
+
+func config(arguments ...string) string {
+	return "resource \"gpurent_api_key\" \"ci\" {\n  name = \"ci\"\n  scopes = [\"instances:read\"]\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+}
+
+func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
+}
+
+var unchanged = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+
+func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example(example),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("secret"), knownvalue.StringRegexp(regexp.MustCompile(`^.{4}[0-9A-Za-z]{40}$`))),
+					statecheck.ExpectSensitiveValue(address, tfjsonpath.New("secret")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("source"), knownvalue.StringExact("api")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
+				},
+			},
+			{Config: env.Example(example), ConfigPlanChecks: unchanged},
+			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"secret", "rotate_before_days"}},
+			{
+				// 15 days are left, one more than the rotation wants.
+				PreConfig: func() { env.Advance(75*day - time.Hour) },
+				Config:    env.Example(example), ConfigPlanChecks: unchanged,
+			},
+			{
+				PreConfig: func() { env.Advance(2 * day) },
+				Config:    env.Example(example), ConfigPlanChecks: planned(plancheck.ResourceActionCreateBeforeDestroy),
+			},
+			{
+				PreConfig: func() { env.Advance(91 * day) },
+				Config:    env.Example(example), ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.OnlyKeyLeft() },
+	})
+}
+
+func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
+	env := acctest.Start(t)
+	var id string
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Config(config()),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.Null()),
+				},
+			},
+			{
+				Config:           env.Config(config(`expires_in_days = 30`)),
+				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
+			},
+			{
+				Config:           env.Config(config(`expires_in_days = 30`, `rotate_before_days = 3`)),
+				ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
+				Check: func(s *terraform.State) error {
+					id = s.RootModule().Resources[address].Primary.ID
+					return nil
+				},
+			},
+			{
+				PreConfig: func() { env.Delete("api-keys/" + id) },
+				Config:    env.Config(config()), ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+			},
+		},
+	})
+}
+
+// A key whose secret was lost with the answer is of no use to anyone: it is
+// revoked, and another is issued.
+func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
+	env := acctest.Start(t)
+	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/api-keys", Drop: "after", Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    []resource.TestStep{{Config: env.Config(config())}},
+		CheckDestroy:             func(*terraform.State) error { return env.OnlyKeyLeft() },
+	})
+	if n := env.CountRequests("DELETE", "/api-keys"); n != 2 {
+		t.Errorf("%d keys were revoked, want the one whose secret was lost and the one destroyed at the end", n)
+	}
+}
+
+func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	env := acctest.Start(t)
+	var steps []resource.TestStep
+	for _, test := range []struct{ config, complaint string }{
+		{strings.Replace(config(), `"ci"`+"\n", `""`+"\n", 1), `between 1 and 60`},
+		{strings.Replace(config(), `["instances:read"]`, `[]`, 1), `at least 1`},
+		{strings.Replace(config(), `"instances:read"`, `"instances:admin"`, 1), `value must be one of`},
+		{config(`expires_in_days = 0`), `between 1 and 3650`},
+		{config(`expires_in_days = 3651`), `between 1 and 3650`},
+		{config(`rotate_before_days = 3`), `never expires`},
+		{config(`expires_in_days = 3`, `rotate_before_days = 3`), `replaced at every apply`},
+	} {
+		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}

@@ -1,0 +1,85 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*gpusDataSource)(nil)
+
+type gpusDataSource struct{ tfkit.PublicDataSource }
+
+func newDataSources() datasource.DataSource { return &gpusDataSource{} }
+
+type gpusModel struct {
+	GPUs []item `tfsdk:"gpus"`
+}
+
+// item is one GPU model.
+type item struct {
+	Slug                  string `tfsdk:"slug"`
+	Name                  string `tfsdk:"name"`
+	VRAMGB                int64  `tfsdk:"vram_gb"`
+	Tier                  string `tfsdk:"tier"`
+	AvailableGPUs         int64  `tfsdk:"available_gpus"`
+	FromKopH              *int64 `tfsdk:"from_kop_h"`
+	FromInterruptibleKopH *int64 `tfsdk:"from_interruptible_kop_h"`
+}
+
+// Metadata implements datasource.DataSource.
+func (d *gpusDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_gpus"
+}
+
+// Schema implements datasource.DataSource.
+func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	whole := func(description string) schema.Int64Attribute {
+		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The GPU models that the service knows, with what is available of each now. Works without an API key.",
+		Attributes: map[string]schema.Attribute{
+			"gpus": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The models.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"slug":                     text("Model slug, as in the `gpu` filter of `gpurent_offers`."),
+					"name":                     text("Model name."),
+					"vram_gb":                  whole("VRAM of each GPU, GB."),
+					"tier":                     text("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
+					"available_gpus":           whole("GPUs available now."),
+					"from_kop_h":               whole("Cheapest price of one GPU on demand, kopecks per hour. Null when none is available."),
+					"from_interruptible_kop_h": whole("Cheapest price of one GPU interruptible, kopecks per hour. Null when none is available."),
+				}},
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	if !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	models, err := tfkit.Filter(d.Meta.Client.ListGPUs(ctx, rental.ListOptions{}), nil)
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "list GPU models", err)
+		return
+	}
+	state := gpusModel{GPUs: make([]item, len(models))}
+	for i, m := range models {
+		state.GPUs[i] = item{
+			Slug: m.Slug, Name: m.Name, VRAMGB: m.VRAMGB, Tier: string(m.Tier), AvailableGPUs: m.AvailableGPUs,
+			FromKopH: m.FromKopH, FromInterruptibleKopH: m.FromInterruptibleKopH,
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}

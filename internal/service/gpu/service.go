@@ -1,0 +1,15 @@
+// Package gpu contributes the GPU models: the data source gpurent_gpus.
+package gpu
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Service lists what this folder contributes.
+func Service() tfkit.ServicePackage {
+	return tfkit.ServicePackage{
+		DataSources: []func() datasource.DataSource{newDataSources},
+	}
+}

@@ -1,0 +1,161 @@
+package instance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+type model struct {
+	OfferID  types.String `tfsdk:"offer_id"`
+	Template types.String `tfsdk:"template"`
+	DiskGB   types.Int64  `tfsdk:"disk_gb"`
+
+	Name          types.String   `tfsdk:"name"`
+	Type          types.String   `tfsdk:"type"`
+	MaxPriceKopH  types.Int64    `tfsdk:"max_price_kop_h"`
+	SSHKeyIDs     types.Set      `tfsdk:"ssh_key_ids"`
+	Image         types.String   `tfsdk:"image"`
+	DesiredState  types.String   `tfsdk:"desired_state"`
+	OnOutbid      types.String   `tfsdk:"on_outbid"`
+	KeepOnTimeout types.Bool     `tfsdk:"keep_on_timeout"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+
+	ID           types.String `tfsdk:"id"`
+	Status       types.String `tfsdk:"status"`
+	StopReason   types.String `tfsdk:"stop_reason"`
+	GPU          types.Object `tfsdk:"gpu"`
+	TemplateName types.String `tfsdk:"template_name"`
+	Country      types.String `tfsdk:"country"`
+	Price        types.Object `tfsdk:"price"`
+	SSH          types.Object `tfsdk:"ssh"`
+	URLs         types.List   `tfsdk:"urls"`
+	CreatedAt    types.String `tfsdk:"created_at"`
+	StartedAt    types.String `tfsdk:"started_at"`
+}
+
+var (
+	gpuType   = map[string]attr.Type{"slug": types.StringType, "name": types.StringType, "count": types.Int64Type, "vram_gb": types.Int64Type}
+	priceType = map[string]attr.Type{"running_kop_h": types.Int64Type, "stopped_kop_h": types.Int64Type, "traffic_kop_gb": types.Int64Type}
+	sshType   = map[string]attr.Type{"host": types.StringType, "port": types.Int64Type, "user": types.StringType, "command": types.StringType}
+	urlType   = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
+)
+
+// fromAPI is the read side: prior with everything the service says put in.
+// What the service cannot say (or, being optional, did not say) stays as it was.
+func fromAPI(prior model, inst rental.Instance) model {
+	m := prior
+	m.ID = types.StringValue(inst.ID)
+	m.Name = types.StringPointerValue(inst.Name)
+	m.Status = types.StringValue(string(inst.Status))
+	m.DesiredState = readDesiredState(prior.DesiredState, inst)
+	m.Type = said(tfkit.Text(inst.Type), prior.Type)
+	m.Template = said(tfkit.Text(inst.Template.Slug), prior.Template)
+	m.TemplateName = tfkit.Text(inst.Template.Name)
+	m.Image = said(tfkit.Text(inst.Image), prior.Image)
+	if inst.DiskGB != 0 {
+		m.DiskGB = types.Int64Value(inst.DiskGB)
+	}
+	m.StopReason = types.StringPointerValue(inst.StopReason)
+	m.Country = types.StringPointerValue(inst.Country)
+	m.CreatedAt = tfkit.Time(inst.CreatedAt)
+	m.StartedAt = tfkit.TimePointer(inst.StartedAt)
+	m.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
+		"slug": types.StringValue(inst.GPU.Slug), "name": types.StringValue(inst.GPU.Name),
+		"count": types.Int64Value(inst.GPU.Count), "vram_gb": types.Int64PointerValue(inst.GPU.VRAMGB),
+	})
+	m.Price = types.ObjectValueMust(priceType, map[string]attr.Value{
+		"running_kop_h": types.Int64Value(inst.Price.RunningKopH), "stopped_kop_h": types.Int64Value(inst.Price.StoppedKopH),
+		"traffic_kop_gb": types.Int64Value(inst.Price.TrafficKopGB),
+	})
+	m.SSH, m.URLs = sshValue(inst.SSH), urlsValue(inst.URLs)
+	return m
+}
+
+// said keeps the prior value of an optional field that the service left out.
+func said(now, prior types.String) types.String {
+	if now.IsNull() && !prior.IsUnknown() {
+		return prior
+	}
+	return now
+}
+
+// readDesiredState takes the intent from the service, so that a server stopped
+// in the console shows as a difference. Where the service does not say, a
+// settled status speaks for it.
+func readDesiredState(prior types.String, inst rental.Instance) types.String {
+	switch {
+	case inst.DesiredState != "":
+		return types.StringValue(string(inst.DesiredState))
+	case inst.Status == rental.StatusRunning:
+		return types.StringValue(string(rental.DesiredRunning))
+	case inst.Status == rental.StatusStopped:
+		return types.StringValue(string(rental.DesiredStopped))
+	}
+	return prior
+}
+
+func sshValue(ssh *rental.SSH) types.Object {
+	if ssh == nil {
+		return types.ObjectNull(sshType)
+	}
+	return types.ObjectValueMust(sshType, map[string]attr.Value{
+		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),
+		"user": types.StringValue(ssh.User), "command": types.StringValue(ssh.Command),
+	})
+}
+
+func urlsValue(urls []rental.InstanceURL) types.List {
+	values := make([]attr.Value, len(urls))
+	for i, u := range urls {
+		values[i] = types.ObjectValueMust(urlType.AttrTypes, map[string]attr.Value{
+			"label": types.StringValue(u.Label), "url": types.StringPointerValue(u.URL),
+		})
+	}
+	return types.ListValueMust(urlType, values)
+}
+
+// applied is the state after an apply: what the plan promised, and for the
+// rest what the service says now.
+func applied(plan model, inst rental.Instance) model {
+	now := fromAPI(plan, inst)
+	m := plan
+	m.ID = tfkit.Prefer(plan.ID, now.ID)
+	m.Type = tfkit.Prefer(plan.Type, now.Type)
+	m.Image = tfkit.Prefer(plan.Image, now.Image)
+	m.DesiredState = tfkit.Prefer(plan.DesiredState, now.DesiredState)
+	m.Status = tfkit.Prefer(plan.Status, now.Status)
+	m.StopReason = tfkit.Prefer(plan.StopReason, now.StopReason)
+	m.GPU = tfkit.Prefer(plan.GPU, now.GPU)
+	m.TemplateName = tfkit.Prefer(plan.TemplateName, now.TemplateName)
+	m.Country = tfkit.Prefer(plan.Country, now.Country)
+	m.Price = tfkit.Prefer(plan.Price, now.Price)
+	m.SSH = tfkit.Prefer(plan.SSH, now.SSH)
+	m.URLs = tfkit.Prefer(plan.URLs, now.URLs)
+	m.CreatedAt = tfkit.Prefer(plan.CreatedAt, now.CreatedAt)
+	m.StartedAt = tfkit.Prefer(plan.StartedAt, now.StartedAt)
+	return m
+}
+
+// toCreate is the write side.
+func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diagnostics) {
+	create := rental.InstanceCreate{
+		OfferID:  plan.OfferID.ValueString(),
+		Template: plan.Template.ValueString(),
+		DiskGB:   plan.DiskGB.ValueInt64(),
+		Name:     plan.Name.ValueString(),
+		Type:     rental.RentalType(plan.Type.ValueString()),
+		Image:    plan.Image.ValueString(),
+	}
+	if plan.SSHKeyIDs.IsNull() {
+		return create, nil
+	}
+	create.SSHKeyIDs = []string{}
+	return create, plan.SSHKeyIDs.ElementsAs(ctx, &create.SSHKeyIDs, false)
+}

@@ -1,0 +1,119 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// reportCreateWait decides what a wait that ended badly means for a new server.
+// An error taints it, so that the next apply destroys it and rents another: right
+// for one that failed, wrong for one that was only interrupted.
+func (r *instanceResource) reportCreateWait(ctx context.Context, diags *diag.Diagnostics, plan model, inst rental.Instance, timeout time.Duration, err error) {
+	story := r.story(ctx, inst)
+	switch {
+	case ctx.Err() != nil:
+		diags.AddWarning("Interrupted while instance "+inst.ID+" was starting",
+			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+story)
+	case errors.Is(err, context.DeadlineExceeded) && plan.KeepOnTimeout.ValueBool():
+		diags.AddWarning("Instance "+inst.ID+" is not ready yet",
+			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, story))
+	case errors.Is(err, context.DeadlineExceeded):
+		diags.AddError("Instance "+inst.ID+" is not ready yet",
+			fmt.Sprintf("It did not get ready within %s (timeouts.create), and is now marked tainted: the next apply would replace it.%s\n\n"+
+				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), story, untaint))
+	default:
+		addWaitError(diags, inst, story, err)
+		if !errors.Is(err, errGone) && !errors.Is(err, errNeedsReplacement) {
+			diags.AddWarning("Instance "+inst.ID+" is marked tainted", "It exists and is billed; the next apply would replace it. "+untaint)
+		}
+	}
+}
+
+const untaint = "To keep this server and go on waiting for it, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) " +
+	"with the address of this resource, as the message above names it, and apply again."
+
+// reportUpdateWait does the same for a server that existed before. Nothing
+// taints it: the next apply takes up where this one ended.
+func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
+	story := r.story(ctx, inst)
+	switch {
+	case ctx.Err() != nil:
+		diags.AddWarning("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story)
+	case errors.Is(err, context.DeadlineExceeded):
+		diags.AddError("Instance "+inst.ID+" is not where it should be yet",
+			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), story))
+	default:
+		addWaitError(diags, inst, story, err)
+	}
+}
+
+// addWaitError reports what is neither an interruption nor a time-out.
+func addWaitError(diags *diag.Diagnostics, inst rental.Instance, story string, err error) {
+	var tooDear *priceError
+	switch {
+	case errors.Is(err, errGone):
+		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story)
+	case errors.Is(err, errNeedsReplacement):
+		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story)
+	case errors.Is(err, errTurnedBack):
+		diags.AddError("Instance "+inst.ID+" did not stay where it was put",
+			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+story)
+	case errors.As(err, &tooDear):
+		diags.AddError("Instance "+inst.ID+" was not started: too dear",
+			fmt.Sprintf("The server is interruptible, and %s. It is left as it is; only its disk is billed. Raise max_price_kop_h, "+
+				"set on_outbid to \"keep\" to wait for a better price or to \"replace\" to rent another, or apply again later.", tooDear))
+	default:
+		tfkit.AddError(diags, "bring instance "+inst.ID+" to where it should be", err)
+	}
+}
+
+// cause names trouble with the service that lay behind a time-out.
+func cause(err error) string {
+	var stopped *stoppedWaiting
+	if errors.As(err, &stopped) && stopped.trouble != nil {
+		return " The service could not be asked at the end: " + tfkit.Plain(stopped.trouble.Error()) + "."
+	}
+	return ""
+}
+
+// stopAdvice is what to do about each reason the service gives for a stop.
+var stopAdvice = map[string]string{
+	"user":        "It was stopped by hand, in the console or by another client.",
+	"low_balance": "It was stopped because the money ran out. Top up in the service's console, then apply again.",
+	"admin":       "It was stopped by the service's staff. Ask their support.",
+	"provider":    "Its host went away. If it does not come back, replace it with -replace.",
+}
+
+// storyLines is how much of the startup log goes into a message.
+const storyLines = 10
+
+// story tells where the server was last seen: its status, why it stopped, and
+// the end of its log. What cannot be had is left out.
+func (r *instanceResource) story(ctx context.Context, inst rental.Instance) string {
+	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.", inst.Status, inst.DesiredState)}
+	if inst.StopReason != nil {
+		advice, known := stopAdvice[*inst.StopReason]
+		if !known {
+			advice = fmt.Sprintf("Stop reason: %q.", *inst.StopReason)
+		}
+		parts = append(parts, advice)
+	}
+	logCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyTimeout)
+	defer cancel()
+	lines, err := r.Meta.Client.GetInstanceLogs(logCtx, inst.ID, storyLines)
+	if err == nil && len(lines) > 0 {
+		parts = append(parts, "The end of its log:\n  "+tfkit.Plain(strings.Join(lines, "\n  ")))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// storyTimeout bounds the look at the log: an interrupted run must end soon.
+const storyTimeout = 3 * time.Second

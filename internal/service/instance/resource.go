@@ -1,0 +1,159 @@
+package instance
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*instanceResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*instanceResource)(nil)
+	_ resource.ResourceWithImportState = (*instanceResource)(nil)
+)
+
+// How long an operation may take where timeouts does not say. A start can pull
+// tens of gigabytes of image.
+const (
+	createTimeout = 30 * time.Minute
+	updateTimeout = 30 * time.Minute
+	deleteTimeout = 15 * time.Minute
+)
+
+type instanceResource struct{ tfkit.Resource }
+
+func newResource() resource.Resource { return &instanceResource{} }
+
+// Metadata implements resource.Resource.
+func (r *instanceResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_instance"
+}
+
+// Create rents the server, saves its id at once, and only then waits.
+func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	inst, ok := r.rent(ctx, plan, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	inst, err := r.settlerFor(plan).settle(waitCtx, inst)
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	if err != nil {
+		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
+	}
+}
+
+// Read refreshes the state. Only a server that is surely gone leaves it.
+func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+		return
+	}
+	inst, err := r.Meta.Client.GetInstance(ctx, state.ID.ValueString())
+	switch {
+	case rental.IsNotFound(err), err == nil && gone(inst):
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
+	default:
+		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, inst))...)
+	}
+}
+
+// Update renames, then starts, stops or waits where the plan said so.
+func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var state, plan model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Update(ctx, updateTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !plan.Name.Equal(state.Name) {
+		_, err := r.Meta.Client.UpdateInstance(ctx, state.ID.ValueString(), rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()})
+		if err != nil {
+			tfkit.AddError(&resp.Diagnostics, "rename instance "+state.ID.ValueString(), err, "name")
+			return
+		}
+		state.Name = plan.Name
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	}
+	if !plan.Status.IsUnknown() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		return
+	}
+	r.converge(ctx, state, plan, timeout, resp)
+}
+
+// converge brings an existing server to where the plan wants it.
+func (r *instanceResource) converge(ctx context.Context, state, plan model, timeout time.Duration, resp *resource.UpdateResponse) {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	inst, err := r.Meta.Client.GetInstance(waitCtx, state.ID.ValueString())
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
+		return
+	}
+	inst, err = r.settlerFor(plan).settle(waitCtx, inst)
+	if err != nil {
+		r.reportUpdateWait(ctx, &resp.Diagnostics, inst, timeout, err)
+	}
+	if resp.Diagnostics.HasError() {
+		state.OnOutbid, state.MaxPriceKopH, state.KeepOnTimeout, state.Timeouts = plan.OnOutbid, plan.MaxPriceKopH, plan.KeepOnTimeout, plan.Timeouts
+		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, inst))...)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+}
+
+// Delete destroys the server and waits until it is gone.
+func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)
+}
+
+// ImportState takes the id and sets the policies to their defaults, so that the
+// plan after an import shows only what really differs.
+func (r *instanceResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("on_outbid"), types.StringValue(outbidRestart))...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("keep_on_timeout"), types.BoolValue(false))...)
+}
+
+// newIdempotencyKey is made once per creation: every retry carries the same, so
+// that however often the request is repeated one server is rented at most.
+func newIdempotencyKey() string { return "tf-" + rand.Text() }
+
+func gone(inst rental.Instance) bool {
+	return judge(sighting{status: inst.Status, desired: inst.DesiredState}, rental.DesiredRunning, outbidKeep) == stepGone
+}

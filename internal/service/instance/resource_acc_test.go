@@ -1,0 +1,271 @@
+package instance_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const address = "gpurent_instance.trainer"
+
+// server is a configuration of one server with the given further arguments.
+func server(arguments ...string) string {
+	return offers("") + instanceBlock("data.gpurent_offers.test.ids[0]", arguments...)
+}
+
+func offers(filter string) string {
+	return fmt.Sprintf("data \"gpurent_offers\" \"test\" {\n  gpu = [\"rtx_4090\"]\n  num_gpus = [1]\n  %s\n}\n", filter)
+}
+
+func instanceBlock(offer string, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_id = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
+		offer, strings.Join(arguments, "\n  "))
+}
+
+func at(path string, value knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(path), value)
+}
+
+func planned(action plancheck.ResourceActionType) plancheck.PlanCheck {
+	return plancheck.ExpectResourceAction(address, action)
+}
+
+// id returns the id of the server in the state.
+func id(s *terraform.State) string {
+	return s.RootModule().Resources[address].Primary.ID
+}
+
+// remember keeps the id of the server in the state for later steps.
+func remember(into *string) resource.TestCheckFunc {
+	return func(s *terraform.State) error {
+		*into = id(s)
+		return nil
+	}
+}
+
+func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
+	env := acctest.Start(t)
+	same := statecheck.CompareValue(compare.ValuesSame())
+	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example("resources/gpurent_instance/resource.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameServer(),
+					at("status", knownvalue.StringExact("running")),
+					at("desired_state", knownvalue.StringExact("running")),
+					at("ssh", knownvalue.ObjectPartial(map[string]knownvalue.Check{"command": knownvalue.StringRegexp(regexp.MustCompile("^ssh "))})),
+					at("gpu", knownvalue.ObjectPartial(map[string]knownvalue.Check{"slug": knownvalue.StringExact("rtx_4090"), "count": knownvalue.Int64Exact(1)})),
+					at("started_at", knownvalue.NotNull()),
+					at("stop_reason", knownvalue.Null()),
+				},
+			},
+			{
+				Config:           env.Example("resources/gpurent_instance/resource.tf"),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			{
+				Config:           env.Config(server(`name = "renamed"`, `desired_state = "stopped"`)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameServer(),
+					at("name", knownvalue.StringExact("renamed")),
+					at("status", knownvalue.StringExact("stopped")),
+					at("stop_reason", knownvalue.StringExact("user")),
+					at("ssh", knownvalue.Null()),
+				},
+			},
+			{
+				Config: env.Config(server()),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					planned(plancheck.ResourceActionUpdate),
+					plancheck.ExpectUnknownValue(address, tfjsonpath.New("ssh")),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("price"), knownvalue.NotNull()),
+				}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameServer(),
+					at("name", knownvalue.Null()),
+					at("status", knownvalue.StringExact("running")),
+					at("ssh", knownvalue.NotNull()),
+				},
+			},
+			{
+				ResourceName:            address,
+				ImportState:             true,
+				ImportStateVerify:       true,
+				ImportStateVerifyIgnore: []string{"offer_id"},
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
+	})
+	if n := env.CountRequests("POST", "/instances"); n != 3 {
+		t.Errorf("%d POST requests, want one creation, one stop, one start", n)
+	}
+}
+
+func TestAccInstance_anOfferIsAQuoteNotAnIdentity(t *testing.T) {
+	env := acctest.Start(t)
+	unchanged := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(server())},
+			{Config: env.Config(offers(`order = "-price"`) + instanceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: unchanged},
+			{Config: env.Config(instanceBlock(`"off_gone"`)), ConfigPlanChecks: unchanged},
+		},
+	})
+}
+
+func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
+	env := acctest.Start(t)
+	var id string
+	set := func(patch simulator.InstancePatch) func() {
+		return func() {
+			if err := env.SetInstance(id, patch); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	put := func(value string) *string { return &value }
+	healed := []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("desired_state", knownvalue.StringExact("running"))}
+	update := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}}
+	config := env.Config(server())
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, Check: remember(&id)},
+			{
+				// Stopped in the console.
+				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("user")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+			},
+			{
+				// Out of money for a while.
+				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("low_balance")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+			},
+			{
+				// A boot that came to nothing: only another server helps.
+				PreConfig:         set(simulator.InstancePatch{Status: put("failed")}),
+				Config:            config,
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigStateChecks: healed,
+				Check:             remember(&id),
+			},
+			{
+				// Destroyed in the console.
+				PreConfig:        set(simulator.InstancePatch{Status: put("destroyed"), DesiredState: put("destroyed")}),
+				Config:           config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionCreate)}},
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
+	})
+}
+
+func TestAccInstance_outbid(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "interruptible")
+	bid := *offer.Price.InterruptibleKopH
+	config := func(arguments ...string) string {
+		return env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID), append(arguments, `type = "interruptible"`)...))
+	}
+	outbid := func(price int64) func() {
+		return func() {
+			if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &price}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config()},
+			{
+				PreConfig: outbid(bid + 100),
+				Config:    config(`on_outbid = "keep"`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("status", knownvalue.StringExact("outbid")),
+				},
+			},
+			{
+				Config:      config(fmt.Sprintf("max_price_kop_h = %d", bid)),
+				ExpectError: regexp.MustCompile(`too dear`),
+			},
+			{
+				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("status", knownvalue.StringExact("running")),
+					at("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
+				},
+			},
+			{
+				PreConfig:        outbid(bid + 200),
+				Config:           config(`on_outbid = "replace"`),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+			},
+		},
+	})
+}
+
+func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	env := acctest.Start(t)
+	steps := []resource.TestStep{}
+	for _, test := range []struct{ config, complaint string }{
+		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 9", 1), `between 10 and 2000`},
+		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 2001", 1), `between 10 and 2000`},
+		{server(fmt.Sprintf("name = %q", strings.Repeat("я", 61))), `between 1 and 60`},
+		{server(`desired_state = "paused"`), `value must be one of`},
+		{server(`type = "spot"`), `value must be one of`},
+		{server(`on_outbid = "cry"`), `value must be one of`},
+		{server(`max_price_kop_h = 0`), `at least 1`},
+		{server(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
+		{server(`timeouts = { create = "soon" }`), `[Dd]uration`},
+	} {
+		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}
+
+func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
+	env := acctest.Start(t)
+	poor, rich := int64(100), int64(10_000_000)
+	no, yes := false, true
+	account := func(patch simulator.AccountPatch) func() {
+		return func() {
+			if err := env.SetAccount(patch); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{PreConfig: account(simulator.AccountPatch{BalanceKop: &poor}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
+			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
+			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`not_found`)},
+			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
+		},
+	})
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,195 @@
+package instance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Bounds of the service.
+const (
+	minDiskGB     = 10
+	maxDiskGB     = 2000
+	maxNameLength = 60
+	maxSSHKeys    = 10
+)
+
+// Schema implements resource.Resource.
+func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	addRequired(attributes)
+	addOptional(ctx, attributes)
+	addComputed(attributes)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A rented GPU server, billed by the second while it exists: the full price while it runs, the disk alone while it is stopped or outbid.\n\n" +
+			"An apply ends when the server is where `desired_state` wants it: running with its SSH address assigned, or stopped. " +
+			"A server that was stopped elsewhere, outbid, or left half-way by an interrupted run is put right by the next apply.",
+		Attributes: attributes,
+	}
+}
+
+func addRequired(attributes map[string]schema.Attribute) {
+	attributes["offer_id"] = schema.StringAttribute{
+		Required: true,
+		MarkdownDescription: "The offer to rent, from `gpurent_offers`. It acts at creation only: an offer is a quote, so a later change " +
+			"(the list moves all the time) plans nothing.",
+		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["template"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: "Slug of the template the server starts from. A change replaces the server.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+	}
+	attributes["disk_gb"] = schema.Int64Attribute{
+		Required:            true,
+		MarkdownDescription: "Disk, GB, 10 to 2000. A change replaces the server: its disk and data are lost.",
+		Validators:          []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
+		PlanModifiers:       []planmodifier.Int64{int64planmodifier.RequiresReplace()},
+	}
+}
+
+func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
+	attributes["name"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Name, up to 60 characters. It is changed in place.",
+		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
+	}
+	attributes["type"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		Default:             stringdefault.StaticString(string(rental.OnDemand)),
+		MarkdownDescription: "`on_demand` (default) or `interruptible`: cheaper, and stopped when the market passes the bid. A change replaces the server.",
+		Validators:          []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+	}
+	attributes["max_price_kop_h"] = schema.Int64Attribute{
+		Optional: true,
+		MarkdownDescription: "Dearest offer to accept, kopecks per hour for the whole server and the chosen `type`, as in the filter of `gpurent_offers`: " +
+			"it caps the creation, and the new bid after the server was outbid. Disk beyond the offer's base comes on top. No cap by default.",
+		Validators: []validator.Int64{int64validator.AtLeast(1)},
+	}
+	attributes["ssh_key_ids"] = schema.SetAttribute{
+		Optional:    true,
+		ElementType: types.StringType,
+		MarkdownDescription: "Ids of the SSH keys to attach, up to 10. All of the account's keys by default. It acts at creation only: " +
+			"the service cannot change the keys of a server, so a later change draws a warning and plans nothing.",
+		Validators: []validator.Set{
+			setvalidator.SizeAtMost(maxSSHKeys),
+			setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+		},
+	}
+	attributes["image"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		MarkdownDescription: "Container image. It may be set for the `custom` template only; otherwise it is the template's. A change replaces the server.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
+	}
+	attributes["desired_state"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		Default:             stringdefault.StaticString(string(rental.DesiredRunning)),
+		MarkdownDescription: "`running` (default) or `stopped`: a stopped server keeps its disk, and only the disk is billed. It is changed in place.",
+		Validators:          []validator.String{stringvalidator.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
+	}
+	attributes["on_outbid"] = schema.StringAttribute{
+		Optional: true,
+		Computed: true,
+		Default:  stringdefault.StaticString(outbidRestart),
+		MarkdownDescription: "What the next apply does about an interruptible server that was outbid: `restart` (default) places a new bid, never above `max_price_kop_h`; " +
+			"`keep` leaves it outbid; `replace` rents another.",
+		Validators: []validator.String{stringvalidator.OneOf(outbidRestart, outbidKeep, outbidReplace)},
+	}
+	attributes["keep_on_timeout"] = schema.BoolAttribute{
+		Optional: true,
+		Computed: true,
+		Default:  booldefault.StaticBool(false),
+		MarkdownDescription: "With `true` a creation that does not finish within `timeouts.create` ends in a warning, and the next apply goes on waiting. " +
+			"By default it ends in an error and the server is marked tainted: the next apply replaces it.",
+	}
+	attributes["timeouts"] = describedTimeouts(ctx)
+}
+
+// describedTimeouts adds what the library leaves out: a description of the whole.
+func describedTimeouts(ctx context.Context) schema.Attribute {
+	attribute := timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true, Update: true, Delete: true,
+		CreateDescription: "How long a creation may take until the server is ready, for example `30m` (the default).",
+		UpdateDescription: "How long a start or stop may take, for example `30m` (the default).",
+		DeleteDescription: "How long a destruction may take, for example `15m` (the default).",
+	})
+	nested, ok := attribute.(schema.SingleNestedAttribute)
+	if !ok {
+		return attribute
+	}
+	nested.MarkdownDescription = "How long each operation may take."
+	return nested
+}
+
+func addComputed(attributes map[string]schema.Attribute) {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	number := func(description string) schema.Int64Attribute {
+		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+	}
+	attributes["id"] = text("Id of the instance.")
+	attributes["status"] = text("What the service says of it: `creating`, `starting`, `running`, `stopping`, `stopped`, `destroying`, `destroyed`, `failed` or `outbid`.")
+	attributes["stop_reason"] = text("Why it stopped: `user`, `low_balance`, `admin` or `provider`. Null while it was never stopped.")
+	attributes["gpu"] = schema.SingleNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "The GPUs of the server.",
+		Attributes: map[string]schema.Attribute{
+			"slug":    text("Model slug, as in the `gpu` filter of `gpurent_offers`."),
+			"name":    text("Model name."),
+			"count":   number("How many GPUs the server has."),
+			"vram_gb": number("VRAM of each GPU, GB. Null when the service does not say."),
+		},
+	}
+	attributes["template_name"] = text("Name of the template.")
+	attributes["country"] = text("Country the server stands in, ISO 3166-1 alpha-2. Null when the service does not say.")
+	attributes["price"] = schema.SingleNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "The locked price.",
+		Attributes: map[string]schema.Attribute{
+			"running_kop_h":  number("While running, kopecks per hour."),
+			"stopped_kop_h":  number("While stopped or outbid (the disk), kopecks per hour."),
+			"traffic_kop_gb": number("Traffic, kopecks per GB."),
+		},
+	}
+	attributes["ssh"] = schema.SingleNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "How to log in. Null until the port is assigned, and for templates without SSH.",
+		Attributes: map[string]schema.Attribute{
+			"host":    text("Host."),
+			"port":    number("Port."),
+			"user":    text("User."),
+			"command": text("The command, ready to run."),
+		},
+	}
+	attributes["urls"] = schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "Web interfaces of the template.",
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"label": text("What it is."),
+			"url":   text("Its address. Null while it is not ready."),
+		}},
+	}
+	attributes["created_at"] = text("When it was rented, RFC 3339 in UTC.")
+	attributes["started_at"] = text("When it first ran, RFC 3339 in UTC. Null before.")
+}

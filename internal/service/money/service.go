@@ -1,0 +1,16 @@
+// Package money contributes the account's money: the data source
+// gpurent_balance.
+package money
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Service lists what this folder contributes.
+func Service() tfkit.ServicePackage {
+	return tfkit.ServicePackage{
+		DataSources: []func() datasource.DataSource{newBalance},
+	}
+}

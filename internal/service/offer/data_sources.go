@@ -1,0 +1,57 @@
+package offer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
+
+const (
+	defaultResults = 50  // max_results where it does not say
+	maxPageSize    = 200 // of the service
+)
+
+type offersDataSource struct{ tfkit.PublicDataSource }
+
+func newDataSources() datasource.DataSource { return &offersDataSource{} }
+
+// Metadata implements datasource.DataSource.
+func (d *offersDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_offers"
+}
+
+// Read implements datasource.DataSource.
+func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config offersModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	wanted := int64(defaultResults)
+	if !config.MaxResults.IsNull() {
+		wanted = config.MaxResults.ValueInt64()
+	}
+	query, diags := toQuery(ctx, config, wanted)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	config.Offers, config.IDs = []item{}, []string{}
+	for offer, err := range d.Meta.Client.ListOffers(ctx, query) {
+		if err != nil {
+			tfkit.AddError(&resp.Diagnostics, "list offers", err, "gpu", "num_gpus", "min_gpus", "type", "country", "min_reliability", "min_vram_gb",
+				"max_price_kop_h", "verified", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "order")
+			return
+		}
+		config.Offers = append(config.Offers, fromAPI(offer))
+		config.IDs = append(config.IDs, offer.ID)
+		if int64(len(config.IDs)) == wanted {
+			break
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
+}

@@ -1,0 +1,86 @@
+package offer_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+const address = "data.gpurent_offers.test"
+
+func config(arguments ...string) string {
+	return "data \"gpurent_offers\" \"test\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+}
+
+func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
+	env := acctest.Start(t)
+	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
+	first := tfjsonpath.New("offers").AtSliceIndex(0)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example("data-sources/gpurent_offers/data-source.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("spot", knownvalue.ListPartial(map[int]knownvalue.Check{
+						0: knownvalue.StringRegexp(regexp.MustCompile(`^\d x .+ in (DE|NL): [0-9.]+ rubles an hour$`)),
+					})),
+				},
+			},
+			{
+				// Every filter at once, and no key: the market is public.
+				Config: env.ProviderWithoutKey() + config(`gpu = ["rtx_4090"]`, `num_gpus = [1]`, `min_gpus = 1`, `type = "on_demand"`,
+					`max_price_kop_h = 100000`, `min_vram_gb = 24`, `order = "price"`, `max_results = 3`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("ids").AtSliceIndex(0), knownvalue.StringExact(cheapest.ID)),
+					statecheck.ExpectKnownValue(address, first.AtMapKey("price").AtMapKey("on_demand_kop_h"), knownvalue.Int64Exact(cheapest.Price.OnDemandKopH)),
+					statecheck.ExpectKnownValue(address, first.AtMapKey("gpu").AtMapKey("slug"), knownvalue.StringExact("rtx_4090")),
+				},
+			},
+			{
+				Config: env.Config(config(`country = ["DE", "NL", "FI", "RU", "US", "KZ"]`, `verified = true`, `min_cuda = 11.5`, `min_disk_gb = 10`,
+					`min_inet_down_mbps = 1`, `min_reliability = 0.1`)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, first.AtMapKey("verified"), knownvalue.Bool(true)),
+				},
+			},
+			{
+				Config: env.Config(config(`max_price_kop_h = 0`)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("ids"), knownvalue.ListSizeExact(0)),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("offers"), knownvalue.ListSizeExact(0)),
+				},
+			},
+		},
+	})
+}
+
+func TestAccOffersDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	env := acctest.Start(t)
+	var steps []resource.TestStep
+	for _, test := range []struct{ argument, complaint string }{
+		{`num_gpus = [3]`, `value must be one of`},
+		{`min_gpus = 0`, `at least 1`},
+		{`type = "spot"`, `value must be one of`},
+		{`country = ["nl"]`, `two\s+capital\s+letters`},
+		{`gpu = ["rtx_4090,rtx_3090"]`, `without\s+commas`},
+		{`gpu = []`, `at least 1`},
+		{`min_reliability = 1.5`, `between 0`},
+		{`max_price_kop_h = -1`, `at least 0`},
+		{`order = "random"`, `value must be one of`},
+		{`max_results = 0`, `at least 1`},
+	} {
+		steps = append(steps, resource.TestStep{Config: env.Config(config(test.argument)), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}

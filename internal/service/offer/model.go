@@ -1,0 +1,121 @@
+package offer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// item is one offer. Nil fields are unknown to the service.
+type item struct {
+	ID              string   `tfsdk:"id"`
+	Available       bool     `tfsdk:"available"`
+	Verified        bool     `tfsdk:"verified"`
+	Country         *string  `tfsdk:"country"`
+	Region          *string  `tfsdk:"region"`
+	GPU             gpu      `tfsdk:"gpu"`
+	CPU             cpu      `tfsdk:"cpu"`
+	RAMGB           *int64   `tfsdk:"ram_gb"`
+	Disk            disk     `tfsdk:"disk"`
+	Network         network  `tfsdk:"network"`
+	PCIe            pcie     `tfsdk:"pcie"`
+	CUDAMax         *float64 `tfsdk:"cuda_max"`
+	Driver          *string  `tfsdk:"driver"`
+	Reliability     *float64 `tfsdk:"reliability"`
+	MaxDurationDays *int64   `tfsdk:"max_duration_days"`
+	DLPerf          *float64 `tfsdk:"dlperf"`
+	Price           price    `tfsdk:"price"`
+}
+
+type gpu struct {
+	Slug        string   `tfsdk:"slug"`
+	Name        string   `tfsdk:"name"`
+	Count       int64    `tfsdk:"count"`
+	VRAMGB      int64    `tfsdk:"vram_gb"`
+	TotalTFLOPS *float64 `tfsdk:"total_tflops"`
+	MemBWGBs    *int64   `tfsdk:"mem_bw_gbs"`
+}
+
+type cpu struct {
+	Name  *string `tfsdk:"name"`
+	Cores *int64  `tfsdk:"cores"`
+}
+
+type disk struct {
+	MaxGB  *int64  `tfsdk:"max_gb"`
+	BWMBps *int64  `tfsdk:"bw_mbps"`
+	Name   *string `tfsdk:"name"`
+}
+
+type network struct {
+	UpMbps   *int64 `tfsdk:"up_mbps"`
+	DownMbps *int64 `tfsdk:"down_mbps"`
+	Ports    *int64 `tfsdk:"ports"`
+}
+
+type pcie struct {
+	Gen   *int64   `tfsdk:"gen"`
+	BWGBs *float64 `tfsdk:"bw_gbs"`
+}
+
+type price struct {
+	OnDemandKopH      int64  `tfsdk:"on_demand_kop_h"`
+	InterruptibleKopH *int64 `tfsdk:"interruptible_kop_h"`
+	StorageKopGBMonth int64  `tfsdk:"storage_kop_gb_month"`
+	TrafficKopGB      int64  `tfsdk:"traffic_kop_gb"`
+}
+
+// fromAPI is the read side.
+func fromAPI(o rental.Offer) item {
+	return item{
+		ID: o.ID, Available: o.Available, Verified: o.Verified, Country: o.Country, Region: o.Region,
+		GPU: gpu(o.GPU), CPU: cpu(o.CPU), RAMGB: o.RAMGB, Disk: disk(o.Disk), Network: network(o.Network), PCIe: pcie(o.PCIe),
+		CUDAMax: o.CUDAMax, Driver: o.Driver, Reliability: o.Reliability, MaxDurationDays: o.MaxDurationDays, DLPerf: o.DLPerf,
+		Price: price(o.Price),
+	}
+}
+
+// offersModel is the data source: the filters, and what they find.
+type offersModel struct {
+	GPU             types.Set     `tfsdk:"gpu"`
+	NumGPUs         types.Set     `tfsdk:"num_gpus"`
+	MinGPUs         types.Int64   `tfsdk:"min_gpus"`
+	Type            types.String  `tfsdk:"type"`
+	Country         types.Set     `tfsdk:"country"`
+	MinReliability  types.Float64 `tfsdk:"min_reliability"`
+	MinVRAMGB       types.Float64 `tfsdk:"min_vram_gb"`
+	MaxPriceKopH    types.Int64   `tfsdk:"max_price_kop_h"`
+	Verified        types.Bool    `tfsdk:"verified"`
+	MinCUDA         types.Float64 `tfsdk:"min_cuda"`
+	MinDiskGB       types.Float64 `tfsdk:"min_disk_gb"`
+	MinInetDownMbps types.Float64 `tfsdk:"min_inet_down_mbps"`
+	Order           types.String  `tfsdk:"order"`
+	MaxResults      types.Int64   `tfsdk:"max_results"`
+
+	Offers []item   `tfsdk:"offers"`
+	IDs    []string `tfsdk:"ids"`
+}
+
+// toQuery is the write side. A page is no larger than what is wanted of it.
+func toQuery(ctx context.Context, m offersModel, wanted int64) (rental.OfferQuery, diag.Diagnostics) {
+	query := rental.OfferQuery{
+		MinGPUs:         m.MinGPUs.ValueInt64Pointer(),
+		Type:            rental.RentalType(m.Type.ValueString()),
+		MinReliability:  m.MinReliability.ValueFloat64Pointer(),
+		MinVRAMGB:       m.MinVRAMGB.ValueFloat64Pointer(),
+		MaxPriceKopH:    m.MaxPriceKopH.ValueInt64Pointer(),
+		Verified:        m.Verified.ValueBoolPointer(),
+		MinCUDA:         m.MinCUDA.ValueFloat64Pointer(),
+		MinDiskGB:       m.MinDiskGB.ValueFloat64Pointer(),
+		MinInetDownMbps: m.MinInetDownMbps.ValueFloat64Pointer(),
+		Order:           m.Order.ValueString(),
+		ListOptions:     rental.ListOptions{PageSize: min(wanted, maxPageSize)},
+	}
+	diags := m.GPU.ElementsAs(ctx, &query.GPU, false)
+	diags.Append(m.NumGPUs.ElementsAs(ctx, &query.NumGPUs, false)...)
+	diags.Append(m.Country.ElementsAs(ctx, &query.Country, false)...)
+	return query, diags
+}

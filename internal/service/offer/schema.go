@@ -1,0 +1,152 @@
+package offer
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+var (
+	// A comma separates slugs on the wire.
+	gpuSlug     = regexp.MustCompile(`^[^,\s]+$`)
+	countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
+)
+
+// Schema implements datasource.DataSource.
+func (d *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := filters()
+	attributes["offers"] = schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "The offers, in the order asked for.",
+		NestedObject:        schema.NestedAttributeObject{Attributes: offerAttributes()},
+	}
+	attributes["ids"] = schema.ListAttribute{
+		Computed: true, ElementType: types.StringType,
+		MarkdownDescription: "Their ids, in the same order.",
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The servers that can be rented right now. Availability moves within a minute: an offer can be gone by the time it is applied, " +
+			"and one that you rent leaves the list. The service caches answers for 60 seconds. Works without an API key.",
+		Attributes: attributes,
+	}
+}
+
+func filters() map[string]schema.Attribute {
+	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
+	return map[string]schema.Attribute{
+		"gpu": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "GPU model slugs, any of them; see `gpurent_gpus`.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug, "must be a model slug without commas"))},
+		},
+		"num_gpus": schema.SetAttribute{
+			Optional: true, ElementType: types.Int64Type,
+			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(1, 2, 4, 8))},
+		},
+		"min_gpus": schema.Int64Attribute{
+			Optional: true, MarkdownDescription: "GPUs in the server at least.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"type": schema.StringAttribute{
+			Optional: true, MarkdownDescription: "`on_demand` (default) or `interruptible`: which price counts, and which offers are listed.",
+			Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
+		},
+		"country": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`, any of them.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode, "must be two capital letters, for example \"NL\""))},
+		},
+		"min_reliability": schema.Float64Attribute{
+			Optional: true, MarkdownDescription: "Reliability at least, 0 to 1.",
+			Validators: []validator.Float64{float64validator.Between(0, 1)},
+		},
+		"min_vram_gb":     schema.Float64Attribute{Optional: true, MarkdownDescription: "VRAM of each GPU at least, GB.", Validators: atLeastZero},
+		"max_price_kop_h": schema.Int64Attribute{Optional: true, MarkdownDescription: "The whole server costs at most this for the chosen `type`, kopecks per hour.", Validators: []validator.Int64{int64validator.AtLeast(0)}},
+		"verified":        schema.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
+		"min_cuda":        schema.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example `12.4`.", Validators: atLeastZero},
+		"min_disk_gb":     schema.Float64Attribute{Optional: true, MarkdownDescription: "Disk at least, GB.", Validators: atLeastZero},
+		"min_inet_down_mbps": schema.Float64Attribute{
+			Optional: true, MarkdownDescription: "Download at least, Mbit/s.", Validators: atLeastZero,
+		},
+		"order": schema.StringAttribute{
+			Optional: true, MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, `reliability`, `vram` or `inet_down`.",
+			Validators: []validator.String{stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
+				rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown)},
+		},
+		"max_results": schema.Int64Attribute{
+			Optional: true, MarkdownDescription: "How many offers to read, 50 by default. More than one page is read where needed.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+	}
+}
+
+func offerAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	whole := func(description string) schema.Int64Attribute {
+		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+	}
+	number := func(description string) schema.Float64Attribute {
+		return schema.Float64Attribute{Computed: true, MarkdownDescription: description}
+	}
+	object := func(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
+		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
+	}
+	return map[string]schema.Attribute{
+		"id":        text("Id, the `offer_id` of an instance."),
+		"available": schema.BoolAttribute{Computed: true, MarkdownDescription: "It can be rented now."},
+		"verified":  schema.BoolAttribute{Computed: true, MarkdownDescription: "Verified datacenter."},
+		"country":   text("Country, ISO 3166-1 alpha-2. Null when unknown."),
+		"region":    text("Region. Null when unknown."),
+		"gpu": object("The GPUs.", map[string]schema.Attribute{
+			"slug":         text("Model slug."),
+			"name":         text("Model name."),
+			"count":        whole("GPUs in the server."),
+			"vram_gb":      whole("VRAM of each GPU, GB."),
+			"total_tflops": number("Computing power of the whole server, TFLOPS. Null when unknown."),
+			"mem_bw_gbs":   whole("Memory bandwidth, GB/s. Null when unknown."),
+		}),
+		"cpu": object("The CPU.", map[string]schema.Attribute{
+			"name":  text("Model. Null when unknown."),
+			"cores": whole("Cores. Null when unknown."),
+		}),
+		"ram_gb": whole("System RAM, GB. Null when unknown."),
+		"disk": object("The disk.", map[string]schema.Attribute{
+			"max_gb":  whole("Largest disk to be had, GB. Null when unknown."),
+			"bw_mbps": whole("Bandwidth, MB/s. Null when unknown."),
+			"name":    text("Reserved by the service: always null."),
+		}),
+		"network": object("The network.", map[string]schema.Attribute{
+			"up_mbps":   whole("Upload, Mbit/s. Null when unknown."),
+			"down_mbps": whole("Download, Mbit/s. Null when unknown."),
+			"ports":     whole("Directly reachable ports. Null when unknown."),
+		}),
+		"pcie": object("The PCIe link.", map[string]schema.Attribute{
+			"gen":    whole("Generation. Null when unknown."),
+			"bw_gbs": number("Bandwidth, GB/s. Null when unknown."),
+		}),
+		"cuda_max":          number("Highest CUDA version. Null when unknown."),
+		"driver":            text("Driver version. Null when unknown."),
+		"reliability":       number("Reliability, 0 to 1. Null when unknown."),
+		"max_duration_days": whole("How much longer the host is under contract, days. Null when unknown."),
+		"dlperf":            number("Deep-learning performance index. Null when unknown."),
+		"price": object("Prices of the whole server.", map[string]schema.Attribute{
+			"on_demand_kop_h":      whole("On demand with the base disk, kopecks per hour."),
+			"interruptible_kop_h":  whole("Interruptible, kopecks per hour. Null when it cannot be rented so."),
+			"storage_kop_gb_month": whole("Extra disk, kopecks per GB and month."),
+			"traffic_kop_gb":       whole("Traffic, kopecks per GB."),
+		}),
+	}
+}

@@ -1,0 +1,50 @@
+package sshkey
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+type model struct {
+	PublicKey types.String `tfsdk:"public_key"`
+
+	Name types.String `tfsdk:"name"`
+
+	ID          types.String `tfsdk:"id"`
+	Type        types.String `tfsdk:"type"`
+	Fingerprint types.String `tfsdk:"fingerprint"`
+	CreatedAt   types.String `tfsdk:"created_at"`
+}
+
+// fromAPI is the read side: prior with what the service says put in. It does
+// not say the key itself, and its type and fingerprint follow from the key.
+func fromAPI(prior model, key rental.SSHKey) model {
+	m := prior
+	m.ID = types.StringValue(key.ID)
+	m.Name = types.StringValue(key.Name)
+	m.CreatedAt = tfkit.Time(key.CreatedAt)
+	m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
+	if m.Type.IsNull() || m.Type.IsUnknown() {
+		m.Type = types.StringValue(key.Type)
+	}
+	return m
+}
+
+// created is the state after a creation: what was planned stands.
+func created(plan, now model) model {
+	m := plan
+	m.ID, m.CreatedAt = now.ID, now.CreatedAt
+	m.Name = tfkit.Prefer(plan.Name, now.Name)
+	m.Type = tfkit.Prefer(plan.Type, now.Type)
+	m.Fingerprint = tfkit.Prefer(plan.Fingerprint, now.Fingerprint)
+	return m
+}
+
+// toCreate is the write side.
+func toCreate(plan model) rental.SSHKeyCreate {
+	return rental.SSHKeyCreate{Name: plan.Name.ValueString(), PublicKey: strings.TrimSpace(plan.PublicKey.ValueString())}
+}

@@ -1,0 +1,51 @@
+package sshkey
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// ModifyPlan makes the fingerprint, not the text, the identity of a key, and
+// plans type and fingerprint, which follow from the key alone.
+func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		planKey(&plan)
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		return
+	}
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if plan.PublicKey.IsUnknown() {
+		plan.Type, plan.Fingerprint = types.StringUnknown(), types.StringUnknown()
+		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
+	} else if key, err := parse(plan.PublicKey.ValueString()); err == nil && key.fingerprint != state.Fingerprint.ValueString() {
+		planKey(&plan)
+		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
+	} else if !state.PublicKey.IsNull() {
+		plan.PublicKey = state.PublicKey
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+func planKey(plan *model) {
+	if plan.PublicKey.IsUnknown() {
+		return
+	}
+	if key, err := parse(plan.PublicKey.ValueString()); err == nil {
+		plan.Type, plan.Fingerprint = types.StringValue(key.kind), types.StringValue(key.fingerprint)
+	}
+}

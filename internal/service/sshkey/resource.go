@@ -1,0 +1,107 @@
+package sshkey
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*keyResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*keyResource)(nil)
+	_ resource.ResourceWithImportState = (*keyResource)(nil)
+)
+
+// creating keeps creations of keys apart.
+var creating sync.Mutex
+
+type keyResource struct{ tfkit.Resource }
+
+func newResource() resource.Resource { return &keyResource{} }
+
+// Metadata implements resource.Resource.
+func (r *keyResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_ssh_key"
+}
+
+// Create adds the key.
+func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// A key that was unknown at plan was not validated: it must not be sent unseen.
+	wanted, err := parse(plan.PublicKey.ValueString())
+	if err != nil {
+		resp.Diagnostics.AddAttributeError(path.Root("public_key"), "Not a public key", "The value of public_key: "+err.Error()+".")
+		return
+	}
+	create := toCreate(plan)
+	postCtx, stop := tfkit.Detach(ctx)
+	defer stop()
+	key, err := tfkit.Once[rental.SSHKey]{
+		Alone: &creating,
+		List: func(ctx context.Context) ([]rental.SSHKey, error) {
+			return tfkit.Filter(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), nil)
+		},
+		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
+		ID:     func(k rental.SSHKey) string { return k.ID },
+		Same: func(k rental.SSHKey) bool {
+			return canonical(k.Fingerprint) == wanted.fingerprint && (create.Name == "" || k.Name == create.Name)
+		},
+	}.Run(postCtx)
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
+}
+
+// Read refreshes the state from the listing: the API has no request for one.
+func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+		return
+	}
+	id := state.ID.ValueString()
+	key, found, err := tfkit.Find(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), func(k rental.SSHKey) bool { return k.ID == id })
+	switch {
+	case err != nil:
+		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
+	case !found:
+		resp.State.RemoveResource(ctx)
+	default:
+		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, key))...)
+	}
+}
+
+// Update makes no request: all that can change in place is the text of a key
+// that stays the same, adopted after an import.
+func (r *keyResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.State.Raw = req.Plan.Raw
+}
+
+// Delete removes the key from the account.
+func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := r.Meta.Client.DeleteSSHKey(ctx, state.ID.ValueString()); err != nil && !rental.IsNotFound(err) {
+		tfkit.AddError(&resp.Diagnostics, "delete SSH key "+state.ID.ValueString(), err)
+	}
+}
+
+// ImportState takes the id. The service does not return the key itself: the
+// configured one is adopted if its fingerprint is the imported one.
+func (r *keyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+}

@@ -1,0 +1,157 @@
+package sshkey_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const (
+	address = "gpurent_ssh_key.laptop"
+	example = "resources/gpurent_ssh_key/resource.tf"
+
+	exampleKey  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
+	fingerprint = "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo"
+	otherKey    = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
+)
+
+func config(publicKey string) string {
+	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"laptop\" {\n  name = \"laptop\"\n  public_key = %q\n}\n", publicKey)
+}
+
+func planned(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: checks}
+}
+
+func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example(example),
+				ConfigPlanChecks: planned(
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("fingerprint"), knownvalue.StringExact(fingerprint)),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("type"), knownvalue.StringExact("ssh-ed25519")),
+				),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("name"), knownvalue.StringExact("laptop")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("created_at"), knownvalue.NotNull()),
+				},
+			},
+			{Config: env.Example(example), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
+			{Config: env.Config(config("  " + exampleKey + "   another comment\n")), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
+			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"public_key"}},
+			{Config: env.Config(config(otherKey)), ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionDestroyBeforeCreate))},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
+	})
+}
+
+func TestAccSSHKey_importAdoptsTheConfiguredKey(t *testing.T) {
+	env := acctest.Start(t)
+	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
+	imported := func(publicKey string) string {
+		return env.Config(config(publicKey), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config:           imported(exampleKey),
+				ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringExact(id)),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("public_key"), knownvalue.StringExact(exampleKey)),
+				},
+			},
+		},
+	})
+	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
+		t.Errorf("%d keys were created, want only the imported one", n)
+	}
+}
+
+func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
+	env := acctest.Start(t)
+	var id string
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(config(exampleKey)), Check: func(s *terraform.State) error {
+				id = s.RootModule().Resources[address].Primary.ID
+				return nil
+			}},
+			{
+				PreConfig: func() { env.Delete("ssh-keys/" + id) }, Config: env.Config(config(exampleKey)),
+				ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate)),
+			},
+		},
+	})
+}
+
+func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
+	env := acctest.Start(t)
+	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: "after", Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    []resource.TestStep{{Config: env.Config(config(exampleKey))}},
+		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
+	})
+	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
+		t.Errorf("%d requests to add one key", n)
+	}
+}
+
+func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
+	env := acctest.Start(t)
+	const secret = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
+	var steps []resource.TestStep
+	for _, test := range []struct{ key, complaint string }{
+		{"-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n", `private\s+key`},
+		{"ssh-ed25519 AAAAnonsense", `not\s+a\s+line\s+of\s+a\s+public\s+key`},
+		{"", `not\s+a\s+line\s+of\s+a\s+public\s+key`},
+		{exampleKey + "\n" + otherKey, `more\s+than\s+one\s+key`},
+		{`command="reboot" ` + exampleKey, `options\s+before\s+the\s+key`},
+	} {
+		steps = append(steps, resource.TestStep{Config: env.Config(config(test.key)), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	steps = append(steps, resource.TestStep{
+		Config:   env.Config(strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1)),
+		PlanOnly: true, ExpectError: regexp.MustCompile(`between 1 and 60`),
+	})
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}
+
+// A key that another resource makes is unknown at plan and so escapes
+// validation: it is looked at again before it would be sent.
+func TestAccSSHKey_aPrivateKeyThatWasUnknownAtPlanIsNotSent(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config("resource \"terraform_data\" \"key\" {\n  input = \"-----BEGIN OPENSSH PRIVATE KEY-----\"\n}\n" +
+				"resource \"gpurent_ssh_key\" \"laptop\" {\n  public_key = terraform_data.key.output\n}\n"),
+			ExpectError: regexp.MustCompile(`private\s+key`),
+		}},
+	})
+	if n := env.CountRequests("POST", "/ssh-keys"); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}

@@ -1,0 +1,16 @@
+// Package sshkey contributes the account's SSH keys: the resource
+// gpurent_ssh_key.
+package sshkey
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Service lists what this folder contributes.
+func Service() tfkit.ServicePackage {
+	return tfkit.ServicePackage{
+		Resources: []func() resource.Resource{newResource},
+	}
+}

@@ -1,0 +1,106 @@
+package template
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*templatesDataSource)(nil)
+
+type templatesDataSource struct{ tfkit.PublicDataSource }
+
+func newDataSources() datasource.DataSource { return &templatesDataSource{} }
+
+type templatesModel struct {
+	Owner     types.String `tfsdk:"owner"`
+	Templates []item       `tfsdk:"templates"`
+}
+
+// item is one template in the listing.
+type item struct {
+	Slug              string            `tfsdk:"slug"`
+	Name              string            `tfsdk:"name"`
+	Description       string            `tfsdk:"description"`
+	Image             string            `tfsdk:"image"`
+	LaunchMode        string            `tfsdk:"launch_mode"`
+	Ports             []int64           `tfsdk:"ports"`
+	Env               map[string]string `tfsdk:"env"`
+	Onstart           *string           `tfsdk:"onstart"`
+	MinDiskGB         int64             `tfsdk:"min_disk_gb"`
+	RecommendedDiskGB int64             `tfsdk:"recommended_disk_gb"`
+	Public            bool              `tfsdk:"public"`
+	Owner             string            `tfsdk:"owner"`
+}
+
+// Metadata implements datasource.DataSource.
+func (d *templatesDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_templates"
+}
+
+// Schema implements datasource.DataSource.
+func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The template catalogue and, with an API key, the account's own templates.",
+		Attributes: map[string]schema.Attribute{
+			"owner": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "`catalog` for the service's own templates only, `me` for the account's (needs an API key). Both by default.",
+				Validators:          []validator.String{stringvalidator.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
+			},
+			"templates": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The templates, in the service's order.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"slug":                text("Identifier, the `template` of an instance."),
+					"name":                text("Name."),
+					"description":         text("Description."),
+					"image":               text("Container image."),
+					"launch_mode":         text("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
+					"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
+					"env":                 schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables."},
+					"onstart":             text("Command run at start. Null for none."),
+					"min_disk_gb":         schema.Int64Attribute{Computed: true, MarkdownDescription: "Smallest disk, GB."},
+					"recommended_disk_gb": schema.Int64Attribute{Computed: true, MarkdownDescription: "Recommended disk, GB."},
+					"public":              schema.BoolAttribute{Computed: true, MarkdownDescription: "Visible to everyone."},
+					"owner":               text("`catalog` for the service's own, `me` for the account's."),
+				}},
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config templatesModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	owner := config.Owner.ValueString()
+	found, err := tfkit.Filter(d.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool {
+		return owner == "" || string(t.Owner) == owner
+	})
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "list templates", err)
+		return
+	}
+	config.Templates = make([]item, len(found))
+	for i, t := range found {
+		config.Templates[i] = item{
+			Slug: t.Slug, Name: t.Name, Description: t.Description, Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
+			Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
+}

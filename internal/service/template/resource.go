@@ -1,0 +1,110 @@
+package template
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*templateResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*templateResource)(nil)
+	_ resource.ResourceWithImportState    = (*templateResource)(nil)
+)
+
+// creating keeps creations of templates apart.
+var creating sync.Mutex
+
+type templateResource struct{ tfkit.Resource }
+
+func newResource() resource.Resource { return &templateResource{} }
+
+// Metadata implements resource.Resource.
+func (r *templateResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_template"
+}
+
+// Create makes the template. The service knows no idempotency key for it, so
+// when the answer is lost the listing tells whether it was made.
+func (r *templateResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	create, diags := toCreate(ctx, plan)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	postCtx, stop := tfkit.Detach(ctx)
+	defer stop()
+	template, err := tfkit.Once[rental.Template]{
+		Alone:  &creating,
+		List:   r.owned,
+		Create: func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
+		ID:     func(t rental.Template) string { return t.Slug },
+		Same:   func(t rental.Template) bool { return sameContent(create, t) },
+	}.Run(postCtx)
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
+		return
+	}
+	now, diags := fromAPI(ctx, template)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
+}
+
+// Read refreshes the state from the listing: the API has no request for one.
+func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+		return
+	}
+	slug := state.ID.ValueString()
+	template, found, err := tfkit.Find(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Slug == slug })
+	switch {
+	case err != nil:
+		tfkit.AddError(&resp.Diagnostics, "read template "+slug, err)
+	case !found:
+		resp.State.RemoveResource(ctx)
+	case template.Owner != rental.OwnerMe:
+		resp.Diagnostics.AddError("Not an own template",
+			fmt.Sprintf("Template %q belongs to the service's catalogue and cannot be managed. Use its slug directly, or the data source gpurent_templates.", slug))
+	default:
+		now, diags := fromAPI(ctx, template)
+		resp.Diagnostics.Append(diags...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+	}
+}
+
+// Update is never called: every argument replaces.
+func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.State.Raw = req.Plan.Raw
+}
+
+// Delete removes the template from the account.
+func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := r.Meta.Client.DeleteTemplate(ctx, state.ID.ValueString()); err != nil && !rental.IsNotFound(err) {
+		tfkit.AddError(&resp.Diagnostics, "delete template "+state.ID.ValueString(), err)
+	}
+}
+
+// ImportState takes the slug.
+func (r *templateResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+}
+
+// owned lists the account's own templates.
+func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
+	return tfkit.Filter(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Owner == rental.OwnerMe })
+}

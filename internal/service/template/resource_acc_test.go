@@ -1,0 +1,153 @@
+package template_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const (
+	address = "gpurent_template.trainer"
+	example = "resources/gpurent_template/resource.tf"
+)
+
+func config(arguments ...string) string {
+	return "resource \"gpurent_template\" \"trainer\" {\n  name = \"Trainer\"\n  image = \"ubuntu:24.04\"\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+}
+
+func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
+}
+
+func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example(example),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("slug"), knownvalue.NotNull()),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("owner"), knownvalue.StringExact("me")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("public"), knownvalue.Bool(false)),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("ports"), knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})),
+				},
+			},
+			{Config: env.Example(example), ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+			{ResourceName: address, ImportState: true, ImportStateVerify: true},
+			{
+				Config:           env.Config(config()),
+				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("launch_mode"), knownvalue.StringExact("ssh")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), knownvalue.StringExact("")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("env"), knownvalue.MapSizeExact(0)),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("onstart"), knownvalue.Null()),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("min_disk_gb"), knownvalue.NotNull()),
+				},
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
+	})
+}
+
+func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
+	env := acctest.Start(t)
+	var slug string
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(config()), Check: func(s *terraform.State) error {
+				slug = s.RootModule().Resources[address].Primary.ID
+				return nil
+			}},
+			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()), ConfigPlanChecks: planned(plancheck.ResourceActionCreate)},
+		},
+	})
+}
+
+func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
+	env := acctest.Start(t)
+	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/templates", Drop: "after", Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    []resource.TestStep{{Config: env.Config(config())}},
+		CheckDestroy:             func(*terraform.State) error { return env.NoneOwned() },
+	})
+	if n := env.CountRequests("POST", "/templates"); n != 1 {
+		t.Errorf("%d requests to create one template", n)
+	}
+}
+
+func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	env := acctest.Start(t)
+	var steps []resource.TestStep
+	for _, test := range []struct{ config, complaint string }{
+		{strings.Replace(config(), `"Trainer"`, `"T"`, 1), `between 2 and 60`},
+		{strings.Replace(config(), `"Trainer"`, fmt.Sprintf("%q", strings.Repeat("x", 61)), 1), `between 2 and 60`},
+		{strings.Replace(config(), `"ubuntu:24.04"`, `"ubuntu"`, 1), `without a tag`},
+		{strings.Replace(config(), `"ubuntu:24.04"`, `"Not An Image:1"`, 1), `Not a container image`},
+		{config(`description = "` + strings.Repeat("x", 501) + `"`), `at most 500`},
+		{config(`launch_mode = "vnc"`), `value must be one of`},
+		{config(`ports = [0]`), `between 1 and 65535`},
+		{config(`ports = [1,2,3,4,5,6,7,8,9,10,11]`), `at most 10`},
+		{config(`env = { for i in range(31) : "V${i}" => "1" }`), `at most 30`},
+		{config(`onstart = "` + strings.Repeat("x", 4001) + `"`), `between 1 and 4000`},
+		{config(`min_disk_gb = 9`), `between 10 and 2000`},
+		{config(`min_disk_gb = 50`, `recommended_disk_gb = 40`), `below the minimum`},
+	} {
+		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}
+
+func TestAccTemplate_importOfACatalogTemplateIsRefused(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(config()), ResourceName: address, ImportState: true, ImportStateId: "pytorch",
+			ExpectError: regexp.MustCompile(`belongs to the service's catalogue`),
+		}},
+	})
+}
+
+func TestAccTemplatesDataSource(t *testing.T) {
+	env := acctest.Start(t)
+	const own = "data.gpurent_templates.own"
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(`data "gpurent_templates" "own" { owner = "them" }`), ExpectError: regexp.MustCompile(`value must be one of`)},
+			{
+				Config: env.Example("data-sources/gpurent_templates/data-source.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("jupyter_templates", knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.StringExact("pytorch-jupyter")})),
+				},
+			},
+			{
+				Config: env.Config(config(), "data \"gpurent_templates\" \"own\" {\n  owner = \"me\"\n  depends_on = [gpurent_template.trainer]\n}\n"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(own, tfjsonpath.New("templates"), knownvalue.ListSizeExact(1)),
+					statecheck.ExpectKnownValue(own, tfjsonpath.New("templates").AtSliceIndex(0).AtMapKey("image"), knownvalue.StringExact("ubuntu:24.04")),
+				},
+			},
+		},
+	})
+}

@@ -1,0 +1,133 @@
+package tfkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// AddError reports err, which kept the provider from doing action ("create
+// instance"), in the one grammar all errors have: what could not be done, what
+// the service said, its code and request id, and what to do next.
+//
+// Fields that a validation error names land on the attribute of the same name
+// where attributes lists it.
+func AddError(diags *diag.Diagnostics, action string, err error, attributes ...string) {
+	summary := "Cannot " + action
+	var apiErr *rental.Error
+	if !errors.As(err, &apiErr) || apiErr.Status == 0 {
+		diags.AddError(summary, plainDetail(err))
+		return
+	}
+	issues := apiErr.Issues()
+	var rest []string
+	for _, issue := range issues {
+		if at, ok := attributePath(issue.Field, attributes); ok {
+			diags.AddAttributeError(at, summary, Plain(issue.Message)+"\n\n"+reference(apiErr))
+		} else {
+			rest = append(rest, Plain(issue.Field+": "+issue.Message)+"\n")
+		}
+	}
+	if len(issues) == 0 || len(rest) > 0 {
+		diags.AddError(summary, strings.Join(rest, "")+apiDetail(apiErr))
+	}
+}
+
+// Plain makes text of the service safe to show in a terminal: control
+// characters, which could move the cursor or change colours, become spaces.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) || !unicode.IsGraphic(r) && r != '\n' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// attributePath finds the attribute for a field of the API, whose names are the
+// same; "ports[0]" and "env.HOME" belong to "ports" and "env".
+func attributePath(field string, attributes []string) (path.Path, bool) {
+	root := field
+	if i := strings.IndexAny(field, ".[/"); i > 0 {
+		root = field[:i]
+	}
+	for _, name := range attributes {
+		if name == root {
+			return path.Root(name), true
+		}
+	}
+	return path.Empty(), false
+}
+
+// plainDetail is for failures without an answer of the service.
+func plainDetail(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "Interrupted."
+	case rental.IsOutcomeUnknown(err):
+		return err.Error() + "\n\nThe service may have done it all the same. Look in the service's console before running again, and import or remove what is there."
+	case errors.Is(err, context.DeadlineExceeded):
+		return err.Error() + "\n\nThe service did not answer in time. Run again; if it goes on, raise request_timeout in the provider configuration."
+	case rental.IsUnavailable(err):
+		return err.Error() + "\n\nThe service could not be reached. Check base_url and the network, then run again: what is done already stays done."
+	}
+	return err.Error()
+}
+
+func apiDetail(err *rental.Error) string {
+	message := Plain(err.Message)
+	if short, ok := err.ShortKop(); ok {
+		message += fmt.Sprintf("\nMissing: %s.", Rubles(short))
+	}
+	detail := message + "\n\n" + reference(err)
+	if advice := advice(err); advice != "" {
+		detail += "\n\n" + advice
+	}
+	return detail
+}
+
+// reference is what support asks for.
+func reference(err *rental.Error) string {
+	parts := []string{fmt.Sprintf("HTTP %d", err.Status)}
+	if err.Code != "" {
+		parts = append([]string{err.Code}, parts...)
+	}
+	if err.RequestID != "" {
+		parts = append(parts, "request id "+err.RequestID)
+	}
+	return fmt.Sprintf("(%s %s: %s)", err.Method, err.Path, strings.Join(parts, ", "))
+}
+
+// advice is the next step. It branches on the code, never on the message.
+func advice(err *rental.Error) string {
+	switch err.Code {
+	case rental.CodeUnauthorized:
+		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and that the key belongs to this base_url."
+	case rental.CodeInsufficientFunds:
+		return "A start needs money for two hours. Top up in the service's console, or choose a cheaper server; then run again. Nothing was rented or started."
+	case rental.CodeForbidden:
+		if err.Reason() == rental.ReasonEmailNotVerified {
+			return "Confirm the account's e-mail address in the service's console, then run again."
+		}
+		return "The API key lacks the scope for this, or the account is blocked. Issue a key with the scope in the console, or ask support about the account."
+	case rental.CodeConflict:
+		return "The service does not allow this in the present state: a price changed, a limit is reached, or the thing is already on its way out. Run plan again to see where it stands."
+	case rental.CodeNotFound:
+		return "It does not exist (any more), or belongs to another account."
+	case rental.CodeRateLimited:
+		return "The request limit of this key is used up, probably shared with other runs. Run again in a minute, with a lower -parallelism."
+	case rental.CodeInternal, rental.CodeProviderUnavailable:
+		return "The service has trouble of its own, and retrying did not help. Run again later; the request id helps its support."
+	}
+	if err.Status >= 500 {
+		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
+	}
+	return ""
+}

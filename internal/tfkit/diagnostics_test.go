@@ -1,0 +1,88 @@
+package tfkit
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Every code of the service gets its message, its reference and a next step.
+func TestAddErrorSaysWhatToDo(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"unauthorized": {&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No."}, []string{"No.", "unauthorized, HTTP 401", "api_key"}},
+		"funds":        {&rental.Error{Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": int64(123456)}}, []string{"1\u00a0234,56\u00a0₽", "Top up", "Nothing was rented"}},
+		"email":        {&rental.Error{Status: 403, Code: rental.CodeForbidden, Details: map[string]any{"reason": "email_not_verified"}}, []string{"Confirm", "e-mail"}},
+		"scope":        {&rental.Error{Status: 403, Code: rental.CodeForbidden}, []string{"scope", "blocked"}},
+		"conflict":     {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
+		"not found":    {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
+		"rate":         {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
+		"internal":     {&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"}, []string{"request id req_1", "Run again later"}},
+		"unavailable":  {&rental.Error{Status: 503, Code: rental.CodeProviderUnavailable}, []string{"Run again later"}},
+		"a proxy":      {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "something before it"}},
+		"no network":   {&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")}, []string{"connection refused", "base_url"}},
+		"too late":     {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
+		"lost answer":  {&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")}, []string{"may have done it"}},
+		"interrupted":  {&rental.Error{Err: context.Canceled}, []string{"Interrupted"}},
+		"our own":      {errors.New("a bug"), []string{"a bug"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diags diag.Diagnostics
+			AddError(&diags, "create instance", test.err)
+			if len(diags) != 1 || diags[0].Summary() != "Cannot create instance" {
+				t.Fatalf("got %v", diags)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(diags[0].Detail(), want) {
+					t.Errorf("%q is not in: %s", want, diags[0].Detail())
+				}
+			}
+		})
+	}
+}
+
+func TestAddErrorPutsIssuesOnTheirAttributes(t *testing.T) {
+	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Invalid input", Details: map[string]any{"issues": []any{
+		map[string]any{"field": "disk_gb", "message": "too small"},
+		map[string]any{"field": "ports[3]", "message": "too high"},
+		map[string]any{"field": "onstart", "message": "not supported"},
+	}}}
+	var diags diag.Diagnostics
+	AddError(&diags, "create instance", err, "disk_gb", "ports")
+	if len(diags) != 3 {
+		t.Fatalf("got %d diagnostics: %v", len(diags), diags)
+	}
+	for i, want := range []struct {
+		at   path.Path
+		text string
+	}{{path.Root("disk_gb"), "too small"}, {path.Root("ports"), "too high"}} {
+		placed, ok := diags[i].(diag.DiagnosticWithPath)
+		if !ok || !placed.Path().Equal(want.at) || !strings.Contains(diags[i].Detail(), want.text) {
+			t.Errorf("diagnostic %d is %v, want %q at %s", i, diags[i], want.text, want.at)
+		}
+	}
+	if !strings.Contains(diags[2].Detail(), "onstart: not supported") {
+		t.Errorf("the issue without an attribute is lost: %v", diags[2])
+	}
+}
+
+func TestPlainTakesOutWhatMovesATerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ntext, русский, 1 234 ₽": "plain\ntext, русский, 1 234 ₽",
+		"\x1b[31mred\x1b[0m":            " [31mred [0m",
+		"back\b\b\rover":                "back   over",
+		"\u009b2Jcsi\u202eright":        " 2Jcsi right",
+	} {
+		if got := Plain(in); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package tfkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Once describes the creation of something for which the service takes no
+// idempotency key, so that repeating a request whose answer was lost could
+// create a second one.
+type Once[T any] struct {
+	// Alone keeps the creations of one kind in this process apart, so that none
+	// takes the work of another for its own.
+	Alone *sync.Mutex
+	// List returns what there is of it.
+	List func(context.Context) ([]T, error)
+	// Create makes one.
+	Create func(context.Context) (T, error)
+	// ID is the identity of one.
+	ID func(T) string
+	// Same says whether one has what Create was to give it.
+	Same func(T) bool
+	// Discard, if any, removes one that was made by a request whose answer was
+	// lost, because it is of no use without that answer. Nil: it is taken as it is.
+	Discard func(context.Context, T) error
+}
+
+// maxCreateTries bounds how often a creation is tried whose answers are lost.
+const maxCreateTries = 3
+
+// Run creates exactly one. When an answer is lost it looks at what is there now
+// and was not before: if that has the right shape, it was made after all.
+func (o Once[T]) Run(ctx context.Context) (T, error) {
+	o.Alone.Lock()
+	defer o.Alone.Unlock()
+	var none T
+	before, err := o.List(ctx)
+	if err != nil {
+		return none, err
+	}
+	known := make(map[string]bool, len(before))
+	for _, item := range before {
+		known[o.ID(item)] = true
+	}
+	for try := 1; ; try++ {
+		made, err := o.Create(ctx)
+		if err == nil || !rental.IsOutcomeUnknown(err) || ctx.Err() != nil {
+			return made, err
+		}
+		found, ok, lookErr := o.look(ctx, known)
+		if lookErr != nil {
+			return none, errors.Join(err, fmt.Errorf("looking whether it was made failed too: %w", lookErr))
+		}
+		if ok && o.Discard == nil {
+			return found, nil
+		}
+		if ok {
+			if discardErr := o.Discard(ctx, found); discardErr != nil && !rental.IsNotFound(discardErr) {
+				return none, errors.Join(err, fmt.Errorf("%s was made, but removing it failed: %w", o.ID(found), discardErr))
+			}
+		}
+		if try == maxCreateTries {
+			return none, err
+		}
+	}
+}
+
+func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok bool, err error) {
+	now, err := o.List(ctx)
+	if err != nil {
+		return found, false, err
+	}
+	for _, item := range now {
+		if !known[o.ID(item)] && o.Same(item) {
+			return item, true, nil
+		}
+	}
+	return found, false, nil
+}

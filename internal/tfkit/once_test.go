@@ -1,0 +1,127 @@
+package tfkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+type thing struct {
+	id, shape string
+}
+
+// shop is a service that makes things, and loses answers on demand.
+type shop struct {
+	things  []thing
+	asked   int
+	loseAt  map[int]bool // creations whose answer is lost after the work
+	failAt  map[int]bool // creations whose request is lost before the work
+	listErr error        // what the second and later listings answer
+	lists   int
+}
+
+var errLost = &rental.Error{Message: "lost", OutcomeUnknown: true}
+
+func (s *shop) create(shape string) (thing, error) {
+	s.asked++
+	if s.failAt[s.asked] {
+		return thing{}, errLost
+	}
+	made := thing{fmt.Sprint("id", len(s.things)+1), shape}
+	s.things = append(s.things, made)
+	if s.loseAt[s.asked] {
+		return thing{}, errLost
+	}
+	return made, nil
+}
+
+func (s *shop) once(shape string) Once[thing] {
+	return Once[thing]{
+		Alone: new(sync.Mutex),
+		List: func(context.Context) ([]thing, error) {
+			if s.lists++; s.lists > 1 && s.listErr != nil {
+				return nil, s.listErr
+			}
+			return append([]thing{}, s.things...), nil
+		},
+		Create: func(context.Context) (thing, error) { return s.create(shape) },
+		ID:     func(t thing) string { return t.id },
+		Same:   func(t thing) bool { return t.shape == shape },
+	}
+}
+
+func TestOnce(t *testing.T) {
+	old := thing{"old", "round"}
+	for name, test := range map[string]struct {
+		shop             shop
+		wantID           string
+		wantErr          error
+		asked, wantCount int
+	}{
+		"at once":                              {shop{}, "id1", nil, 1, 1},
+		"answer lost":                          {shop{loseAt: map[int]bool{1: true}}, "id1", nil, 1, 1},
+		"request lost":                         {shop{failAt: map[int]bool{1: true}}, "id1", nil, 2, 1},
+		"request lost, then answer":            {shop{failAt: map[int]bool{1: true}, loseAt: map[int]bool{2: true}}, "id1", nil, 2, 1},
+		"an older one like it is not taken":    {shop{things: []thing{old}, failAt: map[int]bool{1: true}}, "id2", nil, 2, 2},
+		"never got through":                    {shop{failAt: map[int]bool{1: true, 2: true, 3: true}}, "", errLost, 3, 0},
+		"answer lost, and the listing as well": {shop{loseAt: map[int]bool{1: true}, listErr: errors.New("down")}, "", errLost, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := test.shop
+			got, err := s.once("round").Run(t.Context())
+			if got.id != test.wantID || !errors.Is(err, test.wantErr) {
+				t.Errorf("got %q, %v; want %q, %v", got.id, err, test.wantID, test.wantErr)
+			}
+			if s.asked != test.asked || len(s.things) != test.wantCount {
+				t.Errorf("asked %d times, %d things are there; want %d and %d", s.asked, len(s.things), test.asked, test.wantCount)
+			}
+		})
+	}
+}
+
+func TestOnceLeavesOthersAlone(t *testing.T) {
+	s := shop{loseAt: map[int]bool{1: true}}
+	once := s.once("round")
+	create := once.Create
+	once.Create = func(ctx context.Context) (thing, error) {
+		if s.asked == 0 { // someone else is quicker
+			s.things = append(s.things, thing{"theirs", "square"})
+		}
+		return create(ctx)
+	}
+	if got, err := once.Run(t.Context()); err != nil || got.shape != "round" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestOnceDiscardsWhatIsOfNoUse(t *testing.T) {
+	s := shop{loseAt: map[int]bool{1: true}}
+	once := s.once("round")
+	var discarded []string
+	once.Discard = func(_ context.Context, t thing) error {
+		discarded = append(discarded, t.id)
+		return nil
+	}
+	got, err := once.Run(t.Context())
+	if err != nil || got.id != "id2" || len(discarded) != 1 || discarded[0] != "id1" {
+		t.Errorf("got %+v, %v, discarded %v; want the second, the first discarded", got, err, discarded)
+	}
+}
+
+func TestOnceStopsWhenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := shop{failAt: map[int]bool{1: true}}
+	once := s.once("round")
+	create := once.Create
+	once.Create = func(ctx context.Context) (thing, error) {
+		cancel()
+		return create(ctx)
+	}
+	if _, err := once.Run(ctx); !errors.Is(err, errLost) || s.asked != 1 {
+		t.Errorf("%v after %d requests", err, s.asked)
+	}
+}

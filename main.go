@@ -1,0 +1,11 @@
+// Command terraform-provider-gpurent is the Terraform and OpenTofu provider for
+// rented GPU servers, and a simulator of the service it talks to.
+package main
+
+import (
+	"os"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
