@@ -46,7 +46,7 @@ func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	w := &Workspace{t: e.t, cli: cli, folder: e.t.TempDir()}
 	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(Binary(e.t)))
 	w.write("cli.tfrc", rc)
-	w.write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
+	w.Configure(config)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
 			w.env = append(w.env, pair)
@@ -56,6 +56,12 @@ func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
 	w.env = append(w.env, extraEnv...)
 	return w
+}
+
+// Configure replaces the configuration.
+func (w *Workspace) Configure(config string) {
+	w.t.Helper()
+	w.write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
 }
 
 func (w *Workspace) write(name, content string) {

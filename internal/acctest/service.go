@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -82,6 +83,14 @@ func (e *Env) Secret(body string) string {
 	return created.Secret
 }
 
+// OwnKeyID is the id of the key that the provider uses.
+func (e *Env) OwnKeyID() string {
+	e.t.Helper()
+	var key struct{ ID string }
+	e.decode(e.list("api-keys")[0], &key)
+	return key.ID
+}
+
 // list reads the first page of a listing.
 func (e *Env) list(noun string) []json.RawMessage {
 	e.t.Helper()
@@ -99,6 +108,9 @@ func (e *Env) do(method, path, body string) []byte {
 	req.Header.Set("Authorization", "Bearer "+e.APIKey)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if method == http.MethodPost && path == "instances" {
+		req.Header.Set("Idempotency-Key", rand.Text())
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -27,12 +27,6 @@ func config(arguments ...string) string {
 	return "resource \"gpurent_api_key\" \"ci\" {\n  name = \"ci\"\n  scopes = [\"instances:read\"]\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
-}
-
-var unchanged = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-
 func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
@@ -47,20 +41,20 @@ func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
 				},
 			},
-			{Config: env.Example(example), ConfigPlanChecks: unchanged},
+			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"secret", "rotate_before_days"}},
 			{
 				// 15 days are left, one more than the rotation wants.
 				PreConfig: func() { env.Advance(75*day - time.Hour) },
-				Config:    env.Example(example), ConfigPlanChecks: unchanged,
+				Config:    env.Example(example), ConfigPlanChecks: acctest.Unchanged(),
 			},
 			{
 				PreConfig: func() { env.Advance(2 * day) },
-				Config:    env.Example(example), ConfigPlanChecks: planned(plancheck.ResourceActionCreateBeforeDestroy),
+				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreateBeforeDestroy),
 			},
 			{
 				PreConfig: func() { env.Advance(91 * day) },
-				Config:    env.Example(example), ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.OnlyKeyLeft() },
@@ -81,19 +75,16 @@ func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
 			},
 			{
 				Config:           env.Config(config(`expires_in_days = 30`)),
-				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 			},
 			{
 				Config:           env.Config(config(`expires_in_days = 30`, `rotate_before_days = 3`)),
-				ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
-				Check: func(s *terraform.State) error {
-					id = s.RootModule().Resources[address].Primary.ID
-					return nil
-				},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+				Check:            acctest.RememberID(address, &id),
 			},
 			{
 				PreConfig: func() { env.Delete("api-keys/" + id) },
-				Config:    env.Config(config()), ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+				Config:    env.Config(config()), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
 	})
@@ -116,10 +107,20 @@ func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
 	}
 }
 
+func TestAccAPIKey_revokingTheProvidersOwnWarns(t *testing.T) {
+	env := acctest.Start(t)
+	id := env.OwnKeyID()
+	workspace := env.Workspace("provider \"gpurent\" {}\nresource \"gpurent_api_key\" \"own\" {\n  name = \"own\"\n  scopes = [\"instances:read\"]\n}\n")
+	workspace.Run("import", "-no-color", "gpurent_api_key.own", id)
+	if plan := workspace.Run("plan", "-destroy", "-no-color"); !strings.Contains(plan, "own API key will be revoked") {
+		t.Errorf("no warning in:\n%s", plan)
+	}
+	workspace.Run("state", "rm", "gpurent_api_key.own")
+}
+
 func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
-	var steps []resource.TestStep
-	for _, test := range []struct{ config, complaint string }{
+	env.Refuses(t, [][2]string{
 		{strings.Replace(config(), `"ci"`+"\n", `""`+"\n", 1), `between 1 and 60`},
 		{strings.Replace(config(), `["instances:read"]`, `[]`, 1), `at least 1`},
 		{strings.Replace(config(), `"instances:read"`, `"instances:admin"`, 1), `value must be one of`},
@@ -127,11 +128,5 @@ func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		{config(`expires_in_days = 3651`), `between 1 and 3650`},
 		{config(`rotate_before_days = 3`), `never expires`},
 		{config(`expires_in_days = 3`, `rotate_before_days = 3`), `replaced at every apply`},
-	} {
-		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
-	}
+	})
 }

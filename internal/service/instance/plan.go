@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,6 +11,21 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
+
+// customTemplate is the slug of the catalogue's template for any image.
+const customTemplate = "custom"
+
+// ValidateConfig implements resource.ResourceWithValidateConfig.
+func (r *instanceResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() || config.Image.IsNull() || config.Template.IsUnknown() || config.Template.ValueString() == customTemplate {
+		return
+	}
+	resp.Diagnostics.AddAttributeError(path.Root("image"), "Image of a template",
+		fmt.Sprintf("The template %q brings its own image. Leave image out, or choose template = %q; for an image of your own with ports, "+
+			"environment and start command, make a gpurent_template.", config.Template.ValueString(), customTemplate))
+}
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and
 // again, in another process, at apply, and must come to the same result: it

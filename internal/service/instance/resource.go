@@ -14,9 +14,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*instanceResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*instanceResource)(nil)
-	_ resource.ResourceWithImportState = (*instanceResource)(nil)
+	_ resource.ResourceWithConfigure      = (*instanceResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*instanceResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*instanceResource)(nil)
+	_ resource.ResourceWithImportState    = (*instanceResource)(nil)
 )
 
 // How long an operation may take where timeouts does not say. A start can pull

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -42,19 +43,6 @@ func planned(action plancheck.ResourceActionType) plancheck.PlanCheck {
 	return plancheck.ExpectResourceAction(address, action)
 }
 
-// id returns the id of the server in the state.
-func id(s *terraform.State) string {
-	return s.RootModule().Resources[address].Primary.ID
-}
-
-// remember keeps the id of the server in the state for later steps.
-func remember(into *string) resource.TestCheckFunc {
-	return func(s *terraform.State) error {
-		*into = id(s)
-		return nil
-	}
-}
-
 func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 	env := acctest.Start(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
@@ -76,11 +64,11 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 			},
 			{
 				Config:           env.Example("resources/gpurent_instance/resource.tf"),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigPlanChecks: acctest.Unchanged(),
 			},
 			{
 				Config:           env.Config(server(`name = "renamed"`, `desired_state = "stopped"`)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					sameServer(),
 					at("name", knownvalue.StringExact("renamed")),
@@ -119,15 +107,67 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 
 func TestAccInstance_anOfferIsAQuoteNotAnIdentity(t *testing.T) {
 	env := acctest.Start(t)
-	unchanged := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(server())},
-			{Config: env.Config(offers(`order = "-price"`) + instanceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: unchanged},
-			{Config: env.Config(instanceBlock(`"off_gone"`)), ConfigPlanChecks: unchanged},
+			{Config: env.Config(offers(`order = "-price"`) + instanceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: env.Config(instanceBlock(`"off_gone"`)), ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
+}
+
+// What the service cannot tell is taken over from the configuration after an
+// import, without a request and without touching the server.
+func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, offer.ID))
+	env.Advance(time.Minute)
+	config := env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID)), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{
+						planned(plancheck.ResourceActionUpdate),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("running")),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("ssh"), knownvalue.NotNull()),
+					},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("id", knownvalue.StringExact(id)),
+					at("offer_id", knownvalue.StringExact(offer.ID)),
+					at("on_outbid", knownvalue.StringExact("restart")),
+				},
+			},
+		},
+	})
+	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 1 {
+		t.Errorf("%d requests that change something, want only the test's own", n)
+	}
+}
+
+func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
+	env := acctest.Start(t)
+	var steps []resource.TestStep
+	steps = append(steps, resource.TestStep{Config: env.Config(server())})
+	for _, change := range []func(string) string{
+		func(c string) string { return strings.Replace(c, "= 60", "= 61", 1) },
+		func(c string) string { return strings.Replace(c, `"pytorch"`, `"ubuntu"`, 1) },
+		func(c string) string { return strings.Replace(c, "disk_gb", "type = \"interruptible\"\n  disk_gb", 1) },
+		func(c string) string {
+			return strings.Replace(c, `"pytorch"`, "\"custom\"\n  image = \"ubuntu:24.04\"", 1)
+		},
+	} {
+		steps = append(steps, resource.TestStep{
+			Config: env.Config(change(server())), PlanOnly: true, ExpectNonEmptyPlan: true,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPreRefresh: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+		})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }
 
 func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
@@ -142,12 +182,12 @@ func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
 	}
 	put := func(value string) *string { return &value }
 	healed := []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("desired_state", knownvalue.StringExact("running"))}
-	update := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}}
+	update := acctest.Planned(address, plancheck.ResourceActionUpdate)
 	config := env.Config(server())
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, Check: remember(&id)},
+			{Config: config, Check: acctest.RememberID(address, &id)},
 			{
 				// Stopped in the console.
 				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("user")}),
@@ -162,15 +202,15 @@ func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
 				// A boot that came to nothing: only another server helps.
 				PreConfig:         set(simulator.InstancePatch{Status: put("failed")}),
 				Config:            config,
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: healed,
-				Check:             remember(&id),
+				Check:             acctest.RememberID(address, &id),
 			},
 			{
 				// Destroyed in the console.
 				PreConfig:        set(simulator.InstancePatch{Status: put("destroyed"), DesiredState: put("destroyed")}),
 				Config:           config,
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionCreate)}},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
@@ -208,7 +248,7 @@ func TestAccInstance_outbid(t *testing.T) {
 			},
 			{
 				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					at("status", knownvalue.StringExact("running")),
 					at("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
@@ -217,7 +257,7 @@ func TestAccInstance_outbid(t *testing.T) {
 			{
 				PreConfig:        outbid(bid + 200),
 				Config:           config(`on_outbid = "replace"`),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 			},
 		},
 	})
@@ -225,8 +265,7 @@ func TestAccInstance_outbid(t *testing.T) {
 
 func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
-	steps := []resource.TestStep{}
-	for _, test := range []struct{ config, complaint string }{
+	env.Refuses(t, [][2]string{
 		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 9", 1), `between 10 and 2000`},
 		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 2001", 1), `between 10 and 2000`},
 		{server(fmt.Sprintf("name = %q", strings.Repeat("я", 61))), `between 1 and 60`},
@@ -236,13 +275,8 @@ func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		{server(`max_price_kop_h = 0`), `at least 1`},
 		{server(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
 		{server(`timeouts = { create = "soon" }`), `[Dd]uration`},
-	} {
-		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
-	}
+		{server(`image = "ubuntu:24.04"`), `brings\s+its\s+own\s+image`},
+	})
 }
 
 func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {

@@ -80,7 +80,7 @@ func TestAccInstance_anUnreachableServiceLosesNoServer(t *testing.T) {
 			},
 			{
 				Config:            impatient(env, server()),
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigPlanChecks:  acctest.Unchanged(),
 				ConfigStateChecks: []statecheck.StateCheck{sameServer()},
 			},
 			{
@@ -173,7 +173,7 @@ func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
 			{Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)cannot be used.*next\s+apply\s+replaces.*status "failed".*end of its log`)},
 			{
 				Config:            env.Config(server()),
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))},
 			},
 		},
@@ -206,7 +206,7 @@ func TestAccInstance_aTemplateWithoutSSHIsReadyAllTheSame(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("ssh", knownvalue.Null())}},
-			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
 }
@@ -218,7 +218,7 @@ func TestAccInstance_isRentedStopped(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("stopped"))}},
-			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
 }
@@ -232,11 +232,11 @@ func TestAccInstance_sshKeysAreForCreationOnly(t *testing.T) {
 			{Config: env.Config(key, server(`ssh_key_ids = [gpurent_ssh_key.k.id]`))},
 			{
 				Config:           env.Config(key, server(`ssh_key_ids = []`)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionNoop)}},
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionNoop),
 			},
 			{
 				Config:            env.Config(key, server()),
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planned(plancheck.ResourceActionUpdate)}},
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{at("ssh_key_ids", knownvalue.Null())},
 			},
 		},

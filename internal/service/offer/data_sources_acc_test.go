@@ -64,23 +64,16 @@ func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
 
 func TestAccOffersDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
-	var steps []resource.TestStep
-	for _, test := range []struct{ argument, complaint string }{
-		{`num_gpus = [3]`, `value must be one of`},
-		{`min_gpus = 0`, `at least 1`},
-		{`type = "spot"`, `value must be one of`},
-		{`country = ["nl"]`, `two\s+capital\s+letters`},
-		{`gpu = ["rtx_4090,rtx_3090"]`, `without\s+commas`},
-		{`gpu = []`, `at least 1`},
-		{`min_reliability = 1.5`, `between 0`},
-		{`max_price_kop_h = -1`, `at least 0`},
-		{`order = "random"`, `value must be one of`},
-		{`max_results = 0`, `at least 1`},
-	} {
-		steps = append(steps, resource.TestStep{Config: env.Config(config(test.argument)), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
-	}
+	env.Refuses(t, [][2]string{
+		{config(`num_gpus = [3]`), `value must be one of`},
+		{config(`min_gpus = 0`), `at least 1`},
+		{config(`type = "spot"`), `value must be one of`},
+		{config(`country = ["nl"]`), `two\s+capital\s+letters`},
+		{config(`gpu = ["rtx_4090,rtx_3090"]`), `without\s+commas`},
+		{config(`gpu = []`), `at least 1`},
+		{config(`min_reliability = 1.5`), `between 0`},
+		{config(`max_price_kop_h = -1`), `at least 0`},
+		{config(`order = "random"`), `value must be one of`},
+		{config(`max_results = 0`), `at least 1`},
+	})
 }

@@ -30,10 +30,6 @@ func config(publicKey string) string {
 	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"laptop\" {\n  name = \"laptop\"\n  public_key = %q\n}\n", publicKey)
 }
 
-func planned(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{PreApply: checks}
-}
-
 func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
@@ -41,7 +37,7 @@ func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config: env.Example(example),
-				ConfigPlanChecks: planned(
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate,
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("fingerprint"), knownvalue.StringExact(fingerprint)),
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("type"), knownvalue.StringExact("ssh-ed25519")),
 				),
@@ -50,10 +46,10 @@ func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("created_at"), knownvalue.NotNull()),
 				},
 			},
-			{Config: env.Example(example), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
-			{Config: env.Config(config("  " + exampleKey + "   another comment\n")), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
+			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: env.Config(config("  " + exampleKey + "   another comment\n")), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"public_key"}},
-			{Config: env.Config(config(otherKey)), ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionDestroyBeforeCreate))},
+			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
 	})
@@ -70,7 +66,7 @@ func TestAccSSHKey_importAdoptsTheConfiguredKey(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:           imported(exampleKey),
-				ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringExact(id)),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("public_key"), knownvalue.StringExact(exampleKey)),
@@ -89,13 +85,10 @@ func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(config(exampleKey)), Check: func(s *terraform.State) error {
-				id = s.RootModule().Resources[address].Primary.ID
-				return nil
-			}},
+			{Config: env.Config(config(exampleKey)), Check: acctest.RememberID(address, &id)},
 			{
 				PreConfig: func() { env.Delete("ssh-keys/" + id) }, Config: env.Config(config(exampleKey)),
-				ConfigPlanChecks: planned(plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate)),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
 	})
@@ -119,24 +112,14 @@ func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
 func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
 	env := acctest.Start(t)
 	const secret = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
-	var steps []resource.TestStep
-	for _, test := range []struct{ key, complaint string }{
-		{"-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n", `private\s+key`},
-		{"ssh-ed25519 AAAAnonsense", `not\s+a\s+line\s+of\s+a\s+public\s+key`},
-		{"", `not\s+a\s+line\s+of\s+a\s+public\s+key`},
-		{exampleKey + "\n" + otherKey, `more\s+than\s+one\s+key`},
-		{`command="reboot" ` + exampleKey, `options\s+before\s+the\s+key`},
-	} {
-		steps = append(steps, resource.TestStep{Config: env.Config(config(test.key)), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
-	}
-	steps = append(steps, resource.TestStep{
-		Config:   env.Config(strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1)),
-		PlanOnly: true, ExpectError: regexp.MustCompile(`between 1 and 60`),
+	env.Refuses(t, [][2]string{
+		{config("-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n"), `private\s+key`},
+		{config("ssh-ed25519 AAAAnonsense"), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
+		{config(""), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
+		{config(exampleKey + "\n" + otherKey), `more\s+than\s+one\s+key`},
+		{config(`command="reboot" ` + exampleKey), `options\s+before\s+the\s+key`},
+		{strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1), `between 1 and 60`},
 	})
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
-	}
 }
 
 // A key that another resource makes is unknown at plan and so escapes

@@ -26,10 +26,6 @@ func config(arguments ...string) string {
 	return "resource \"gpurent_template\" \"trainer\" {\n  name = \"Trainer\"\n  image = \"ubuntu:24.04\"\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
-}
-
 func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
@@ -44,11 +40,11 @@ func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("ports"), knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})),
 				},
 			},
-			{Config: env.Example(example), ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true},
 			{
 				Config:           env.Config(config()),
-				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("launch_mode"), knownvalue.StringExact("ssh")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), knownvalue.StringExact("")),
@@ -68,11 +64,8 @@ func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(config()), Check: func(s *terraform.State) error {
-				slug = s.RootModule().Resources[address].Primary.ID
-				return nil
-			}},
-			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()), ConfigPlanChecks: planned(plancheck.ResourceActionCreate)},
+			{Config: env.Config(config()), Check: acctest.RememberID(address, &slug)},
+			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate)},
 		},
 	})
 }
@@ -94,8 +87,7 @@ func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
 
 func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
-	var steps []resource.TestStep
-	for _, test := range []struct{ config, complaint string }{
+	env.Refuses(t, [][2]string{
 		{strings.Replace(config(), `"Trainer"`, `"T"`, 1), `between 2 and 60`},
 		{strings.Replace(config(), `"Trainer"`, fmt.Sprintf("%q", strings.Repeat("x", 61)), 1), `between 2 and 60`},
 		{strings.Replace(config(), `"ubuntu:24.04"`, `"ubuntu"`, 1), `without a tag`},
@@ -108,13 +100,7 @@ func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		{config(`onstart = "` + strings.Repeat("x", 4001) + `"`), `between 1 and 4000`},
 		{config(`min_disk_gb = 9`), `between 10 and 2000`},
 		{config(`min_disk_gb = 50`, `recommended_disk_gb = 40`), `below the minimum`},
-	} {
-		steps = append(steps, resource.TestStep{Config: env.Config(test.config), PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
-	}
+	})
 }
 
 func TestAccTemplate_importOfACatalogTemplateIsRefused(t *testing.T) {

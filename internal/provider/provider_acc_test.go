@@ -1,0 +1,97 @@
+package provider_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// A pipeline's key is made in the same configuration that uses it. When it is
+// replaced, it is not known at plan: that must fail nothing.
+func TestAccProvider_itsKeyMayComeFromAResource(t *testing.T) {
+	env := acctest.Start(t)
+	config := func(keyName string) string {
+		return env.Provider() + fmt.Sprintf(`
+resource "gpurent_api_key" "ci" {
+  name   = %q
+  scopes = ["instances:read", "instances:write"]
+}
+provider "gpurent" {
+  alias    = "ci"
+  base_url = %q
+  api_key  = gpurent_api_key.ci.secret
+}
+resource "gpurent_template" "mine" {
+  provider = gpurent.ci
+  name     = "Mine"
+  image    = "ubuntu:24.04"
+}
+data "gpurent_gpus" "all" {
+  provider = gpurent.ci
+}
+`, keyName, env.BaseURL)
+	}
+	// Each provider block needs a process of its own, which only the real binary has.
+	workspace := env.Workspace(config("first"))
+	workspace.Run("apply", "-auto-approve", "-no-color")
+	workspace.Configure(config("second"))
+	plan := workspace.Run("plan", "-no-color")
+	for _, want := range []string{"Not refreshed", "gpurent_api_key.ci must be replaced", "1 to add, 0 to change, 1 to destroy"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("%q is not in the plan:\n%s", want, plan)
+		}
+	}
+	workspace.Run("apply", "-auto-approve", "-no-color")
+	if plan := workspace.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
+		t.Errorf("the plan after the apply has changes:\n%s", plan)
+	}
+	workspace.Run("destroy", "-auto-approve", "-no-color")
+	if err := errors.Join(env.NoneOwned(), env.OnlyKeyLeft()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccProvider_speaksTheLanguageAskedFor(t *testing.T) {
+	env := acctest.Start(t)
+	const config = `
+resource "gpurent_instance" "none" {
+  offer_id = "off_gone"
+  template = "pytorch"
+  disk_gb  = 60
+}
+`
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Provider(`language = "ru"`) + config, ExpectError: regexp.MustCompile(`[А-я]{3}`)},
+			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`no\s+such\s+offer`)},
+		},
+	})
+}
+
+func TestAccProvider_badConfigurationIsRefused(t *testing.T) {
+	env := acctest.Start(t)
+	const read = "\ndata \"gpurent_gpus\" \"all\" {}\n"
+	var steps []resource.TestStep
+	for _, test := range []struct{ config, complaint string }{
+		{env.Provider(`language = "fr"`), `value must be one of`},
+		{env.Provider(`request_timeout = "soon"`), `Not a duration`},
+		{env.Provider(`request_timeout = "0s"`), `Not a duration`},
+		{env.Provider(`request_timeout = "-1s"`), `Not a duration`},
+		{`provider "gpurent" { base_url = "http://rent.example/api/v1" }`, `http`},
+		{`provider "gpurent" { base_url = "" }`, `at least 1`},
+		{"provider \"gpurent\" {\n  base_url = \"https://rent.example/api/v1\"\n  max_retries = -1\n}\n", `between 0 and 100`},
+	} {
+		steps = append(steps, resource.TestStep{Config: test.config + read, PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests were made, want none", n)
+	}
+}
