@@ -1,0 +1,69 @@
+package sshkey
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+const (
+	line        = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
+	fingerprint = "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo"
+)
+
+func TestParse(t *testing.T) {
+	for name, test := range map[string]struct {
+		line string
+		want error
+	}{
+		"bare":                {line, nil},
+		"with a comment":      {line + " me@laptop", nil},
+		"with white space":    {"\t " + line + "   me at home \r\n\n", nil},
+		"comment with a word": {line + " not a PRIVATE matter", nil},
+		"private":             {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----", errPrivate},
+		"private, PKCS 8":     {"-----BEGIN PRIVATE KEY-----", errPrivate},
+		"two keys":            {line + "\n" + line, errManyLines},
+		"options":             {`no-pty,command="x" ` + line, errOptions},
+		"empty":               {"", errNotKey},
+		"cut short":           {line[:len(line)-8], errNotKey},
+		"another type's name": {strings.Replace(line, "ssh-ed25519", "ssh-rsa", 1), errNotKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key, err := parse(test.line)
+			if !errors.Is(err, test.want) {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+			if test.want == nil && (key.fingerprint != fingerprint || key.kind != "ssh-ed25519") {
+				t.Errorf("got %+v, want the fingerprint that ssh-keygen prints, %s", key, fingerprint)
+			}
+		})
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for _, written := range []string{fingerprint, strings.TrimPrefix(fingerprint, "SHA256:"), fingerprint + "="} {
+		if got := canonical(written); got != fingerprint {
+			t.Errorf("canonical(%q) = %q, want %q", written, got, fingerprint)
+		}
+	}
+}
+
+// Whatever is given for a key, an error never repeats it, for it could be a
+// private one: it is one of the fixed ones.
+func FuzzParseRepeatsNothing(f *testing.F) {
+	for _, seed := range []string{line, "-----BEGIN PRIVATE KEY-----", "ssh-rsa AAAA", `environment="A=b" ` + line, "\x00", strings.Repeat("A", 9000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		key, err := parse(text)
+		switch err {
+		case nil:
+			if key.kind == "" || !strings.HasPrefix(key.fingerprint, "SHA256:") {
+				t.Errorf("accepted %q as %+v", text, key)
+			}
+		case errPrivate, errNotKey, errManyLines, errOptions:
+		default:
+			t.Errorf("%q gives an error of its own: %v", text, err)
+		}
+	})
+}
