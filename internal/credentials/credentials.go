@@ -1,4 +1,4 @@
-// Package credentials reads the file in which a login leaves API keys:
+// Package credentials reads the file that holds a user's API keys:
 // credentials.json in the gpurent folder of the user's configuration.
 package credentials
 
@@ -15,8 +15,7 @@ import (
 
 // File is the content of the credentials file. The zero value is an empty file.
 type File struct {
-	// Current is the base URL last logged in to: the one used where none is
-	// given. Empty for none.
+	// Current is the base URL to use where none is given. Empty for none.
 	Current string `json:"current,omitempty"`
 	// Credentials are the keys by base URL.
 	Credentials map[string]Credential `json:"credentials,omitempty"`
@@ -70,7 +69,7 @@ func Load(path string) (File, error) {
 	var file File
 	if err := json.Unmarshal(content, &file); err != nil {
 		// The parser's message could repeat a part of a key.
-		return File{}, fmt.Errorf("the credentials file %s is not valid JSON: log in again, or remove it", path)
+		return File{}, fmt.Errorf("the credentials file %s is not valid JSON of the right form: mend it, or remove it", path)
 	}
 	return file, nil
 }

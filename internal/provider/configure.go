@@ -109,7 +109,7 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	}
 	if address == "" && !diags.HasError() {
 		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service",
-			"Give it in one of three ways: the provider argument base_url, the environment variable "+envBaseURL+", or a login, which leaves it in "+place+".")
+			"Give it in one of three ways: the provider argument base_url, the environment variable "+envBaseURL+", or the credentials file ("+place+").")
 	}
 	if key == "" && !config.APIKey.IsUnknown() {
 		key = file.Key(address)
@@ -121,7 +121,7 @@ func loadCredentials(diags *diag.Diagnostics) (file credentials.File, place stri
 	place, err := credentials.Path()
 	if err != nil {
 		// A machine without a home, such as a container: there is no file then.
-		return credentials.File{}, "the credentials file"
+		return credentials.File{}, "there is no folder for it on this machine"
 	}
 	if file, err = credentials.Load(place); err != nil {
 		diags.AddError("Cannot use the credentials file", err.Error()+".")

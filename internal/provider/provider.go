@@ -42,7 +42,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Address of the service, ending with `/api/v1`. Else the environment variable `GPURENT_BASE_URL`, else the last login in the " +
+				MarkdownDescription: "Address of the service, ending with `/api/v1`. Else the environment variable `GPURENT_BASE_URL`, else the current one in the " +
 					"credentials file. `https`, or `http` for this machine alone.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},

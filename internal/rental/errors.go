@@ -161,31 +161,31 @@ func HasCode(err error, code string) bool {
 	return ok && code != "" && e.Code == code
 }
 
-// IsNotFound: the service itself says that it does not exist or belongs to someone else. A 404 page of a proxy is not that.
+// IsNotFound reports that the service itself says it does not exist or belongs to someone else. A 404 page of a proxy is not that.
 func IsNotFound(err error) bool { return HasCode(err, CodeNotFound) }
 
-// IsConflict: the state forbids it, the price changed, or a limit is reached.
+// IsConflict reports that the state forbids it, the price changed, or a limit is reached.
 func IsConflict(err error) bool { return HasCode(err, CodeConflict) }
 
-// IsUnauthorized: there is no key, or it is wrong, revoked or expired.
+// IsUnauthorized reports that there is no key, or it is wrong, revoked or expired.
 func IsUnauthorized(err error) bool { return HasCode(err, CodeUnauthorized) }
 
-// IsForbidden: the key lacks the scope, the account is blocked, or Error.Reason tells more.
+// IsForbidden reports that the key lacks the scope, the account is blocked, or what Error.Reason tells.
 func IsForbidden(err error) bool { return HasCode(err, CodeForbidden) }
 
-// IsInsufficientFunds: the balance does not cover two hours; Error.ShortKop is what is missing.
+// IsInsufficientFunds reports that the balance does not cover two hours; Error.ShortKop is what is missing.
 func IsInsufficientFunds(err error) bool { return HasCode(err, CodeInsufficientFunds) }
 
-// IsValidation: the input is invalid; Error.Issues lists the fields.
+// IsValidation reports that the input is invalid; Error.Issues lists the fields.
 func IsValidation(err error) bool { return HasCode(err, CodeValidation) }
 
-// IsRateLimited: 429 until waiting was no longer possible.
+// IsRateLimited reports a 429 that lasted until waiting was no longer possible.
 func IsRateLimited(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Code == CodeRateLimited || e.Status == http.StatusTooManyRequests)
 }
 
-// IsUnavailable: a 5xx answer, or no answer, after all retries. The end of the caller's own context is not that.
+// IsUnavailable reports a 5xx answer, or no answer, after all retries. The end of the caller's own context is not that.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -194,7 +194,7 @@ func IsUnavailable(err error) bool {
 	return e.Status >= 500 || e.Status == 0 && e.Attempts > 0
 }
 
-// IsOutcomeUnknown: a create (or the issue of a device token) may or may not have happened, because its answer was lost, was
+// IsOutcomeUnknown reports that a create (or the issue of a device token) may or may not have happened, because its answer was lost, was
 // unreadable, or was a failure of something between us and the service. Look whether it happened before it is repeated;
 // CreateInstance may be repeated with the same idempotency key.
 func IsOutcomeUnknown(err error) bool {

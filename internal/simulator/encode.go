@@ -3,6 +3,7 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -61,18 +62,14 @@ func errorReply(e *apiError, l language) (*reply, error) {
 		return nil, err
 	}
 	r.header.Set("Content-Language", l.String())
-	for name, values := range e.header {
-		r.header[name] = values
-	}
+	maps.Copy(r.header, e.header)
 	return r, nil
 }
 
 // writeTo sends the reply. An error means that the client has gone, which nobody is left to hear about.
 func (r *reply) writeTo(w http.ResponseWriter) error {
 	h := w.Header()
-	for name, values := range r.header {
-		h[name] = values
-	}
+	maps.Copy(h, r.header)
 	if r.contentType != "" {
 		h.Set("Content-Type", r.contentType)
 		h.Set("Content-Length", strconv.Itoa(len(r.body)))

@@ -129,7 +129,7 @@ func (f Fault) reply(l language) (*reply, error) {
 	}
 	e := fail(code)
 	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {
-		e.withHeader("Retry-After", "1")
+		e = e.withHeader("Retry-After", "1")
 	}
 	return errorReply(e, l)
 }

@@ -2,7 +2,21 @@ package simulator
 
 // catalogTemplates returns the service's own templates, numbered by next.
 func catalogTemplates(next func() int64) []*template {
-	catalog := []*template{
+	catalog := catalogEntries()
+	for _, t := range catalog {
+		t.seq, t.owner = next(), ownerCatalog
+		if t.ports == nil {
+			t.ports = []int64{}
+		}
+		if t.env == nil {
+			t.env = map[string]string{}
+		}
+	}
+	return catalog
+}
+
+func catalogEntries() []*template {
+	return []*template{
 		{
 			slug: "ubuntu", name: "Ubuntu 24.04 + CUDA", description: "Plain Ubuntu with the CUDA driver libraries and SSH.",
 			image: "nvidia/cuda:12.6.3-base-ubuntu24.04", launchMode: launchSSH, minDiskGB: 10, recommendedDiskGB: 20,
@@ -53,14 +67,4 @@ func catalogTemplates(next func() int64) []*template {
 			image: "ubuntu:24.04", launchMode: launchSSH, minDiskGB: 10, recommendedDiskGB: 20, custom: true,
 		},
 	}
-	for _, t := range catalog {
-		t.seq, t.owner = next(), ownerCatalog
-		if t.ports == nil {
-			t.ports = []int64{}
-		}
-		if t.env == nil {
-			t.env = map[string]string{}
-		}
-	}
-	return catalog
 }

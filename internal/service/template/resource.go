@@ -83,7 +83,7 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 }
 
 // Update is never called: every argument replaces.
-func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+func (r *templateResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	resp.State.Raw = req.Plan.Raw
 }
 
