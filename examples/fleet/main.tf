@@ -1,0 +1,86 @@
+# Two GPU servers for a team: its own image, one SSH key that opens them, and a
+# key for the pipeline that looks after them.
+
+terraform {
+  required_providers {
+    gpurent = {
+      source = "gpurent/gpurent"
+    }
+  }
+}
+
+# Address and key come from GPURENT_BASE_URL and GPURENT_API_KEY, or from the
+# credentials file: neither has a place in a configuration.
+provider "gpurent" {
+  poll_interval = var.poll_interval
+}
+
+# What the market has under the price cap, cheapest first.
+data "gpurent_offers" "cheapest" {
+  gpu             = [var.gpu]
+  num_gpus        = [1]
+  min_disk_gb     = var.disk_gb
+  max_price_kop_h = var.max_price_kop_h
+}
+
+resource "gpurent_template" "fleet" {
+  name        = "Fleet"
+  description = "PyTorch, with TensorBoard on port 6006"
+  image       = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+  ports       = [6006]
+  min_disk_gb = 40 # GB
+  env = {
+    HF_HOME = "/workspace/cache"
+  }
+}
+
+resource "gpurent_ssh_key" "fleet" {
+  name       = "fleet"
+  public_key = var.public_key
+}
+
+# The pipeline may rent and stop servers. It can neither issue keys nor read the
+# account. The new key is there before the old one is revoked.
+resource "gpurent_api_key" "ci" {
+  name               = "fleet-ci"
+  scopes             = ["instances:read", "instances:write"]
+  expires_in_days    = 90
+  rotate_before_days = 14
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "gpurent_instance" "server" {
+  for_each = local.place
+
+  name        = each.key
+  template    = gpurent_template.fleet.slug
+  disk_gb     = var.disk_gb
+  ssh_key_ids = [gpurent_ssh_key.fleet.id]
+
+  # An offer acts when the server is rented. Afterwards the list moves on (a
+  # rented offer leaves it at once), and the server stays. Should the list be too
+  # short one day, servers that are there must not fail: hence the try.
+  offer_id        = try(data.gpurent_offers.cheapest.ids[each.value], "no offer under the price cap")
+  max_price_kop_h = var.max_price_kop_h
+
+  # A stopped server keeps its disk, and only the disk is billed.
+  desired_state = contains(var.stopped, each.key) ? "stopped" : "running"
+}
+
+data "gpurent_balance" "now" {}
+
+# A warning, not an error, when the money would not last until tomorrow.
+check "funds" {
+  assert {
+    condition     = coalesce(data.gpurent_balance.now.runway_hours, 24) >= 24
+    error_message = "The balance lasts for less than 24 hours."
+  }
+}
+
+locals {
+  # Each server takes an offer of its own: its place in the alphabet of names.
+  place = { for index, name in sort(var.servers) : name => index }
+}

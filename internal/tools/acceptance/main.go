@@ -1,0 +1,107 @@
+// Command acceptance runs the acceptance tests (the tests named TestAcc...) with
+// every Terraform and OpenTofu of this machine, and with an OpenTofu built from
+// source where there is none. They need no network: each test starts a simulator
+// of the service.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
+)
+
+const (
+	// testsPrefix is how the names of acceptance tests begin.
+	testsPrefix = "TestAcc"
+	// farewell is how long interrupted tests may take to end.
+	farewell = 10 * time.Second
+)
+
+// atOnce is how many tests of a package run at the same time. They wait for
+// processes to start more than they compute, so two a core are faster than one.
+const atOnce = "4"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "acceptance:", err)
+		os.Exit(1)
+	}
+}
+
+// run tests with one CLI after another: the tests of one already keep all cores
+// busy. A failure with one does not keep the next from being tested.
+func run(ctx context.Context, out io.Writer) error {
+	root, err := clis.Root(ctx)
+	if err != nil {
+		return err
+	}
+	packages, err := packagesWithTests(os.DirFS(root), testsPrefix)
+	if err != nil {
+		return err
+	}
+	if len(packages) == 0 {
+		return errors.New("no package has acceptance tests")
+	}
+	found, err := clis.All(ctx, out)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, cli := range found {
+		if err := testWith(ctx, out, cli, root, packages); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return failed
+}
+
+// testWith runs the tests with one CLI and fails unless at least one ran and all
+// that ran passed.
+func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, packages []string) (err error) {
+	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s (%s)\n", cli, cli.Path); err != nil {
+		return err
+	}
+	begin := time.Now()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + testsPrefix}, packages...)...) //nolint:gosec // our own folders
+	cmd.Dir = root
+	cmd.Env = clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path)
+	if host := cli.ProviderHost(); host != "" {
+		cmd.Env = append(cmd.Env, "TF_ACC_PROVIDER_HOST="+host)
+	}
+	cmd.Stderr = os.Stderr
+	// Interrupted, a test destroys nothing of value, but it ends its CLI.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = farewell
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	count, readErr := relay(events, out)
+	err = errors.Join(readErr, cmd.Wait())
+	if err == nil && count.passed == 0 {
+		err = errors.New("no test ran")
+	}
+	verdict := "ok"
+	if err != nil {
+		verdict = "FAILED"
+	}
+	_, printErr := fmt.Fprintf(out, "%s: %s\n%s with %s in %.0f seconds\n", cli.Name, count, verdict, cli, time.Since(begin).Seconds())
+	return errors.Join(err, printErr)
+}
