@@ -22,7 +22,8 @@ import (
 const example = "examples/fleet"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader that leaves (make demo | head) must not leave the simulator behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	begin := time.Now()
 	out := &report{out: os.Stdout}
 	err := run(ctx, out)
