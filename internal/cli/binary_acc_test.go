@@ -85,6 +85,34 @@ func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
 	}
 }
 
+// Ctrl-C in the middle of the request that rents: cutting it off would lose the
+// server, so its answer is waited for and saved.
+func TestAccBinary_interruptionInsideTheRentalLosesNothing(t *testing.T) {
+	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * time.Minute })
+	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/instances", DelayMS: 1000, Times: 1}); err != nil {
+		t.Fatal(err)
+	}
+	workspace := env.Workspace(fleet)
+	var output bytes.Buffer
+	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
+	if err := apply.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the rental is on its way", func() bool { return env.CountRequests("POST", "/instances") == 1 })
+	if err := apply.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply.Wait(); err == nil {
+		t.Errorf("the interrupted apply ended well:\n%s", &output)
+	}
+	if server := theServer(t, workspace); server.Status == "tainted" || server.Attributes.ID == "" {
+		t.Errorf("the state holds %+v\n%s", server, &output)
+	}
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
+	}
+}
+
 type savedInstance struct {
 	Status     string // "tainted", or empty
 	Attributes struct{ ID, Status string }
@@ -111,7 +139,8 @@ func theServer(t *testing.T, w *acctest.Workspace) savedInstance {
 }
 
 // No secret may be in a log at any level, in the output, or in a saved plan.
-// The state alone holds the secret of a key that Terraform issued.
+// Only the state holds the secret of a key that Terraform issued, and with it
+// any plan saved after that, which contains the state.
 func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	env := acctest.Start(t)
 	logs := filepath.Join(t.TempDir(), "trace.log")

@@ -20,6 +20,12 @@ import (
 // Fields that a validation error names land on the attribute of the same name
 // where attributes lists it.
 func AddError(diags *diag.Diagnostics, action string, err error, attributes ...string) {
+	AddErrorAdvising(diags, action, "", err, attributes...)
+}
+
+// AddErrorAdvising is AddError with a next step that fits better than the
+// general one for the error's code. Empty leaves the general one.
+func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err error, attributes ...string) {
 	summary := "Cannot " + action
 	var apiErr *rental.Error
 	if !errors.As(err, &apiErr) || apiErr.Status == 0 {
@@ -36,7 +42,7 @@ func AddError(diags *diag.Diagnostics, action string, err error, attributes ...s
 		}
 	}
 	if len(issues) == 0 || len(rest) > 0 {
-		diags.AddError(summary, strings.Join(rest, "")+apiDetail(apiErr))
+		diags.AddError(summary, strings.Join(rest, "")+apiDetail(apiErr, nextStep))
 	}
 }
 
@@ -81,16 +87,16 @@ func plainDetail(err error) string {
 	return err.Error()
 }
 
-func apiDetail(err *rental.Error) string {
+func apiDetail(err *rental.Error, nextStep string) string {
 	message := Plain(err.Message)
 	if short, ok := err.ShortKop(); ok {
 		message += fmt.Sprintf("\nMissing: %s.", Rubles(short))
 	}
 	detail := message + "\n\n" + reference(err)
-	if advice := advice(err); advice != "" {
-		detail += "\n\n" + advice
+	if nextStep == "" {
+		nextStep = advice(err)
 	}
-	return detail
+	return strings.TrimSpace(detail + "\n\n" + nextStep)
 }
 
 // reference is what support asks for.

@@ -92,6 +92,15 @@ func (d *PublicDataSource) Configure(_ context.Context, req datasource.Configure
 	d.Meta = metaFrom(req.ProviderData, &resp.Diagnostics)
 }
 
+// CanReadOwn is CanRead for the part of a public listing that only a key shows.
+func (d *PublicDataSource) CanReadOwn(diags *diag.Diagnostics) bool {
+	requireKey(d.Meta, diags)
+	if !diags.HasError() && !d.Meta.Ready() {
+		addConfigUnknown(diags)
+	}
+	return !diags.HasError()
+}
+
 // CanRead reports an error where the service's address is not known yet.
 func (d *PublicDataSource) CanRead(diags *diag.Diagnostics) bool {
 	if d.Meta != nil && d.Meta.Client != nil {

@@ -65,6 +65,10 @@ func TestConfigureAsksForAKeyWhereOneIsNeeded(t *testing.T) {
 			if d.CanRead(&diags) != test.canRead || p.CanRead(&diags) != test.publicRead {
 				t.Errorf("data source %t, public %t", d.CanRead(&diags), p.CanRead(&diags))
 			}
+			diags = nil
+			if own := test.canRead && !test.fails; p.CanReadOwn(&diags) != own || diags.HasError() == own {
+				t.Errorf("own part of the public: %v, want it to be readable: %t", diags, own)
+			}
 		})
 	}
 }

@@ -1,2 +1,2 @@
-# The id is in the console's address bar, and in the listing of the API.
+# The id is what the service's console and API call the instance's id.
 terraform import gpurent_instance.trainer ins_0123456789

@@ -59,7 +59,7 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 	addComputed(attributes)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "An API key of the account, for example for a CI pipeline.\n\n" +
-			"~> **The secret is stored in the state in plain text.** Keep the state where only those can read it who may use the key.\n\n" +
+			"~> **The secret is stored in plain text in the state, and in plans that are saved once the key is there.** Keep both where only those can read them who may use the key.\n\n" +
 			"The service cannot change a key, so a change replaces it. A key that was revoked or has expired is issued anew by the next apply.",
 		Attributes: attributes,
 	}

@@ -44,7 +44,15 @@ func addCreateError(diags *diag.Diagnostics, err error) {
 				"service's console whether a new server runs, and import or destroy it: it is billed.")
 		return
 	}
-	tfkit.AddError(diags, "create instance", err, "offer_id", "template", "disk_gb", "name", "ssh_key_ids", "type", "image")
+	nextStep := ""
+	switch {
+	case rental.IsNotFound(err):
+		nextStep = "Nothing was rented: the offer is gone, or there is no such template. Run plan again to choose from what there is now."
+	case rental.IsConflict(err):
+		nextStep = "Nothing was rented: the offer was taken or its price changed since the plan, or the account's limit of instances is reached. " +
+			"Run plan again to choose from what there is now; if the limit is reached, destroy a server first."
+	}
+	tfkit.AddErrorAdvising(diags, "create instance", nextStep, err, "offer_id", "template", "disk_gb", "name", "ssh_key_ids", "type", "image")
 }
 
 // withinCap looks at the live price before renting when there is a cap.

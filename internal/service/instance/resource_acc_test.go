@@ -295,7 +295,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 		Steps: []resource.TestStep{
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &poor}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
-			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`not_found`)},
+			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
 			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
 		},
 	})

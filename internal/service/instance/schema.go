@@ -80,13 +80,13 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 	attributes["max_price_kop_h"] = schema.Int64Attribute{
 		Optional: true,
 		MarkdownDescription: "Dearest offer to accept, kopecks per hour for the whole server and the chosen `type`, as in the filter of `gpurent_offers`: " +
-			"it caps the creation, and the new bid after the server was outbid. Disk beyond the offer's base comes on top. No cap by default.",
+			"it caps the creation, and every later start of an interruptible server, whose bid may be placed anew. Disk beyond the offer's base comes on top. No cap by default.",
 		Validators: []validator.Int64{int64validator.AtLeast(1)},
 	}
 	attributes["ssh_key_ids"] = schema.SetAttribute{
 		Optional:    true,
 		ElementType: types.StringType,
-		MarkdownDescription: "Ids of the SSH keys to attach, up to 10. All of the account's keys by default. It acts at creation only: " +
+		MarkdownDescription: "Ids of the SSH keys to attach, up to 10. All of the account's keys by default, none for an empty set. It acts at creation only: " +
 			"the service cannot change the keys of a server, so a later change draws a warning and plans nothing.",
 		Validators: []validator.Set{
 			setvalidator.SizeAtMost(maxSSHKeys),
@@ -111,7 +111,7 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 		Optional: true,
 		Computed: true,
 		Default:  stringdefault.StaticString(outbidRestart),
-		MarkdownDescription: "What the next apply does about an interruptible server that was outbid: `restart` (default) places a new bid, never above `max_price_kop_h`; " +
+		MarkdownDescription: "What the next apply does about an interruptible server that was outbid: `restart` (default) places a new bid within `max_price_kop_h`; " +
 			"`keep` leaves it outbid; `replace` rents another.",
 		Validators: []validator.String{stringvalidator.OneOf(outbidRestart, outbidKeep, outbidReplace)},
 	}

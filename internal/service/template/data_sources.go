@@ -88,6 +88,11 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	owner := config.Owner.ValueString()
+	// Without its key the listing would silently lack the account's own templates.
+	wantsOwn := owner == string(rental.OwnerMe) || owner == "" && d.Meta.KeyUnknown
+	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
+		return
+	}
 	found, err := tfkit.Filter(d.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool {
 		return owner == "" || string(t.Owner) == owner
 	})

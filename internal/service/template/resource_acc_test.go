@@ -120,6 +120,7 @@ func TestAccTemplatesDataSource(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
+			{Config: env.ProviderWithoutKey() + `data "gpurent_templates" "own" { owner = "me" }`, ExpectError: regexp.MustCompile(`Missing API key`)},
 			{Config: env.Config(`data "gpurent_templates" "own" { owner = "them" }`), ExpectError: regexp.MustCompile(`value must be one of`)},
 			{
 				Config: env.Example("data-sources/gpurent_templates/data-source.tf"),
