@@ -39,6 +39,24 @@ type Workspace struct {
 // acceptance tests are, where no CLI is given.
 func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	e.t.Helper()
+	w := e.newWorkspace(extraEnv)
+	w.Configure(config)
+	return w
+}
+
+// ExampleWorkspace makes one for an example that is a whole configuration.
+func (e *Env) ExampleWorkspace(example string) *Workspace {
+	e.t.Helper()
+	w := e.newWorkspace(nil)
+	folder := filepath.Join(Root(), "examples", example)
+	if err := os.CopyFS(w.folder, os.DirFS(folder)); err != nil {
+		e.t.Fatal(err)
+	}
+	return w
+}
+
+func (e *Env) newWorkspace(extraEnv []string) *Workspace {
+	e.t.Helper()
 	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if os.Getenv("TF_ACC") == "" || cli == "" {
 		e.t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
@@ -46,7 +64,6 @@ func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	w := &Workspace{t: e.t, cli: cli, folder: e.t.TempDir()}
 	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(Binary(e.t)))
 	w.write("cli.tfrc", rc)
-	w.Configure(config)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
 			w.env = append(w.env, pair)

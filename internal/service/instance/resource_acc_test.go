@@ -283,6 +283,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 	env := acctest.Start(t)
 	poor, rich := int64(100), int64(10_000_000)
 	no, yes := false, true
+	taken := env.CheapestOffer("rtx_3090", "on_demand")
 	account := func(patch simulator.AccountPatch) func() {
 		return func() {
 			if err := env.SetAccount(patch); err != nil {
@@ -297,9 +298,17 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
 			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
 			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
+			{
+				// Someone else was quicker.
+				PreConfig: func() {
+					env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, taken.ID))
+				},
+				Config:      env.Config(instanceBlock(fmt.Sprintf("%q", taken.ID))),
+				ExpectError: regexp.MustCompile(`(?s)conflict.*Nothing\s+was\s+rented`),
+			},
 		},
 	})
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
+	if err := env.Left("instances", 1); err != nil {
+		t.Error("besides the one of someone else:", err)
 	}
 }
