@@ -111,6 +111,19 @@ func TestKeepCreationArguments(t *testing.T) {
 	}
 }
 
+// The service's intent is read, not guessed from the status: a server that is
+// being stopped in the console shows as a difference at once.
+func TestFromAPIReadsTheIntent(t *testing.T) {
+	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
+		for _, desired := range []rental.DesiredState{"running", "stopped"} {
+			got := fromAPI(saved("running", "running"), rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
+			if got.DesiredState.ValueString() != string(desired) {
+				t.Errorf("status %s heading for %s reads as %s", status, desired, got.DesiredState)
+			}
+		}
+	}
+}
+
 // Optional fields that the service leaves out must not undo what is known.
 func TestFromAPIToleratesWhatIsLeftOut(t *testing.T) {
 	prior := saved("running", "running")

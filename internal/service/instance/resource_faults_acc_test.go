@@ -39,7 +39,8 @@ func nothingLeft(env *acctest.Env) resource.TestCheckFunc {
 }
 
 func TestAccInstance_aLostAnswerRentsNoSecondServer(t *testing.T) {
-	env := acctest.Start(t)
+	// Slow enough that a repeated DELETE meets the server still destroying: a conflict.
+	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 2 * time.Minute })
 	fault(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "DELETE", Path: "/instances/{id}", Drop: "after", Times: 1},
