@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // What follows speaks plain HTTP to the service: what a test checks must not
@@ -73,6 +75,15 @@ func (e *Env) Post(path, body string) (id string) {
 	var created struct{ ID string }
 	e.decode(e.do(http.MethodPost, path, body), &created)
 	return created.ID
+}
+
+// LoseAnswer cuts the connection of the next request to create something at the
+// path, after the work is done.
+func (e *Env) LoseAnswer(path string) {
+	e.t.Helper()
+	if err := e.AddFault(simulator.Fault{Method: http.MethodPost, Path: path, Drop: simulator.DropAfter, Times: 1}); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // Secret issues an API key and returns its secret.

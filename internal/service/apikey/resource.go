@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -24,12 +23,7 @@ var creating sync.Mutex
 
 type keyResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &keyResource{} }
-
-// Metadata implements resource.Resource.
-func (r *keyResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_api_key"
-}
+func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "api_key"}} }
 
 // Create issues the key. A key whose secret was lost with the answer is revoked
 // and issued again: nobody could use it, and nobody would miss it.
@@ -91,19 +85,7 @@ func (r *keyResource) Update(_ context.Context, req resource.UpdateRequest, resp
 
 // Delete revokes the key.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := r.Meta.Client.DeleteAPIKey(ctx, state.ID.ValueString()); err != nil && !rental.IsNotFound(err) {
-		tfkit.AddError(&resp.Diagnostics, "revoke API key "+state.ID.ValueString(), err)
-	}
-}
-
-// ImportState takes the id.
-func (r *keyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+	tfkit.Delete(ctx, req, resp, "revoke API key", r.Meta.Client.DeleteAPIKey)
 }
 
 // issued lists the account's active keys, without secrets.

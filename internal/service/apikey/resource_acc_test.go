@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const (
@@ -94,9 +93,7 @@ func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
 // revoked, and another is issued.
 func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
 	env := acctest.Start(t)
-	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/api-keys", Drop: "after", Times: 1}); err != nil {
-		t.Fatal(err)
-	}
+	env.LoseAnswer("/api-keys")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config())}},

@@ -14,7 +14,9 @@ var _ datasource.DataSourceWithConfigure = (*gpusDataSource)(nil)
 
 type gpusDataSource struct{ tfkit.PublicDataSource }
 
-func newDataSources() datasource.DataSource { return &gpusDataSource{} }
+func newDataSources() datasource.DataSource {
+	return &gpusDataSource{tfkit.PublicDataSource{Name: "gpus"}}
+}
 
 type gpusModel struct {
 	GPUs []item `tfsdk:"gpus"`
@@ -29,11 +31,6 @@ type item struct {
 	AvailableGPUs         int64  `tfsdk:"available_gpus"`
 	FromKopH              *int64 `tfsdk:"from_kop_h"`
 	FromInterruptibleKopH *int64 `tfsdk:"from_interruptible_kop_h"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *gpusDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_gpus"
 }
 
 // Schema implements datasource.DataSource.

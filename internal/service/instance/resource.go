@@ -30,12 +30,7 @@ const (
 
 type instanceResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &instanceResource{} }
-
-// Metadata implements resource.Resource.
-func (r *instanceResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_instance"
-}
+func newResource() resource.Resource { return &instanceResource{tfkit.Resource{Name: "instance"}} }
 
 // Create rents the server, saves its id at once, and only then waits.
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -146,7 +141,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 // ImportState takes the id and sets the policies to their defaults, so that the
 // plan after an import shows only what really differs.
 func (r *instanceResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+	r.Resource.ImportState(ctx, req, resp)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("on_outbid"), types.StringValue(outbidRestart))...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("keep_on_timeout"), types.BoolValue(false))...)
 }

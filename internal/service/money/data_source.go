@@ -13,7 +13,7 @@ var _ datasource.DataSourceWithConfigure = (*balanceDataSource)(nil)
 
 type balanceDataSource struct{ tfkit.DataSource }
 
-func newBalance() datasource.DataSource { return &balanceDataSource{} }
+func newBalance() datasource.DataSource { return &balanceDataSource{tfkit.DataSource{Name: "balance"}} }
 
 type balanceModel struct {
 	BalanceKop     int64    `tfsdk:"balance_kop"`
@@ -22,11 +22,6 @@ type balanceModel struct {
 	BurnKopH       int64    `tfsdk:"burn_kop_h"`
 	RunwayHours    *float64 `tfsdk:"runway_hours"`
 	Currency       string   `tfsdk:"currency"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *balanceDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_balance"
 }
 
 // Schema implements datasource.DataSource.

@@ -17,11 +17,8 @@ const (
 
 type offersDataSource struct{ tfkit.PublicDataSource }
 
-func newDataSources() datasource.DataSource { return &offersDataSource{} }
-
-// Metadata implements datasource.DataSource.
-func (d *offersDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_offers"
+func newDataSources() datasource.DataSource {
+	return &offersDataSource{tfkit.PublicDataSource{Name: "offers"}}
 }
 
 // Read implements datasource.DataSource.

@@ -22,12 +22,7 @@ var creating sync.Mutex
 
 type keyResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &keyResource{} }
-
-// Metadata implements resource.Resource.
-func (r *keyResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ssh_key"
-}
+func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "ssh_key"}} }
 
 // Create adds the key.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -90,18 +85,5 @@ func (r *keyResource) Update(_ context.Context, req resource.UpdateRequest, resp
 
 // Delete removes the key from the account.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := r.Meta.Client.DeleteSSHKey(ctx, state.ID.ValueString()); err != nil && !rental.IsNotFound(err) {
-		tfkit.AddError(&resp.Diagnostics, "delete SSH key "+state.ID.ValueString(), err)
-	}
-}
-
-// ImportState takes the id. The service does not return the key itself: the
-// configured one is adopted if its fingerprint is the imported one.
-func (r *keyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+	tfkit.Delete(ctx, req, resp, "delete SSH key", r.Meta.Client.DeleteSSHKey)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const (
@@ -96,9 +95,7 @@ func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
 
 func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
 	env := acctest.Start(t)
-	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: "after", Times: 1}); err != nil {
-		t.Fatal(err)
-	}
+	env.LoseAnswer("/ssh-keys")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config(exampleKey))}},

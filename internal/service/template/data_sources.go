@@ -17,7 +17,9 @@ var _ datasource.DataSourceWithConfigure = (*templatesDataSource)(nil)
 
 type templatesDataSource struct{ tfkit.PublicDataSource }
 
-func newDataSources() datasource.DataSource { return &templatesDataSource{} }
+func newDataSources() datasource.DataSource {
+	return &templatesDataSource{tfkit.PublicDataSource{Name: "templates"}}
+}
 
 type templatesModel struct {
 	Owner     types.String `tfsdk:"owner"`
@@ -38,11 +40,6 @@ type item struct {
 	RecommendedDiskGB int64             `tfsdk:"recommended_disk_gb"`
 	Public            bool              `tfsdk:"public"`
 	Owner             string            `tfsdk:"owner"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *templatesDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_templates"
 }
 
 // Schema implements datasource.DataSource.

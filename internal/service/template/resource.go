@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -23,12 +22,7 @@ var creating sync.Mutex
 
 type templateResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &templateResource{} }
-
-// Metadata implements resource.Resource.
-func (r *templateResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_template"
-}
+func newResource() resource.Resource { return &templateResource{tfkit.Resource{Name: "template"}} }
 
 // Create makes the template. The service knows no idempotency key for it, so
 // when the answer is lost the listing tells whether it was made.
@@ -89,19 +83,7 @@ func (r *templateResource) Update(_ context.Context, req resource.UpdateRequest,
 
 // Delete removes the template from the account.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := r.Meta.Client.DeleteTemplate(ctx, state.ID.ValueString()); err != nil && !rental.IsNotFound(err) {
-		tfkit.AddError(&resp.Diagnostics, "delete template "+state.ID.ValueString(), err)
-	}
-}
-
-// ImportState takes the slug.
-func (r *templateResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+	tfkit.Delete(ctx, req, resp, "delete template", r.Meta.Client.DeleteTemplate)
 }
 
 // owned lists the account's own templates.

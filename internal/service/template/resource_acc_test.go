@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const (
@@ -72,9 +71,7 @@ func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
 
 func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
 	env := acctest.Start(t)
-	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/templates", Drop: "after", Times: 1}); err != nil {
-		t.Fatal(err)
-	}
+	env.LoseAnswer("/templates")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config())}},
