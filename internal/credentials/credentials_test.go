@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,5 +70,28 @@ func TestLoadRefuses(t *testing.T) {
 				t.Errorf("the error shows the key: %v", err)
 			}
 		})
+	}
+}
+
+func TestPrintingShowsNoKey(t *testing.T) {
+	file, err := Load(write(t, content, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(verb, file); strings.Contains(text, "canary") || !strings.Contains(text, "k1") {
+			t.Errorf("%s prints %s", verb, text)
+		}
+	}
+}
+
+func TestPathIsInTheUsersConfiguration(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("HOME", folder)
+	t.Setenv("XDG_CONFIG_HOME", folder)
+	t.Setenv("AppData", folder)
+	path, err := Path()
+	if err != nil || !strings.HasPrefix(path, folder) || filepath.Base(path) != "credentials.json" || filepath.Base(filepath.Dir(path)) != "gpurent" {
+		t.Errorf("got %s, %v", path, err)
 	}
 }
