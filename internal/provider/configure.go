@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -68,7 +69,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 		return meta
 	}
 	address, key := resolve(config, diags)
-	language := firstOf(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
+	language := cmp.Or(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
 	if !slices.Contains(languages, language) {
 		diags.AddAttributeError(path.Root("language"), "Unknown language",
 			"The environment variable "+envLanguage+" is "+strconv.Quote(language)+", but the service knows only "+strings.Join(languages, " and ")+".")
@@ -96,9 +97,9 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 // resolve finds address and key: the arguments, else the environment, else the
 // credentials file, which is looked at only when something is missing.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
-	address = firstOf(config.BaseURL.ValueString(), os.Getenv(envBaseURL))
+	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(envBaseURL))
 	if !config.APIKey.IsUnknown() {
-		key = firstOf(config.APIKey.ValueString(), os.Getenv(envAPIKey))
+		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(envAPIKey))
 	}
 	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
 		return address, key
@@ -146,15 +147,6 @@ func duration(configured types.String, otherwise time.Duration) time.Duration {
 		return d
 	}
 	return otherwise
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func logRequest(ctx context.Context, message string, fields map[string]any) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -36,9 +37,9 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 	var rest []string
 	for _, issue := range issues {
 		if at, ok := attributePath(issue.Field, attributes); ok {
-			diags.AddAttributeError(at, summary, Plain(issue.Message)+"\n\n"+reference(apiErr))
+			diags.AddAttributeError(at, summary, issue.Message+"\n\n"+reference(apiErr))
 		} else {
-			rest = append(rest, Plain(issue.Field+": "+issue.Message)+"\n")
+			rest = append(rest, issue.Field+": "+issue.Message+"\n")
 		}
 	}
 	if len(issues) == 0 || len(rest) > 0 {
@@ -46,11 +47,12 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 	}
 }
 
-// Plain makes text of the service safe to show in a terminal: control
+// Plain makes lines of the service safe to show in a terminal: control
 // characters, which could move the cursor or change colours, become spaces.
+// The texts of a rental.Error are safe already.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) || !unicode.IsGraphic(r) && r != '\n' {
+		if r != '\n' && !unicode.IsGraphic(r) {
 			return ' '
 		}
 		return r
@@ -64,12 +66,7 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	if i := strings.IndexAny(field, ".[/"); i > 0 {
 		root = field[:i]
 	}
-	for _, name := range attributes {
-		if name == root {
-			return path.Root(name), true
-		}
-	}
-	return path.Empty(), false
+	return path.Root(root), slices.Contains(attributes, root)
 }
 
 // plainDetail is for failures without an answer of the service.
@@ -88,7 +85,7 @@ func plainDetail(err error) string {
 }
 
 func apiDetail(err *rental.Error, nextStep string) string {
-	message := Plain(err.Message)
+	message := err.Message
 	if short, ok := err.ShortKop(); ok {
 		message += fmt.Sprintf("\nMissing: %s.", Rubles(short))
 	}

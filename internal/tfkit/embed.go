@@ -48,10 +48,13 @@ func (r *Resource) SkipRead(diags *diag.Diagnostics) bool {
 	return true
 }
 
-// DataSource is embedded by data sources of the account: they need a key.
+// DataSource is embedded by every data source: it names the type and receives
+// the configured provider.
 type DataSource struct {
-	// Name is the type's name without the provider's, for example "balance".
+	// Name is the type's name without the provider's, for example "offers".
 	Name string
+	// Public is true where the service answers without a key.
+	Public bool
 	// Meta is nil until the provider is configured.
 	Meta *Meta
 }
@@ -64,52 +67,31 @@ func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest,
 // Configure implements datasource.DataSourceWithConfigure.
 func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	d.Meta = metaFrom(req.ProviderData, &resp.Diagnostics)
-	requireKey(d.Meta, &resp.Diagnostics)
-}
-
-// CanRead reports an error where the provider's configuration is not known yet.
-func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
-	if d.Meta.Ready() {
-		return true
+	if !d.Public {
+		requireKey(d.Meta, &resp.Diagnostics)
 	}
-	addConfigUnknown(diags)
-	return false
 }
 
-// PublicDataSource is embedded by data sources that work without a key.
-type PublicDataSource struct {
-	// Name is the type's name without the provider's, for example "offers".
-	Name string
-	// Meta is nil until the provider is configured.
-	Meta *Meta
-}
-
-// Metadata implements datasource.DataSource.
-func (d *PublicDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + d.Name
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *PublicDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.Meta = metaFrom(req.ProviderData, &resp.Diagnostics)
+// CanRead reports an error where what is needed of the provider's configuration
+// is not known yet.
+func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
+	ready := d.Meta.Ready()
+	if d.Public {
+		ready = d.Meta != nil && d.Meta.Client != nil
+	}
+	if !ready {
+		addConfigUnknown(diags)
+	}
+	return ready
 }
 
 // CanReadOwn is CanRead for the part of a public listing that only a key shows.
-func (d *PublicDataSource) CanReadOwn(diags *diag.Diagnostics) bool {
+func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
 	requireKey(d.Meta, diags)
 	if !diags.HasError() && !d.Meta.Ready() {
 		addConfigUnknown(diags)
 	}
 	return !diags.HasError()
-}
-
-// CanRead reports an error where the service's address is not known yet.
-func (d *PublicDataSource) CanRead(diags *diag.Diagnostics) bool {
-	if d.Meta != nil && d.Meta.Client != nil {
-		return true
-	}
-	addConfigUnknown(diags)
-	return false
 }
 
 func addConfigUnknown(diags *diag.Diagnostics) {

@@ -55,7 +55,7 @@ func TestConfigureAsksForAKeyWhereOneIsNeeded(t *testing.T) {
 			var d DataSource
 			var onData datasource.ConfigureResponse
 			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: test.data}, &onData)
-			var p PublicDataSource
+			p := DataSource{Public: true}
 			var onPublic datasource.ConfigureResponse
 			p.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: test.data}, &onPublic)
 			if onResource.Diagnostics.HasError() != test.fails || onData.Diagnostics.HasError() != test.fails || onPublic.Diagnostics.HasError() != test.publicToo {

@@ -12,10 +12,10 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*gpusDataSource)(nil)
 
-type gpusDataSource struct{ tfkit.PublicDataSource }
+type gpusDataSource struct{ tfkit.DataSource }
 
 func newDataSources() datasource.DataSource {
-	return &gpusDataSource{tfkit.PublicDataSource{Name: "gpus"}}
+	return &gpusDataSource{tfkit.DataSource{Name: "gpus", Public: true}}
 }
 
 type gpusModel struct {
@@ -35,12 +35,6 @@ type item struct {
 
 // Schema implements datasource.DataSource.
 func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
-	whole := func(description string) schema.Int64Attribute {
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
-	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The GPU models that the service knows, with what is available of each now. Works without an API key.",
 		Attributes: map[string]schema.Attribute{
@@ -48,13 +42,13 @@ func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 				Computed:            true,
 				MarkdownDescription: "The models.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":                     text("Model slug, as in the `gpu` filter of `gpurent_offers`."),
-					"name":                     text("Model name."),
-					"vram_gb":                  whole("VRAM of each GPU, GB."),
-					"tier":                     text("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
-					"available_gpus":           whole("GPUs available now."),
-					"from_kop_h":               whole("Cheapest price of one GPU on demand, kopecks per hour. Null when none is available."),
-					"from_interruptible_kop_h": whole("Cheapest price of one GPU interruptible, kopecks per hour. Null when none is available."),
+					"slug":                     tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
+					"name":                     tfkit.ComputedString("Model name."),
+					"vram_gb":                  tfkit.ComputedInt64("VRAM of each GPU, GB."),
+					"tier":                     tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
+					"available_gpus":           tfkit.ComputedInt64("GPUs available now."),
+					"from_kop_h":               tfkit.ComputedInt64("Cheapest price of one GPU on demand, kopecks per hour. Null when none is available."),
+					"from_interruptible_kop_h": tfkit.ComputedInt64("Cheapest price of one GPU interruptible, kopecks per hour. Null when none is available."),
 				}},
 			},
 		},

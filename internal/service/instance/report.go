@@ -17,20 +17,19 @@ import (
 // An error taints it, so that the next apply destroys it and rents another: right
 // for one that failed, wrong for one that was only interrupted.
 func (r *instanceResource) reportCreateWait(ctx context.Context, diags *diag.Diagnostics, plan model, inst rental.Instance, timeout time.Duration, err error) {
-	story := r.story(ctx, inst)
 	switch {
 	case ctx.Err() != nil:
 		diags.AddWarning("Interrupted while instance "+inst.ID+" was starting",
-			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+story)
+			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+r.story(ctx, inst))
 	case errors.Is(err, context.DeadlineExceeded) && plan.KeepOnTimeout.ValueBool():
 		diags.AddWarning("Instance "+inst.ID+" is not ready yet",
-			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, story))
+			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, r.story(ctx, inst)))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Instance "+inst.ID+" is not ready yet",
 			fmt.Sprintf("It did not get ready within %s (timeouts.create), and is now marked tainted: the next apply would replace it.%s\n\n"+
-				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), story, untaint))
+				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), r.story(ctx, inst), untaint))
 	default:
-		addWaitError(diags, inst, story, err)
+		r.addWaitError(ctx, diags, inst, err)
 		if !errors.Is(err, errGone) && !errors.Is(err, errNeedsReplacement) {
 			diags.AddWarning("Instance "+inst.ID+" is marked tainted", "It exists and is billed; the next apply would replace it. "+untaint)
 		}
@@ -43,29 +42,28 @@ const untaint = "To keep this server and go on waiting for it, run `terraform un
 // reportUpdateWait does the same for a server that existed before. Nothing
 // taints it: the next apply takes up where this one ended.
 func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
-	story := r.story(ctx, inst)
 	switch {
 	case ctx.Err() != nil:
-		diags.AddWarning("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story)
+		diags.AddWarning("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+r.story(ctx, inst))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Instance "+inst.ID+" is not where it should be yet",
-			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), story))
+			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), r.story(ctx, inst)))
 	default:
-		addWaitError(diags, inst, story, err)
+		r.addWaitError(ctx, diags, inst, err)
 	}
 }
 
 // addWaitError reports what is neither an interruption nor a time-out.
-func addWaitError(diags *diag.Diagnostics, inst rental.Instance, story string, err error) {
+func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, err error) {
 	var tooDear *priceError
 	switch {
 	case errors.Is(err, errGone):
-		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story)
+		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+r.story(ctx, inst))
 	case errors.Is(err, errNeedsReplacement):
-		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story)
+		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+r.story(ctx, inst))
 	case errors.Is(err, errTurnedBack):
 		diags.AddError("Instance "+inst.ID+" did not stay where it was put",
-			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+story)
+			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+r.story(ctx, inst))
 	case errors.As(err, &tooDear):
 		diags.AddError("Instance "+inst.ID+" was not started: too dear",
 			fmt.Sprintf("The server is interruptible, and %s. It is left as it is; only its disk is billed. Raise max_price_kop_h, "+
@@ -79,7 +77,7 @@ func addWaitError(diags *diag.Diagnostics, inst rental.Instance, story string, e
 func cause(err error) string {
 	var stopped *stoppedWaiting
 	if errors.As(err, &stopped) && stopped.trouble != nil {
-		return " The service could not be asked at the end: " + tfkit.Plain(stopped.trouble.Error()) + "."
+		return " The service could not be asked at the end: " + stopped.trouble.Error() + "."
 	}
 	return ""
 }

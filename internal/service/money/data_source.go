@@ -26,19 +26,16 @@ type balanceModel struct {
 
 // Schema implements datasource.DataSource.
 func (d *balanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	whole := func(description string) schema.Int64Attribute {
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
-	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The account's money and how fast it is spent. Needs the scope `billing:read`.\n\n" +
 			"It changes all the time: an output made of it shows a change in every plan while a server runs.",
 		Attributes: map[string]schema.Attribute{
-			"balance_kop":      whole("Cash and bonus together, kopecks."),
-			"available_kop":    whole("Available now, with usage that is accrued but not yet posted taken off, kopecks."),
-			"credit_limit_kop": whole("Credit limit, kopecks."),
-			"burn_kop_h":       whole("What all instances cost together now, kopecks per hour."),
-			"runway_hours":     schema.Float64Attribute{Computed: true, MarkdownDescription: "How long the money lasts at this rate, hours. Null while nothing is spent."},
-			"currency":         schema.StringAttribute{Computed: true, MarkdownDescription: "Currency, `RUB`."},
+			"balance_kop":      tfkit.ComputedInt64("Cash and bonus together, kopecks."),
+			"available_kop":    tfkit.ComputedInt64("Available now, with usage that is accrued but not yet posted taken off, kopecks."),
+			"credit_limit_kop": tfkit.ComputedInt64("Credit limit, kopecks."),
+			"burn_kop_h":       tfkit.ComputedInt64("What all instances cost together now, kopecks per hour."),
+			"runway_hours":     tfkit.ComputedFloat64("How long the money lasts at this rate, hours. Null while nothing is spent."),
+			"currency":         tfkit.ComputedString("Currency, `RUB`."),
 		},
 	}
 }

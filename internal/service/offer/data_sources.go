@@ -15,10 +15,10 @@ const (
 	maxPageSize    = 200 // of the service
 )
 
-type offersDataSource struct{ tfkit.PublicDataSource }
+type offersDataSource struct{ tfkit.DataSource }
 
 func newDataSources() datasource.DataSource {
-	return &offersDataSource{tfkit.PublicDataSource{Name: "offers"}}
+	return &offersDataSource{tfkit.DataSource{Name: "offers", Public: true}}
 }
 
 // Read implements datasource.DataSource.

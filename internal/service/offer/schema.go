@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 var (
@@ -92,61 +93,52 @@ func filters() map[string]schema.Attribute {
 }
 
 func offerAttributes() map[string]schema.Attribute {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
-	whole := func(description string) schema.Int64Attribute {
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
-	}
-	number := func(description string) schema.Float64Attribute {
-		return schema.Float64Attribute{Computed: true, MarkdownDescription: description}
-	}
 	object := func(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
 		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
 	}
 	return map[string]schema.Attribute{
-		"id":        text("Id, the `offer_id` of an instance."),
-		"available": schema.BoolAttribute{Computed: true, MarkdownDescription: "It can be rented now."},
-		"verified":  schema.BoolAttribute{Computed: true, MarkdownDescription: "Verified datacenter."},
-		"country":   text("Country, ISO 3166-1 alpha-2. Null when unknown."),
-		"region":    text("Region. Null when unknown."),
+		"id":        tfkit.ComputedString("Id, the `offer_id` of an instance."),
+		"available": tfkit.ComputedBool("It can be rented now."),
+		"verified":  tfkit.ComputedBool("Verified datacenter."),
+		"country":   tfkit.ComputedString("Country, ISO 3166-1 alpha-2. Null when unknown."),
+		"region":    tfkit.ComputedString("Region. Null when unknown."),
 		"gpu": object("The GPUs.", map[string]schema.Attribute{
-			"slug":         text("Model slug."),
-			"name":         text("Model name."),
-			"count":        whole("GPUs in the server."),
-			"vram_gb":      whole("VRAM of each GPU, GB."),
-			"total_tflops": number("Computing power of the whole server, TFLOPS. Null when unknown."),
-			"mem_bw_gbs":   whole("Memory bandwidth, GB/s. Null when unknown."),
+			"slug":         tfkit.ComputedString("Model slug."),
+			"name":         tfkit.ComputedString("Model name."),
+			"count":        tfkit.ComputedInt64("GPUs in the server."),
+			"vram_gb":      tfkit.ComputedInt64("VRAM of each GPU, GB."),
+			"total_tflops": tfkit.ComputedFloat64("Computing power of the whole server, TFLOPS. Null when unknown."),
+			"mem_bw_gbs":   tfkit.ComputedInt64("Memory bandwidth, GB/s. Null when unknown."),
 		}),
 		"cpu": object("The CPU.", map[string]schema.Attribute{
-			"name":  text("Model. Null when unknown."),
-			"cores": whole("Cores. Null when unknown."),
+			"name":  tfkit.ComputedString("Model. Null when unknown."),
+			"cores": tfkit.ComputedInt64("Cores. Null when unknown."),
 		}),
-		"ram_gb": whole("System RAM, GB. Null when unknown."),
+		"ram_gb": tfkit.ComputedInt64("System RAM, GB. Null when unknown."),
 		"disk": object("The disk.", map[string]schema.Attribute{
-			"max_gb":  whole("Largest disk to be had, GB. Null when unknown."),
-			"bw_mbps": whole("Bandwidth, MB/s. Null when unknown."),
-			"name":    text("Reserved by the service: always null."),
+			"max_gb":  tfkit.ComputedInt64("Largest disk to be had, GB. Null when unknown."),
+			"bw_mbps": tfkit.ComputedInt64("Bandwidth, MB/s. Null when unknown."),
+			"name":    tfkit.ComputedString("Reserved by the service: always null."),
 		}),
 		"network": object("The network.", map[string]schema.Attribute{
-			"up_mbps":   whole("Upload, Mbit/s. Null when unknown."),
-			"down_mbps": whole("Download, Mbit/s. Null when unknown."),
-			"ports":     whole("Directly reachable ports. Null when unknown."),
+			"up_mbps":   tfkit.ComputedInt64("Upload, Mbit/s. Null when unknown."),
+			"down_mbps": tfkit.ComputedInt64("Download, Mbit/s. Null when unknown."),
+			"ports":     tfkit.ComputedInt64("Directly reachable ports. Null when unknown."),
 		}),
 		"pcie": object("The PCIe link.", map[string]schema.Attribute{
-			"gen":    whole("Generation. Null when unknown."),
-			"bw_gbs": number("Bandwidth, GB/s. Null when unknown."),
+			"gen":    tfkit.ComputedInt64("Generation. Null when unknown."),
+			"bw_gbs": tfkit.ComputedFloat64("Bandwidth, GB/s. Null when unknown."),
 		}),
-		"cuda_max":          number("Highest CUDA version. Null when unknown."),
-		"driver":            text("Driver version. Null when unknown."),
-		"reliability":       number("Reliability, 0 to 1. Null when unknown."),
-		"max_duration_days": whole("How much longer the host is under contract, days. Null when unknown."),
-		"dlperf":            number("Deep-learning performance index. Null when unknown."),
+		"cuda_max":          tfkit.ComputedFloat64("Highest CUDA version. Null when unknown."),
+		"driver":            tfkit.ComputedString("Driver version. Null when unknown."),
+		"reliability":       tfkit.ComputedFloat64("Reliability, 0 to 1. Null when unknown."),
+		"max_duration_days": tfkit.ComputedInt64("How much longer the host is under contract, days. Null when unknown."),
+		"dlperf":            tfkit.ComputedFloat64("Deep-learning performance index. Null when unknown."),
 		"price": object("Prices of the whole server.", map[string]schema.Attribute{
-			"on_demand_kop_h":      whole("On demand with the base disk, kopecks per hour."),
-			"interruptible_kop_h":  whole("Interruptible, kopecks per hour. Null when it cannot be rented so."),
-			"storage_kop_gb_month": whole("Extra disk, kopecks per GB and month."),
-			"traffic_kop_gb":       whole("Traffic, kopecks per GB."),
+			"on_demand_kop_h":      tfkit.ComputedInt64("On demand with the base disk, kopecks per hour."),
+			"interruptible_kop_h":  tfkit.ComputedInt64("Interruptible, kopecks per hour. Null when it cannot be rented so."),
+			"storage_kop_gb_month": tfkit.ComputedInt64("Extra disk, kopecks per GB and month."),
+			"traffic_kop_gb":       tfkit.ComputedInt64("Traffic, kopecks per GB."),
 		}),
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"golang.org/x/crypto/ssh"
 )
@@ -60,6 +62,10 @@ func (isPublicKey) ValidateString(_ context.Context, req validator.StringRequest
 		return
 	}
 	if _, err := parse(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Not a public key", "The value of "+req.Path.String()+": "+err.Error()+".")
+		addNotAKey(&resp.Diagnostics, req.Path, err)
 	}
+}
+
+func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
+	diags.AddAttributeError(at, "Not a public key", "The value of "+at.String()+": "+err.Error()+".")
 }

@@ -34,7 +34,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	// A key that was unknown at plan was not validated: it must not be sent unseen.
 	wanted, err := parse(plan.PublicKey.ValueString())
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("public_key"), "Not a public key", "The value of public_key: "+err.Error()+".")
+		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
 	}
 	create := toCreate(plan)

@@ -15,10 +15,10 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*templatesDataSource)(nil)
 
-type templatesDataSource struct{ tfkit.PublicDataSource }
+type templatesDataSource struct{ tfkit.DataSource }
 
 func newDataSources() datasource.DataSource {
-	return &templatesDataSource{tfkit.PublicDataSource{Name: "templates"}}
+	return &templatesDataSource{tfkit.DataSource{Name: "templates", Public: true}}
 }
 
 type templatesModel struct {
@@ -44,9 +44,6 @@ type item struct {
 
 // Schema implements datasource.DataSource.
 func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The template catalogue and, with an API key, the account's own templates.",
 		Attributes: map[string]schema.Attribute{
@@ -59,18 +56,18 @@ func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 				Computed:            true,
 				MarkdownDescription: "The templates, in the service's order.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":                text("Identifier, the `template` of an instance."),
-					"name":                text("Name."),
-					"description":         text("Description."),
-					"image":               text("Container image."),
-					"launch_mode":         text("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
+					"slug":                tfkit.ComputedString("Identifier, the `template` of an instance."),
+					"name":                tfkit.ComputedString("Name."),
+					"description":         tfkit.ComputedString("Description."),
+					"image":               tfkit.ComputedString("Container image."),
+					"launch_mode":         tfkit.ComputedString("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
 					"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
 					"env":                 schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables."},
-					"onstart":             text("Command run at start. Null for none."),
-					"min_disk_gb":         schema.Int64Attribute{Computed: true, MarkdownDescription: "Smallest disk, GB."},
-					"recommended_disk_gb": schema.Int64Attribute{Computed: true, MarkdownDescription: "Recommended disk, GB."},
-					"public":              schema.BoolAttribute{Computed: true, MarkdownDescription: "Visible to everyone."},
-					"owner":               text("`catalog` for the service's own, `me` for the account's."),
+					"onstart":             tfkit.ComputedString("Command run at start. Null for none."),
+					"min_disk_gb":         tfkit.ComputedInt64("Smallest disk, GB."),
+					"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk, GB."),
+					"public":              tfkit.ComputedBool("Visible to everyone."),
+					"owner":               tfkit.ComputedString("`catalog` for the service's own, `me` for the account's."),
 				}},
 			},
 		},
