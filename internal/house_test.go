@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/rental", "internal/credentials"},
 	"internal/service/*":             {"internal/tfkit", "internal/poll", "internal/rental"},
 	"internal/tfkit":                 {"internal/rental"},
-	"internal/simulator":             {"internal/contract"},
+	"internal/simulator":             {"internal/contract", "internal/simulator/console"},
 	"internal/contract/contracttest": {"internal/contract"},
 	"internal/acctest":               {"internal/provider", "internal/simulator", "internal/contract/contracttest"},
 	"internal/tools/*":               {"internal/tools/*"},

@@ -22,7 +22,7 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHM
 // every one of the operations.
 func TestEveryOperationAgainstTheSimulator(t *testing.T) {
 	checker := contracttest.New(t)
-	server, err := simulator.Start(t.Context(), simulator.Config{Clock: simulator.ClockManual, Step: 3 * time.Second, Wrap: checker.Wrap})
+	server, err := simulator.Start(t.Context(), simulator.Config{Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,16 @@ import "time"
 
 // account is whose service this is: there is one.
 type account struct {
-	id             string
-	email, name    string
-	createdAt      time.Time
-	twoFactor      bool
-	emailVerified  bool
-	telegramLinked bool
-	blocked        bool
-	maxInstances   int64
-	balanceKop     int64
-	creditLimitKop int64
+	ID             string
+	Email, Name    string
+	CreatedAt      time.Time
+	TwoFactor      bool
+	EmailVerified  bool
+	TelegramLinked bool
+	Blocked        bool
+	MaxInstances   int64
+	BalanceKop     int64
+	CreditLimitKop int64
 }
 
 const (
@@ -25,8 +25,8 @@ const (
 func (w *world) openAccount() {
 	const day = 24 * time.Hour
 	w.account = account{
-		id: w.newID("usr"), email: "demo@rent.example", name: "Demo User", createdAt: w.at.Add(-90 * day),
-		twoFactor: true, emailVerified: true, maxInstances: defaultMaxInstances,
+		ID: w.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: w.at.Add(-90 * day),
+		TwoFactor: true, EmailVerified: true, MaxInstances: defaultMaxInstances,
 	}
 	w.post(w.at.Add(-90*day), entryPromoGrant, firstPromoKop, "Welcome bonus", nil)
 	w.post(w.at.Add(-30*day), entryTopup, firstTopupKop, "Top-up by card", nil)
@@ -44,5 +44,5 @@ type userView struct {
 
 func (w *world) viewUser() userView {
 	a := &w.account
-	return userView{a.id, &a.email, a.name, a.createdAt, a.twoFactor, a.emailVerified, a.telegramLinked}
+	return userView{a.ID, &a.Email, a.Name, a.CreatedAt, a.TwoFactor, a.EmailVerified, a.TelegramLinked}
 }

@@ -28,7 +28,7 @@ type call struct {
 
 // admission is what is known about a request before any work is done.
 type admission struct {
-	logged *Request
+	logged *loggedRequest
 	quota  quota
 	fault  Fault
 	lang   language
@@ -107,7 +107,7 @@ func (s *Simulator) admit(r *http.Request) admission {
 	entry := Request{At: s.world.at, Method: r.Method, Path: a.path, Query: r.URL.RawQuery}
 	k := s.world.callerKey(r.Header)
 	if k != nil {
-		entry.KeyID = k.id
+		entry.KeyID = k.ID
 	}
 	a.logged, a.quota = s.requests.open(entry), s.charge(k, hostOf(r.RemoteAddr))
 	if a.quota.allowed {
@@ -130,7 +130,7 @@ func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, path string)
 	if rt == nil {
 		return noRoute(r.Method, path, allowed)
 	}
-	if rt.cached {
+	if rt.open {
 		// Set here so that a web page can read errors as well.
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
@@ -143,19 +143,14 @@ func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, path string)
 	return s.run(c, rt)
 }
 
-// run calls the handler under the lock and encodes its result before anything can change it.
+// run does the work and encodes its result. What a handler returns is a copy, so that it can be encoded without the lock.
 func (s *Simulator) run(c *call, rt *route) (*reply, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.catchUp()
-	c.world = s.world
-	if err := c.authorize(rt.access); err != nil {
-		return nil, err
+	result, saved, err := s.work(c, rt)
+	if !saved {
+		if err := s.persist(); err != nil {
+			return nil, err
+		}
 	}
-	if c.bodyErr != nil {
-		return nil, c.bodyErr
-	}
-	result, err := rt.handle(c)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +168,22 @@ func (s *Simulator) run(c *call, rt *route) (*reply, error) {
 	return rep, nil
 }
 
+// work calls the handler under the lock. Saved is whether the state file, if any, covers what the answer will tell.
+func (s *Simulator) work(c *call, rt *route) (result any, saved bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catchUp()
+	c.world = s.world
+	if err := c.authorize(rt.access); err != nil {
+		return nil, true, err
+	}
+	if c.bodyErr != nil {
+		return nil, true, c.bodyErr
+	}
+	result, err = rt.handle(c)
+	return result, s.store == nil || rt.method == http.MethodGet && s.covered(), err
+}
+
 // cachePolicy keeps what belongs to a key out of shared caches.
 func cachePolicy(k *apiKey) string {
 	if k == nil {
@@ -188,7 +199,7 @@ func noRoute(method, path string, allowed []string) (*reply, error) {
 	}
 	if method == http.MethodOptions && slices.ContainsFunc(routes, func(rt route) bool {
 		_, ok := matchPattern(rt.pattern, path)
-		return ok && rt.cached
+		return ok && rt.open
 	}) {
 		h := http.Header{}
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -223,11 +234,7 @@ func (s *Simulator) send(w http.ResponseWriter, a admission, rep *reply) {
 }
 
 // note puts the outcome into the request log.
-func (s *Simulator) note(a admission, status int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.logged.Status = status
-}
+func (s *Simulator) note(a admission, status int) { a.logged.status.Store(int64(status)) }
 
 // recoverPanic turns the panic of a handler into an internal error.
 func (s *Simulator) recoverPanic(w http.ResponseWriter, a admission) {

@@ -27,31 +27,34 @@ const (
 
 var allScopes = []string{scopeUserRead, scopeUserWrite, scopeInstancesRead, scopeInstancesWrite, scopeBillingRead}
 
+// secretHash is what is kept of a secret.
+type secretHash [sha256.Size]byte
+
 // apiKey is a key of the account; the secret itself is not kept.
 type apiKey struct {
-	seq        int64
-	id         string
-	name       string
-	hash       [sha256.Size]byte
-	prefix     string
-	scopes     []string
-	source     string
-	lastUsedAt *time.Time
-	createdAt  time.Time
-	expiresAt  *time.Time
-	revoked    bool
+	Seq        int64
+	ID         string
+	Name       string
+	Hash       secretHash
+	Prefix     string
+	Scopes     []string
+	Source     string
+	LastUsedAt *time.Time
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	Revoked    bool
 }
 
-func (k *apiKey) number() int64 { return k.seq }
+func (k *apiKey) number() int64 { return k.Seq }
 
 // active tells whether the key opens anything at an instant.
 func (k *apiKey) active(at time.Time) bool {
-	return !k.revoked && (k.expiresAt == nil || at.Before(*k.expiresAt))
+	return !k.Revoked && (k.ExpiresAt == nil || at.Before(*k.ExpiresAt))
 }
 
-func (k *apiKey) has(scope string) bool { return slices.Contains(k.scopes, scope) }
+func (k *apiKey) has(scope string) bool { return slices.Contains(k.Scopes, scope) }
 
-func hashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
+func hashSecret(secret string) secretHash { return sha256.Sum256([]byte(secret)) }
 
 // secretHint is the start of a secret that a listing shows.
 func secretHint(secret string) string { return secret[:secretHintLen] }
@@ -76,26 +79,18 @@ func wellFormedSecret(secret string) bool {
 func (w *world) issueKey(name, source string, scopes []string, days *int64) (*apiKey, string) {
 	secret := newAPISecret()
 	k := &apiKey{
-		seq: w.nextSeq(), id: w.newID("key"), name: name, hash: hashSecret(secret), prefix: secretHint(secret),
-		scopes: scopes, source: source, createdAt: w.at,
+		Seq: w.nextSeq(), ID: w.newID("key"), Name: name, Hash: hashSecret(secret), Prefix: secretHint(secret),
+		Scopes: scopes, Source: source, CreatedAt: w.at,
 	}
 	if days != nil {
-		k.expiresAt = new(w.at.Add(time.Duration(*days) * 24 * time.Hour))
+		k.ExpiresAt = new(w.at.Add(time.Duration(*days) * 24 * time.Hour))
 	}
-	w.keys = append(w.keys, k)
+	w.addKey(k)
 	return k, secret
 }
 
 // findSecret returns the key of a secret, active or not.
-func (w *world) findSecret(secret string) *apiKey {
-	hash := hashSecret(secret)
-	for _, k := range w.keys {
-		if k.hash == hash {
-			return k
-		}
-	}
-	return nil
-}
+func (w *world) findSecret(secret string) *apiKey { return w.index.secrets[hashSecret(secret)] }
 
 type apiKeyView struct {
 	ID         string     `json:"id"`
@@ -114,5 +109,5 @@ type apiKeyCreatedView struct {
 }
 
 func viewAPIKey(k *apiKey) apiKeyView {
-	return apiKeyView{k.id, k.name, k.prefix, k.scopes, k.source, k.lastUsedAt, k.createdAt, k.expiresAt}
+	return apiKeyView{k.ID, k.Name, k.Prefix, k.Scopes, k.Source, k.LastUsedAt, k.CreatedAt, k.ExpiresAt}
 }

@@ -38,11 +38,11 @@ func (c *call) authorize(a access) error {
 		return fail(codeUnauthorized).withHeader("WWW-Authenticate", "Bearer")
 	}
 	c.key = k
-	k.lastUsedAt = new(c.at)
+	k.LastUsedAt = new(c.at)
 	if a == accessOptional {
 		return nil
 	}
-	if c.account.blocked {
+	if c.account.Blocked {
 		return fail(codeForbidden).saying("Аккаунт заблокирован", "The account is blocked")
 	}
 	if !k.has(string(a)) {

@@ -265,21 +265,25 @@ func nullPaths(t *testing.T, listing []byte) map[string]bool {
 
 func TestPublicAnswersAreCachedAndOpen(t *testing.T) {
 	r := newRig(t)
-	for path, want := range map[string]struct{ anonymous, keyed string }{
-		"/gpus":                         {"public, max-age=60", "public, max-age=60"},
-		"/offers":                       {"public, max-age=60", "public, max-age=60"},
-		"/templates":                    {"public, max-age=60", "private, max-age=60"},
-		"/openapi.json":                 {"public, max-age=60", "public, max-age=60"},
-		"/offers/" + r.cheapest()[0].ID: {"no-store", "no-store"},
-		"/me":                           {"no-store", "no-store"},
-		"/instances":                    {"no-store", "no-store"},
+	const public, private, never = "public, max-age=60", "private, max-age=60", "no-store"
+	for path, want := range map[string]struct {
+		anonymous, keyed string
+		open             bool
+	}{
+		"/gpus":                         {public, public, true},
+		"/offers":                       {public, public, true},
+		"/templates":                    {public, private, true},
+		"/openapi.json":                 {never, never, true},
+		"/offers/" + r.cheapest()[0].ID: {never, never, true},
+		"/me":                           {never, never, false},
+		"/instances":                    {never, never, false},
 	} {
-		for key, want := range map[string]string{"": want.anonymous, testKey: want.keyed} {
+		for key, policy := range map[string]string{"": want.anonymous, testKey: want.keyed} {
 			a := r.as(key).do("GET", path, nil)
-			if got := a.header.Get("Cache-Control"); got != want {
-				t.Errorf("%s with key %t: Cache-Control %q, want %q", path, key != "", got, want)
+			if got := a.header.Get("Cache-Control"); got != policy {
+				t.Errorf("%s with key %t: Cache-Control %q, want %q", path, key != "", got, policy)
 			}
-			if open := a.header.Get("Access-Control-Allow-Origin") == "*"; open != (want != "no-store") {
+			if open := a.header.Get("Access-Control-Allow-Origin") == "*"; open != want.open {
 				t.Errorf("%s: CORS %t", path, open)
 			}
 		}

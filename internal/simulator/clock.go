@@ -23,19 +23,29 @@ func newClock(c Config) clock {
 		return &manualClock{at: start.UTC().Truncate(quantum), every: c.Step}
 	}
 	start := time.Now()
-	return &realClock{start: start, scale: c.TimeScale}
+	return &realClock{start: start, from: start.UTC().Round(0), scale: c.TimeScale}
+}
+
+// resumeClock goes on from an instant: simulated time stands still while nobody simulates.
+func resumeClock(c Config, from time.Time) clock {
+	if c.Clock == ClockManual {
+		return &manualClock{at: from, every: c.Step}
+	}
+	return &realClock{start: time.Now(), from: from, scale: c.TimeScale}
 }
 
 // realClock follows the machine's monotonic clock, scaled, plus what was advanced by hand.
 type realClock struct {
+	// start is the machine's time when the simulated time was from.
 	start   time.Time
+	from    time.Time
 	scale   float64
 	skipped time.Duration
 }
 
 func (c *realClock) now() time.Time {
 	passed := time.Duration(float64(time.Since(c.start)) * c.scale)
-	return c.start.UTC().Round(0).Add(passed + c.skipped).Truncate(quantum)
+	return c.from.Add(passed + c.skipped).Truncate(quantum)
 }
 
 func (c *realClock) advance(d time.Duration) { c.skipped += max(d, 0) }

@@ -15,6 +15,15 @@ const (
 	ClockManual = "manual"
 )
 
+// The two kinds of market a [Config] can name.
+const (
+	MarketMoving = "moving"
+	MarketStill  = "still"
+)
+
+// maxMarketScale keeps a market in memory: about a hundred thousand servers.
+const maxMarketScale = 1000
+
 const (
 	defaultListen = "127.0.0.1:0"
 	defaultBoot   = 8 * time.Second
@@ -37,6 +46,14 @@ type Config struct {
 	Step time.Duration
 	// Boot is the time from creation to running; 0 means 8 s. SSH and web addresses follow 20% of Boot later.
 	Boot time.Duration
+	// Market is "moving" (or ""): prices and availability drift with time and hosts fail, all by the seed; or "still":
+	// then only rentals and [Simulator.SetOffer] change it.
+	Market string
+	// MarketScale is how many times the usual number of servers the market has; 0 means 1.
+	MarketScale int
+	// State is a file that holds the simulator across restarts; "" keeps nothing. What it holds wins over Seed, APIKey,
+	// Start, Market and MarketScale.
+	State string
 	// APIKey is the secret of the account's first key, which has every scope: a 4-character prefix and 40 letters or
 	// digits. "" generates one.
 	APIKey string
@@ -47,6 +64,13 @@ type Config struct {
 	Wrap func(http.Handler) http.Handler
 }
 
+// Validate says what is wrong with the configuration itself; nil means that only the machine or the state file can stand
+// in the way of a start.
+func (c Config) Validate() error {
+	_, err := c.withDefaults()
+	return err
+}
+
 // withDefaults returns the configuration with every default in place, or says what is wrong with it.
 func (c Config) withDefaults() (Config, error) {
 	switch c.Clock {
@@ -55,6 +79,19 @@ func (c Config) withDefaults() (Config, error) {
 	case ClockReal, ClockManual:
 	default:
 		return c, fmt.Errorf("clock %q: must be %q or %q", c.Clock, ClockReal, ClockManual)
+	}
+	switch c.Market {
+	case "":
+		c.Market = MarketMoving
+	case MarketMoving, MarketStill:
+	default:
+		return c, fmt.Errorf("market %q: must be %q or %q", c.Market, MarketMoving, MarketStill)
+	}
+	if c.MarketScale == 0 {
+		c.MarketScale = 1
+	}
+	if c.MarketScale < 0 || c.MarketScale > maxMarketScale {
+		return c, fmt.Errorf("market scale %d: must be 1 to %d", c.MarketScale, maxMarketScale)
 	}
 	if c.Listen == "" {
 		c.Listen = defaultListen

@@ -86,7 +86,7 @@ func (s *Simulator) showDevice(w http.ResponseWriter, r *http.Request) {
 		case !d.open(s.world.at):
 			e = conflict("Код истёк или уже использован", "The code has expired or was already used")
 		default:
-			view.Ask, view.ClientName, view.Code = true, d.clientName, d.userCode
+			view.Ask, view.ClientName, view.Code = true, d.ClientName, d.UserCode
 		}
 		s.mu.Unlock()
 		if e != nil {

@@ -50,7 +50,7 @@ func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
 			EmailVerified  bool  `json:"email_verified"`
 			Blocked        bool  `json:"blocked"`
 			MaxInstances   int64 `json:"max_instances"`
-		}{a.balanceKop, a.creditLimitKop, a.emailVerified, a.blocked, a.maxInstances}
+		}{a.BalanceKop, a.CreditLimitKop, a.EmailVerified, a.Blocked, a.MaxInstances}
 	}), nil
 }
 
@@ -59,6 +59,8 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 		Available:         f.boolean("available"),
 		OnDemandKopH:      f.integer("on_demand_kop_h", 0, maxPriceKopH),
 		InterruptibleKopH: f.integer("interruptible_kop_h", 0, maxPriceKopH),
+		Online:            f.boolean("online"),
+		FailBoots:         f.boolean("fail_boots"),
 	}
 	if err := f.end(); err != nil {
 		return nil, err
@@ -71,6 +73,7 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
 	patch := InstancePatch{Status: f.enum("status", allStatuses...), DesiredState: f.enum("desired_state", allDesired...)}
+	patch.TrafficGB = f.number("traffic_gb", 0, maxTrafficGB)
 	if f.null("stop_reason") {
 		patch.StopReason = new("")
 	} else {

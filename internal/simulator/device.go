@@ -27,29 +27,29 @@ const (
 
 // deviceLogin is one terminal that waits for its key.
 type deviceLogin struct {
-	deviceCode string
-	userCode   string
-	clientName string
-	expiresAt  time.Time
+	DeviceCode string
+	UserCode   string
+	ClientName string
+	ExpiresAt  time.Time
 	// interval is the pause between polls that the client must keep now.
-	interval time.Duration
-	polledAt time.Time
-	state    deviceState
+	Interval time.Duration
+	PolledAt time.Time
+	State    deviceState
 }
 
 func (d *deviceLogin) open(at time.Time) bool {
-	return d.state == deviceWaiting && at.Before(d.expiresAt)
+	return d.State == deviceWaiting && at.Before(d.ExpiresAt)
 }
 
 // beginLogin forgets the logins that are over and adds one.
 func (w *world) beginLogin(clientName string) *deviceLogin {
-	w.devices = slices.DeleteFunc(w.devices, func(d *deviceLogin) bool { return !w.at.Before(d.expiresAt) })
+	w.devices = slices.DeleteFunc(w.devices, func(d *deviceLogin) bool { return !w.at.Before(d.ExpiresAt) })
 	d := &deviceLogin{
-		deviceCode: (rand.Text() + rand.Text())[:secretBodyLen], clientName: clientName,
-		expiresAt: w.at.Add(deviceLifetime), interval: devicePace,
+		DeviceCode: (rand.Text() + rand.Text())[:secretBodyLen], ClientName: clientName,
+		ExpiresAt: w.at.Add(deviceLifetime), Interval: devicePace,
 	}
-	for d.userCode == "" || w.findUserCode(d.userCode) != nil {
-		d.userCode = w.newUserCode()
+	for d.UserCode == "" || w.findUserCode(d.UserCode) != nil {
+		d.UserCode = w.newUserCode()
 	}
 	w.devices = append(w.devices, d)
 	return d
@@ -72,7 +72,7 @@ func (w *world) findUserCode(code string) *deviceLogin {
 		return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(s))
 	}
 	for _, d := range w.devices {
-		if plain(d.userCode) == plain(code) {
+		if plain(d.UserCode) == plain(code) {
 			return d
 		}
 	}
@@ -88,33 +88,33 @@ func (w *world) decide(userCode string, approve bool) error {
 	if !d.open(w.at) {
 		return conflict("Код истёк или уже использован", "The code has expired or was already used")
 	}
-	d.state = deviceDenied
+	d.State = deviceDenied
 	if approve {
-		d.state = deviceApproved
+		d.State = deviceApproved
 	}
 	return nil
 }
 
 // poll answers a client that asks for its key: nil means that the key may be issued, once.
 func (w *world) poll(deviceCode string) (*deviceLogin, error) {
-	n := slices.IndexFunc(w.devices, func(d *deviceLogin) bool { return d.deviceCode == deviceCode })
+	n := slices.IndexFunc(w.devices, func(d *deviceLogin) bool { return d.DeviceCode == deviceCode })
 	if n < 0 {
 		return nil, fail(codeExpiredToken)
 	}
 	d := w.devices[n]
 	switch {
-	case d.state == deviceUsed || !w.at.Before(d.expiresAt):
+	case d.State == deviceUsed || !w.at.Before(d.ExpiresAt):
 		return nil, fail(codeExpiredToken)
-	case d.state == deviceDenied:
+	case d.State == deviceDenied:
 		return nil, fail(codeAccessDenied)
-	case d.state == deviceApproved:
-		d.state = deviceUsed
+	case d.State == deviceApproved:
+		d.State = deviceUsed
 		return d, nil
 	}
-	early := !d.polledAt.IsZero() && w.at.Before(d.polledAt.Add(d.interval))
-	d.polledAt = w.at
+	early := !d.PolledAt.IsZero() && w.at.Before(d.PolledAt.Add(d.Interval))
+	d.PolledAt = w.at
 	if early {
-		d.interval += devicePace
+		d.Interval += devicePace
 		return nil, fail(codeSlowDown)
 	}
 	return nil, fail(codeAuthorizationPending)

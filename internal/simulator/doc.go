@@ -11,12 +11,13 @@
 //	api.go           what happens to a request before and after its handler
 //	handlers_*.go    one function per operation, returning (result, error)
 //	input.go query.go page.go list.go encode.go errors.go language.go   what goes in and what comes out
-//	world.go clock.go                                           state and time
-//	gpu.go market.go offer*.go template*.go                     what is for rent
-//	instance.go lifecycle.go rent.go ledger.go                  rentals and what they cost
+//	world.go clock.go timeline.go                               state and time
+//	state.go store.go                                           the file that outlives the process
+//	gpu.go market.go drift.go offer*.go template*.go            what is for rent
+//	instance*.go lifecycle.go rent.go ledger.go                 rentals and what they cost
 //	account.go apikey.go auth.go sshkey.go device.go            who rents
 //	ratelimit.go faults.go requestlog.go control*.go patch.go   what a test can set and see
-//	console.go       the page that approves a device login
+//	console/ overview.go   the pages in the browser, and what they show
 //	server.go        the listener
 //
 // The control API and the console live beside the API, on the same listener, never under /api/v1.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 // reply is a response before it is written.
@@ -22,14 +23,34 @@ func jsonReply(status int, body any) (*reply, error) {
 	if status == http.StatusNoContent {
 		return r, nil
 	}
+	var err error
+	r.contentType = "application/json; charset=utf-8"
+	r.body, err = encodeJSON(body)
+	return r, err
+}
+
+// bodies are buffers of answers that were sent, to be used again: a page of instances is large.
+var bodies sync.Pool
+
+// keepBody is the size from which a buffer is worth keeping.
+const keepBody = 16 << 10
+
+// appender writes itself as JSON, where that is worth the code.
+type appender interface{ appendJSON(b []byte) []byte }
+
+func encodeJSON(body any) ([]byte, error) {
+	if a, ok := body.(appender); ok {
+		buffer, ok := bodies.Get().(*[]byte)
+		if !ok {
+			buffer = new([]byte)
+		}
+		return append(a.appendJSON((*buffer)[:0]), '\n'), nil
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
-		return nil, err
-	}
-	r.contentType, r.body = "application/json; charset=utf-8", out.Bytes()
-	return r, nil
+	err := enc.Encode(body)
+	return out.Bytes(), err
 }
 
 type errorView struct {
@@ -76,5 +97,8 @@ func (r *reply) writeTo(w http.ResponseWriter) error {
 	}
 	w.WriteHeader(r.status)
 	_, err := w.Write(r.body)
+	if cap(r.body) >= keepBody {
+		bodies.Put(&r.body)
+	}
 	return err
 }

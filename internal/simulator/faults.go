@@ -72,15 +72,19 @@ func (f Fault) matches(method, path string) bool {
 // faultPlan holds the faults in the order in which they were added. The simulator's lock guards it.
 type faultPlan struct {
 	rng    *rand.Rand
+	pcg    *rand.PCG
 	faults []*armedFault
 }
 
 type armedFault struct {
 	Fault
-	acted int
+	Acted int
 }
 
-func newFaultPlan(seed uint64) *faultPlan { return &faultPlan{rng: rand.New(rand.NewPCG(seed, 3))} }
+func newFaultPlan(seed uint64) *faultPlan {
+	pcg := rand.NewPCG(seed, 3)
+	return &faultPlan{rng: rand.New(pcg), pcg: pcg}
+}
 
 func (p *faultPlan) add(f Fault) {
 	f.Path = strings.TrimPrefix(f.Path, basePath)
@@ -90,13 +94,13 @@ func (p *faultPlan) add(f Fault) {
 // pick returns the fault that acts on a request; the zero value does nothing.
 func (p *faultPlan) pick(method, path string) Fault {
 	for _, f := range p.faults {
-		if f.Times > 0 && f.acted >= f.Times || !f.matches(method, path) {
+		if f.Times > 0 && f.Acted >= f.Times || !f.matches(method, path) {
 			continue
 		}
 		if f.Probability > 0 && p.rng.Float64() >= f.Probability {
 			continue
 		}
-		f.acted++
+		f.Acted++
 		return f.Fault
 	}
 	return Fault{}

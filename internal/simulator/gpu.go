@@ -61,9 +61,9 @@ func (w *world) viewModel(m gpuModel) gpuModelView {
 			continue
 		}
 		view.AvailableGPUs += o.count
-		view.FromKopH = cheaper(view.FromKopH, ceilDiv(o.onDemandKopH, o.count))
-		if o.interruptibleKopH != nil {
-			view.FromInterruptibleKopH = cheaper(view.FromInterruptibleKopH, ceilDiv(*o.interruptibleKopH, o.count))
+		view.FromKopH = cheaper(view.FromKopH, ceilDiv(o.OnDemandKopH, o.count))
+		if o.InterruptibleKopH != nil {
+			view.FromInterruptibleKopH = cheaper(view.FromInterruptibleKopH, ceilDiv(*o.InterruptibleKopH, o.count))
 		}
 	}
 	return view

@@ -63,8 +63,8 @@ func (w *world) activeKeys() (n int) {
 // deleteAPIKey takes effect at once, also for the key in use.
 func (c *call) deleteAPIKey() (any, error) {
 	for _, k := range c.keys {
-		if k.id == c.params["id"] && k.active(c.at) {
-			k.revoked = true
+		if k.ID == c.params["id"] && k.active(c.at) {
+			k.Revoked = true
 			return nil, nil
 		}
 	}

@@ -23,9 +23,9 @@ func (c *call) createDeviceCode() (any, error) {
 	d := c.beginLogin(cmp.Or(clientName, defaultClientName))
 	page := "http://" + c.r.Host + devicePath
 	return deviceCodeView{
-		DeviceCode: d.deviceCode, UserCode: d.userCode, VerificationURI: page,
-		VerificationURIComplete: page + "?" + url.Values{"code": {d.userCode}}.Encode(),
-		ExpiresIn:               int64(deviceLifetime / time.Second), Interval: int64(d.interval / time.Second),
+		DeviceCode: d.DeviceCode, UserCode: d.UserCode, VerificationURI: page,
+		VerificationURIComplete: page + "?" + url.Values{"code": {d.UserCode}}.Encode(),
+		ExpiresIn:               int64(deviceLifetime / time.Second), Interval: int64(d.Interval / time.Second),
 	}, nil
 }
 
@@ -43,6 +43,6 @@ func (c *call) createDeviceToken() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, secret := c.issueKey(d.clientName, sourceCLI, allScopes, nil)
-	return deviceTokenView{secret, k.id, deviceTokenUser{c.account.email}}, nil
+	k, secret := c.issueKey(d.ClientName, sourceCLI, allScopes, nil)
+	return deviceTokenView{secret, k.ID, deviceTokenUser{c.account.Email}}, nil
 }

@@ -1,14 +1,21 @@
 package simulator
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 const defaultTail, maxTail = 200, 1000
 
 func (c *call) listInstances() (any, error) {
 	q := parseQuery(c.r.URL)
 	everything := q.enum("status", "active", "all") == "all"
-	keep := func(i *instance) bool { return everything || !i.destroyed() }
-	return listNumbered(c, "instances", q, c.rentals, true, keep, c.viewInstance)
+	instances := c.active
+	if everything {
+		instances = c.rentals
+	}
+	page, err := listNumbered(c, "instances", q, instances, true, all, c.encodeInstance)
+	return instancePage(page), err
 }
 
 // createInstance answers a repeated key with the rental it made, whatever became of either since.
@@ -45,7 +52,7 @@ func (c *call) getInstance() (any, error) {
 	if i == nil {
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
 	}
-	return c.viewInstance(i), nil
+	return c.encodeInstance(i), nil
 }
 
 // existing returns the instance of the path. A destroyed one can be read, but nothing else can be done with it.
@@ -74,7 +81,8 @@ func (c *call) updateInstance() (any, error) {
 	if err := f.end(); err != nil {
 		return nil, err
 	}
-	i.name = name
+	i.Name = name
+	c.changed(i)
 	return c.viewInstance(i), nil
 }
 
@@ -115,5 +123,8 @@ func (c *call) getInstanceLogs() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return logsView{i.log[max(len(i.log)-int(tail), 0):]}, nil
+	if !i.offer.Online {
+		return nil, fail(codeProviderUnavailable).withHeader("Retry-After", "30")
+	}
+	return logsView{slices.Clone(i.Log[max(len(i.Log)-int(tail), 0):])}, nil
 }

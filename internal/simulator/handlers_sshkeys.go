@@ -15,7 +15,7 @@ func (c *call) createSSHKey() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.seq, k.id, k.createdAt = c.nextSeq(), c.newID("ssh"), c.at
+	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.at
 	c.sshKeys = append(c.sshKeys, k)
 	return viewSSHKey(k), nil
 }

@@ -2,7 +2,7 @@ package simulator
 
 func (c *call) listTemplates() (any, error) {
 	visible := func(t *template) bool {
-		return !t.deleted && (t.owner == ownerCatalog || c.key != nil)
+		return !t.Deleted && (t.Owner == ownerCatalog || c.key != nil)
 	}
 	return listNumbered(c, "templates", parseQuery(c.r.URL), c.catalog, false, visible, viewTemplate)
 }
@@ -19,7 +19,7 @@ func (c *call) createTemplate() (any, error) {
 	if c.ownTemplates() >= maxOwnTemplates {
 		return nil, conflict("Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached")
 	}
-	t.seq, t.slug = c.nextSeq(), c.newSlug(t.name)
+	t.Seq, t.Slug = c.nextSeq(), c.newSlug(t.Name)
 	c.catalog = append(c.catalog, t)
 	return viewTemplate(t), nil
 }
@@ -27,9 +27,9 @@ func (c *call) createTemplate() (any, error) {
 // deleteTemplate hides the template; servers made from it go on.
 func (c *call) deleteTemplate() (any, error) {
 	t := c.findTemplate(c.params["slug"])
-	if t == nil || t.owner != ownerMe {
+	if t == nil || t.Owner != ownerMe {
 		return nil, notFound("Шаблон не найден", "There is no such template of yours")
 	}
-	t.deleted = true
+	t.Deleted = true
 	return nil, nil
 }

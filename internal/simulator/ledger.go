@@ -10,61 +10,65 @@ import (
 // that no fraction of a kopeck is ever lost and when a meter is read does not matter.
 const meterHour = int64(time.Hour / quantum)
 
+// milli is thousandths in one: megabytes in a gigabyte, thousandths of a kopeck.
+const milli = 1000
+
 // meter measures what an instance costs.
 type meter struct {
 	// counted is the amount up to since; from then on it grows by rate every millisecond.
-	counted int64
-	since   time.Time
-	rate    int64 // kopecks per hour
+	Counted int64
+	Since   time.Time
+	Rate    int64 // kopecks per hour
 	// postedKop is how much of it stands in the ledger.
-	postedKop int64
+	PostedKop int64
 	// postAt is when usage is posted next; zero while nothing is billed.
-	postAt time.Time
+	PostAt time.Time
 }
 
 // at returns the amount measured up to an instant, in kopeck-milliseconds per hour.
 func (m *meter) at(now time.Time) int64 {
-	if m.rate == 0 {
-		return m.counted
+	if m.Rate == 0 {
+		return m.Counted
 	}
-	return m.counted + m.rate*int64(now.Sub(m.since)/quantum)
+	return m.Counted + m.Rate*int64(now.Sub(m.Since)/quantum)
 }
 
 // kopecks returns the whole kopecks measured.
 func (m *meter) kopecks(now time.Time) int64 { return m.at(now) / meterHour }
 
-func (m *meter) read(now time.Time) { m.counted, m.since = m.at(now), now }
+func (m *meter) read(now time.Time) { m.Counted, m.Since = m.at(now), now }
 
 // run goes on at another rate.
 func (m *meter) run(rate int64, now time.Time) {
-	if m.rate == 0 && rate > 0 {
-		m.postAt = now.Add(time.Hour)
+	if m.Rate == 0 && rate > 0 {
+		m.PostAt = now.Add(time.Hour)
 	}
 	if rate == 0 {
-		m.postAt = time.Time{}
+		m.PostAt = time.Time{}
 	}
-	m.rate, m.since = rate, now
+	m.Rate, m.Since = rate, now
 }
 
 const (
 	entryTopup      = "topup"
 	entryUsage      = "usage"
+	entryBandwidth  = "bandwidth"
 	entryPromoGrant = "promo_grant"
 	entryAdjustment = "adjustment"
 )
 
 // entry is a line of the wallet's ledger. The entries always sum to the balance.
 type entry struct {
-	seq         int64
-	id          string
-	at          time.Time
-	kind        string
-	amountKop   int64
-	description string
-	instanceID  *string
+	Seq         int64
+	ID          string
+	At          time.Time
+	Kind        string
+	AmountKop   int64
+	Description string
+	InstanceID  *string
 }
 
-func (e *entry) number() int64 { return e.seq }
+func (e *entry) number() int64 { return e.Seq }
 
 type transactionView struct {
 	ID          string    `json:"id"`
@@ -76,82 +80,89 @@ type transactionView struct {
 }
 
 func viewEntry(e *entry) transactionView {
-	return transactionView{e.id, e.at, e.kind, e.amountKop, e.description, e.instanceID}
+	return transactionView{e.ID, e.At, e.Kind, e.AmountKop, e.Description, e.InstanceID}
 }
 
 // post writes a ledger entry: the only way the balance changes.
 func (w *world) post(at time.Time, kind string, amountKop int64, description string, instanceID *string) {
-	w.account.balanceKop += amountKop
+	w.account.BalanceKop += amountKop
 	w.ledger = append(w.ledger, &entry{w.nextSeq(), w.newID("txn"), at, kind, amountKop, description, instanceID})
 }
 
 // postUsage posts what an instance has cost since the last posting; less than a kopeck waits for the next one.
 func (w *world) postUsage(i *instance) {
-	due := i.meter.kopecks(w.at) - i.meter.postedKop
+	due := i.Meter.kopecks(w.at) - i.Meter.PostedKop
 	if due == 0 {
 		return
 	}
-	i.meter.postedKop += due
-	w.post(w.at, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.diskGB), &i.id)
+	i.Meter.PostedKop += due
+	w.accrued.read(w.at)
+	w.accrued.Counted -= due * meterHour
+	w.post(w.at, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB), &i.ID)
 }
 
-// nextPosting is the event source of hourly usage entries.
-func (w *world) nextPosting(i *instance, first *event) {
-	if i.meter.postAt.IsZero() {
+// postHourly posts the usage of another hour.
+func (w *world) postHourly(i *instance) {
+	i.Meter.PostAt = i.Meter.PostAt.Add(time.Hour)
+	w.postUsage(i)
+	w.changed(i)
+}
+
+// chargeTraffic bills traffic at once. Fractions of a kopeck wait for the next time.
+func (w *world) chargeTraffic(i *instance, mb int64) {
+	i.TrafficMilliKop += mb * i.TrafficKopGB
+	due := i.TrafficMilliKop/milli - i.TrafficPostedKop
+	if due == 0 {
 		return
 	}
-	first.sooner(i.meter.postAt, func() {
-		i.meter.postAt = i.meter.postAt.Add(time.Hour)
-		w.postUsage(i)
-	})
+	i.TrafficPostedKop += due
+	w.post(w.at, entryBandwidth, -due, fmt.Sprintf("Traffic %.3f GB", float64(mb)/milli), &i.ID)
+	w.watchMoney()
 }
 
-// money returns what is left, credit included, in kopeck-milliseconds per hour, and the burn in kopecks per hour.
-func (w *world) money() (left, burnKopH int64) {
-	left = (w.account.balanceKop + w.account.creditLimitKop) * meterHour
-	for _, i := range w.rentals {
-		left -= i.meter.at(w.at) - i.meter.postedKop*meterHour
-		burnKopH += i.meter.rate
-	}
-	return left, burnKopH
+// costKop is what an instance has cost so far: usage and traffic.
+func (w *world) costKop(i *instance) int64 { return i.Meter.kopecks(w.at) + i.TrafficPostedKop }
+
+// left is the money there is, credit included, in kopeck-milliseconds per hour.
+func (w *world) left() int64 {
+	return (w.account.BalanceKop+w.account.CreditLimitKop)*meterHour - w.accrued.at(w.at)
 }
 
 // availableKop is the balance less usage that is accrued but not posted. The credit limit comes on top of it.
 func (w *world) availableKop() int64 {
-	available := w.account.balanceKop
-	for _, i := range w.rentals {
-		available -= i.meter.kopecks(w.at) - i.meter.postedKop
+	available := w.account.BalanceKop
+	for _, i := range w.active {
+		available -= i.Meter.kopecks(w.at) - i.Meter.PostedKop
 	}
 	return available
 }
 
-// nextExhaustion is the event source of the moment when the money, credit included, is used up: every server stops.
-func (w *world) nextExhaustion(first *event) {
-	var live []*instance
-	for _, i := range w.rentals {
-		if i.live() {
-			live = append(live, i)
+// watchMoney foresees the moment when the money, credit included, is used up. Whatever changes what is there, what is
+// burnt, or whether anything runs, calls it.
+func (w *world) watchMoney() {
+	var at time.Time
+	if left := w.left(); w.live > 0 {
+		switch burn := w.accrued.Rate; {
+		case left <= 0:
+			at = w.at
+		case burn > 0 && ceilDiv(left, burn) <= math.MaxInt64/int64(quantum):
+			at = w.at.Add(time.Duration(ceilDiv(left, burn)) * quantum)
 		}
 	}
-	if len(live) == 0 {
-		return
-	}
-	left, burn := w.money()
-	at := w.at
-	if left > 0 {
-		if burn == 0 || ceilDiv(left, burn) > math.MaxInt64/int64(quantum) {
-			return
+	w.due.set(&w.exhaustion, at)
+}
+
+// runDry stops every server: the money is used up.
+func (w *world) runDry() {
+	for _, i := range w.active {
+		if !i.live() {
+			continue
 		}
-		at = at.Add(time.Duration(ceilDiv(left, burn)) * quantum)
-	}
-	first.sooner(at, func() {
-		for _, i := range live {
-			// A server in the list is live, and a live one can be stopped.
-			if err := w.stop(i, stoppedByLowBalance); err != nil {
-				panic(err)
-			}
+		// A live server can be stopped.
+		if err := w.stop(i, stoppedByLowBalance); err != nil {
+			panic(err)
 		}
-	})
+	}
 }
 
 type balanceView struct {
@@ -164,8 +175,8 @@ type balanceView struct {
 }
 
 func (w *world) viewBalance() balanceView {
-	left, burn := w.money()
-	view := balanceView{w.account.balanceKop, w.availableKop(), w.account.creditLimitKop, burn, nil, "RUB"}
+	left, burn := w.left(), w.accrued.Rate
+	view := balanceView{w.account.BalanceKop, w.availableKop(), w.account.CreditLimitKop, burn, nil, "RUB"}
 	if burn > 0 {
 		hours := float64(max(left, 0)) / float64(burn) / float64(meterHour)
 		view.RunwayHours = new(math.Round(hours*100) / 100)

@@ -27,8 +27,17 @@ var processors = []struct {
 
 var drivers = []string{"550.127.08", "560.35.03", "570.133.20", "580.95.05"}
 
-// generateOffers makes the market of a seed.
-func generateOffers(rng *rand.Rand) []*offer {
+// generateOffers makes the market of a seed, a number of times as large as usual.
+func generateOffers(seed uint64, scale int) []*offer {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	var offers []*offer
+	for range scale {
+		offers = append(offers, generateServers(rng)...)
+	}
+	return offers
+}
+
+func generateServers(rng *rand.Rand) []*offer {
 	var offers []*offer
 	for _, m := range gpuModels {
 		for _, size := range []struct {
@@ -43,8 +52,9 @@ func generateOffers(rng *rand.Rand) []*offer {
 				case len(offers)%3 == 0:
 					blank(o, len(offers)/3)
 				case len(offers)%11 == 5:
-					o.listed = false
+					o.Listed = false
 				}
+				o.usual = offerPrice{OnDemandKopH: o.OnDemandKopH, InterruptibleKopH: o.InterruptibleKopH}
 				offers = append(offers, o)
 			}
 		}
@@ -63,7 +73,9 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	storage := between(600, 1500)
 	down := between(3, 60) * 100
 	return &offer{
-		id: "off_" + randomID(rng, 10), model: m, count: gpus, listed: true,
+		id: "off_" + randomID(rng, 10), model: m, count: gpus,
+		offerState: offerState{Listed: true, Online: true, OnDemandKopH: perGPU * gpus, InterruptibleKopH: &interruptible},
+
 		verified: rng.IntN(3) > 0, country: new(place.country), region: new(place.region),
 		totalTFLOPS: new(round(m.tflops*float64(gpus), 10)), memBWGBs: new(m.memBWGBs),
 		cpuName: new(cpu.name), cpuCores: &cores, ramGB: new(between(4, 8) * 8 * max(gpus, 1)),
@@ -72,17 +84,16 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 		pcieGen: new(m.pcieGen), pcieBWGBs: new(round(m.pcieBWGBs*(0.85+0.15*rng.Float64()), 10)),
 		cudaMax: new(m.cudaMax), driver: new(drivers[rng.IntN(len(drivers))]),
 		reliability: new(round(0.92+0.0799*rng.Float64(), 10000)), maxDurationDays: new(between(5, 365)),
-		dlperf:       new(round(m.dlperf*float64(gpus)*(0.9+0.15*rng.Float64()), 10)),
-		onDemandKopH: perGPU * gpus, interruptibleKopH: &interruptible,
+		dlperf:            new(round(m.dlperf*float64(gpus)*(0.9+0.15*rng.Float64()), 10)),
 		storageKopGBMonth: storage, trafficKopGB: between(0, 4) * 25,
 	}
 }
 
 // pin makes an offer that a first configuration can count on.
 func pin(o *offer, rng *rand.Rand) {
-	o.verified = true
-	o.onDemandKopH = o.model.lowKopH + rng.Int64N(500)
-	o.interruptibleKopH = new(o.onDemandKopH * 6 / 10)
+	o.verified, o.steady = true, true
+	o.OnDemandKopH = o.model.lowKopH + rng.Int64N(500)
+	o.InterruptibleKopH = new(o.OnDemandKopH * 6 / 10)
 	o.diskMaxGB = new(max(*o.diskMaxGB, 500))
 	o.reliability = new(max(*o.reliability, 0.98))
 	o.downMbps = new(max(*o.downMbps, 1000))
@@ -91,7 +102,7 @@ func pin(o *offer, rng *rand.Rand) {
 // blank takes away one of the facts that a host may not report; n chooses which.
 func blank(o *offer, n int) {
 	facts := []func(){
-		func() { o.interruptibleKopH = nil },
+		func() { o.InterruptibleKopH = nil },
 		func() { o.country, o.region = nil, nil },
 		func() { o.region = nil },
 		func() { o.totalTFLOPS = nil },
@@ -115,15 +126,17 @@ func blank(o *offer, n int) {
 // setPrice moves the market for one offer; nil leaves a price as it is. Rentals whose bid is passed are outbid.
 func (w *world) setPrice(o *offer, onDemand, interruptible *int64) {
 	w.market++
-	o.past = append(o.past, pastPrice{w.market, o.onDemandKopH, o.interruptibleKopH})
-	if extra := len(o.past) - maxPastPrices; extra > 0 {
-		o.past = slices.Delete(o.past, 0, extra)
+	o.Past = append(o.Past, pastPrice{w.market, w.at, o.OnDemandKopH, o.InterruptibleKopH})
+	old := max(len(o.Past)-maxPastPrices, 0)
+	for w.at.Sub(o.Past[old].At) > pastPriceLife {
+		old++
 	}
+	o.Past = slices.Delete(o.Past, 0, old)
 	if onDemand != nil {
-		o.onDemandKopH = *onDemand
+		o.OnDemandKopH = *onDemand
 	}
 	if interruptible != nil {
-		o.interruptibleKopH = new(*interruptible)
+		o.InterruptibleKopH = new(*interruptible)
 	}
 	if i := o.rentedBy; i != nil && i.bidPassed() {
 		w.outbid(i)

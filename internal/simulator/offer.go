@@ -1,13 +1,22 @@
 package simulator
 
+import "time"
+
 // offer is one server on the market.
 type offer struct {
 	id    string
 	model gpuModel
 	count int64
-	// listed is whether the market offers it; rentedBy is the rental that holds it now.
-	listed   bool
+	offerState
+	// rentedBy is the rental that holds it now.
 	rentedBy *instance
+	// usual is what it costs when nothing moves the market; steady offers hardly move, so that a first configuration can
+	// count on them.
+	usual  offerPrice
+	steady bool
+	// number is its place in the market, for the dice.
+	number uint64
+	move   timer
 
 	verified          bool
 	country, region   *string
@@ -27,44 +36,60 @@ type offer struct {
 	reliability       *float64
 	maxDurationDays   *int64
 	dlperf            *float64
-	onDemandKopH      int64
-	interruptibleKopH *int64
 	storageKopGBMonth int64
 	trafficKopGB      int64
+}
 
-	// past are the prices before each change, oldest first.
-	past []pastPrice
+// offerState is what changes about an offer; the rest follows from the seed.
+type offerState struct {
+	// Listed is whether the market offers it: false when another customer has it. Online is whether its host is there.
+	Listed, Online bool
+	// FailBoots makes every boot end in failed.
+	FailBoots         bool
+	OnDemandKopH      int64
+	InterruptibleKopH *int64
+	// Past are the prices before each change, oldest first.
+	Past []pastPrice
+	// Pinned offers were set by hand: the market does not move them any more.
+	Pinned bool
+	// Moves counts the market's moves of this offer; MoveAt is the next one, zero for never.
+	Moves  uint64
+	MoveAt time.Time
 }
 
 // pastPrice is what an offer cost until the market's change of that number.
 type pastPrice struct {
-	until             int64
-	onDemandKopH      int64
-	interruptibleKopH *int64
+	Until             int64
+	At                time.Time
+	OnDemandKopH      int64
+	InterruptibleKopH *int64
 }
 
-// maxPastPrices bounds the memory of an offer's prices; a cursor older than that sees the oldest price remembered.
-const maxPastPrices = 1000
+// What is remembered of an offer's prices; a cursor older than that sees the oldest price remembered.
+const (
+	maxPastPrices = 1000
+	pastPriceLife = time.Hour
+)
 
 // available tells whether the offer can be rented now: an offer is one server.
-func (o *offer) available() bool { return o.listed && o.rentedBy == nil }
+func (o *offer) available() bool { return o.Listed && o.Online && o.rentedBy == nil }
 
 // price returns the hourly price for a rental type, nil when the server is not let that way.
 func (o *offer) price(rental string) *int64 {
 	if rental == typeInterruptible {
-		return o.interruptibleKopH
+		return o.InterruptibleKopH
 	}
-	return &o.onDemandKopH
+	return &o.OnDemandKopH
 }
 
 // priceAsOf returns the price as it was after that many changes of the market.
 func (o *offer) priceAsOf(market int64, rental string) *int64 {
-	for n := range o.past {
-		if p := &o.past[n]; p.until > market {
+	for n := range o.Past {
+		if p := &o.Past[n]; p.Until > market {
 			if rental == typeInterruptible {
-				return p.interruptibleKopH
+				return p.InterruptibleKopH
 			}
-			return &p.onDemandKopH
+			return &p.OnDemandKopH
 		}
 	}
 	return o.price(rental)
@@ -142,15 +167,8 @@ func viewOffer(o *offer) offerView {
 		PCIe:    offerPCIe{o.pcieGen, o.pcieBWGBs},
 		CUDAMax: o.cudaMax, Driver: o.driver, Reliability: o.reliability,
 		MaxDurationDays: o.maxDurationDays, DLPerf: o.dlperf,
-		Price: offerPrice{o.onDemandKopH, o.interruptibleKopH, o.storageKopGBMonth, o.trafficKopGB},
+		Price: offerPrice{o.OnDemandKopH, o.InterruptibleKopH, o.storageKopGBMonth, o.trafficKopGB},
 	}
 }
 
-func (w *world) findOffer(id string) *offer {
-	for _, o := range w.offers {
-		if o.id == id {
-			return o
-		}
-	}
-	return nil
-}
+func (w *world) findOffer(id string) *offer { return w.index.offers[id] }

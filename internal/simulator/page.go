@@ -101,13 +101,13 @@ func listID(list string, values url.Values) string {
 }
 
 // cutPage takes the first limit of the items that follow the cursor; after names an item for the next one.
-func cutPage[I, V any](c *call, w window, market int64, following []I, after func(I) string, view func(I) V) (any, error) {
+func cutPage[I, V any](c *call, w window, market int64, following []I, after func(I) string, view func(I) V) (pageView[V], error) {
 	page := pageView[V]{Data: make([]V, 0, min(w.limit, len(following)))}
 	for n, item := range following {
 		if n == w.limit {
 			cursor, err := c.sealer.seal(position{List: w.list, After: after(following[n-1]), Market: market})
 			if err != nil {
-				return nil, err
+				return page, err
 			}
 			page.NextCursor = &cursor
 			break

@@ -9,6 +9,9 @@ import (
 // maxMoneyKop bounds what can be set, so that no sum overflows: ten billion rubles.
 const maxMoneyKop = 1_000_000_000_000
 
+// maxTrafficGB bounds the traffic of one patch: a petabyte.
+const maxTrafficGB = 1_000_000
+
 // AccountPatch is what to set on the account; nil leaves a thing as it is.
 type AccountPatch struct {
 	// BalanceKop and CreditLimitKop are kopecks. The balance is set by an adjustment entry in the ledger; usage that is
@@ -41,13 +44,14 @@ func (s *Simulator) SetAccount(p AccountPatch) error {
 	}
 	return s.change(func(w *world) error {
 		a := &w.account
-		set(&a.creditLimitKop, p.CreditLimitKop)
-		set(&a.emailVerified, p.EmailVerified)
-		set(&a.blocked, p.Blocked)
-		set(&a.maxInstances, p.MaxInstances)
-		if p.BalanceKop != nil && *p.BalanceKop != a.balanceKop {
-			w.post(w.at, entryAdjustment, *p.BalanceKop-a.balanceKop, "Adjustment", nil)
+		set(&a.CreditLimitKop, p.CreditLimitKop)
+		set(&a.EmailVerified, p.EmailVerified)
+		set(&a.Blocked, p.Blocked)
+		set(&a.MaxInstances, p.MaxInstances)
+		if p.BalanceKop != nil && *p.BalanceKop != a.BalanceKop {
+			w.post(w.at, entryAdjustment, *p.BalanceKop-a.BalanceKop, "Adjustment", nil)
 		}
+		w.watchMoney()
 		return nil
 	})
 }
@@ -60,6 +64,11 @@ type OfferPatch struct {
 	// of the server's rental takes the GPU away from it.
 	OnDemandKopH      *int64
 	InterruptibleKopH *int64
+	// Online false makes the host vanish: a server rented on it stops with the reason "provider", cannot be started, and
+	// its log cannot be read (503) until Online true brings the host back.
+	Online *bool
+	// FailBoots makes every boot on this host end in failed.
+	FailBoots *bool
 }
 
 func (p OfferPatch) validate() error {
@@ -81,9 +90,14 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 		if o == nil {
 			return notFound("Предложение не найдено", "There is no such offer")
 		}
-		set(&o.listed, p.Available)
+		w.pin(o)
+		set(&o.Listed, p.Available)
+		set(&o.FailBoots, p.FailBoots)
 		if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
 			w.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
+		}
+		if p.Online != nil {
+			w.setOnline(o, *p.Online)
 		}
 		return nil
 	})
@@ -98,6 +112,9 @@ type InstancePatch struct {
 	DesiredState *string
 	// StopReason "" clears the reason.
 	StopReason *string
+	// TrafficGB is traffic that the server has just caused, GB; it is billed at once. The simulator's servers cause none
+	// by themselves.
+	TrafficGB *float64
 }
 
 func (p InstancePatch) validate() error {
@@ -113,6 +130,9 @@ func (p InstancePatch) validate() error {
 		if field.value != nil && !slices.Contains(field.allowed, *field.value) {
 			return invalid(field.name, textOneOf.with(joined(field.allowed)))
 		}
+	}
+	if p.TrafficGB != nil && !(*p.TrafficGB >= 0 && *p.TrafficGB <= maxTrafficGB) {
+		return outOfRange("traffic_gb", 0, maxTrafficGB)
 	}
 	return nil
 }
@@ -131,15 +151,19 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 		if i.destroyed() && p.Status != nil && *p.Status != statusDestroyed {
 			return conflict("Сервер уже удалён", "The server is destroyed already")
 		}
-		set(&i.desired, p.DesiredState)
+		set(&i.Desired, p.DesiredState)
 		if p.StopReason != nil {
-			i.stopReason = p.StopReason
+			i.StopReason = p.StopReason
 			if *p.StopReason == "" {
-				i.stopReason = nil
+				i.StopReason = nil
 			}
 		}
+		w.changed(i)
 		if p.Status != nil {
 			w.force(i, *p.Status)
+		}
+		if p.TrafficGB != nil {
+			w.chargeTraffic(i, int64(math.Round(*p.TrafficGB*milli)))
 		}
 		return nil
 	})
@@ -157,16 +181,17 @@ func (s *Simulator) AddFault(f Fault) error {
 		return fmt.Errorf("simulator: fault: %w", err)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.faults.add(f)
-	return nil
+	s.mu.Unlock()
+	return s.persist()
 }
 
 // ClearFaults removes all faults.
 func (s *Simulator) ClearFaults() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.faults.faults = nil
+	s.mu.Unlock()
+	s.persistQuietly()
 }
 
 // Requests returns the log of API requests, oldest first; it keeps the newest ten thousand.
@@ -187,13 +212,21 @@ func (s *Simulator) ClearRequests() {
 // headers then say a million). What was counted so far is forgotten.
 func (s *Simulator) SetRateLimit(perKey, perAddress int) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.rates = rates{limitOf(perKey), limitOf(perAddress)}
 	s.limiter = newFixedWindow()
+	s.mu.Unlock()
+	s.persistQuietly()
 }
 
 // change does something to the world as of now, and lets happen what that makes due.
 func (s *Simulator) change(do func(*world) error) error {
+	if err := s.alter(do); err != nil {
+		return err
+	}
+	return s.persist()
+}
+
+func (s *Simulator) alter(do func(*world) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"iter"
 	"math"
 	"net/http"
 	"strconv"
@@ -26,6 +27,8 @@ type quota struct {
 // limiter counts the requests of callers, a caller being a key or an address. The simulator's lock guards it.
 type limiter interface {
 	take(caller string, limit int, now time.Time) quota
+	// peek yields, by caller, what those have left that are counted now.
+	peek(now time.Time) iter.Seq2[string, quota]
 }
 
 // fixedWindow gives each caller its limit anew a minute after the first request of the last minute.
@@ -35,8 +38,14 @@ type fixedWindow struct {
 }
 
 type windowCount struct {
-	began time.Time
-	used  int
+	began       time.Time
+	used, limit int
+}
+
+func (w *windowCount) over(now time.Time) bool { return !now.Before(w.began.Add(rateWindow)) }
+
+func (w *windowCount) quota(now time.Time) quota {
+	return quota{limit: w.limit, remaining: max(w.limit-w.used, 0), reset: w.began.Add(rateWindow).Sub(now)}
 }
 
 func newFixedWindow() *fixedWindow { return &fixedWindow{windows: map[string]*windowCount{}} }
@@ -44,15 +53,27 @@ func newFixedWindow() *fixedWindow { return &fixedWindow{windows: map[string]*wi
 func (f *fixedWindow) take(caller string, limit int, now time.Time) quota {
 	f.sweep(now)
 	w := f.windows[caller]
-	if w == nil || !now.Before(w.began.Add(rateWindow)) {
-		w = &windowCount{began: now}
+	if w == nil || w.over(now) {
+		w = &windowCount{began: now, limit: limit}
 		f.windows[caller] = w
 	}
 	allowed := w.used < limit
 	if allowed {
 		w.used++
 	}
-	return quota{limit, max(limit-w.used, 0), w.began.Add(rateWindow).Sub(now), allowed}
+	q := w.quota(now)
+	q.allowed = allowed
+	return q
+}
+
+func (f *fixedWindow) peek(now time.Time) iter.Seq2[string, quota] {
+	return func(yield func(string, quota) bool) {
+		for caller, w := range f.windows {
+			if !w.over(now) && !yield(caller, w.quota(now)) {
+				return
+			}
+		}
+	}
 }
 
 // sweep forgets, once a window, the callers that have not come back.
@@ -62,11 +83,17 @@ func (f *fixedWindow) sweep(now time.Time) {
 	}
 	f.swept = now
 	for caller, w := range f.windows {
-		if !now.Before(w.began.Add(rateWindow)) {
+		if w.over(now) {
 			delete(f.windows, caller)
 		}
 	}
 }
+
+// The kinds of caller: a caller is named by its kind, a space, and a key's id or an address.
+const (
+	callerKey     = "key"
+	callerAddress = "address"
+)
 
 // rates is the limits in force, requests per minute.
 type rates struct{ perKey, perAddress int }
@@ -80,9 +107,9 @@ func limitOf(perMinute int) int {
 
 // charge counts a request against its key, or against its address when it bears no active key.
 func (s *Simulator) charge(k *apiKey, address string) quota {
-	caller, limit := "address "+address, s.rates.perAddress
+	caller, limit := callerAddress+" "+address, s.rates.perAddress
 	if k != nil {
-		caller, limit = "key "+k.id, s.rates.perKey
+		caller, limit = callerKey+" "+k.ID, s.rates.perKey
 	}
 	return s.limiter.take(caller, limit, s.world.at)
 }
@@ -94,6 +121,6 @@ func (q quota) writeTo(h http.Header) {
 	h.Set("X-RateLimit-Reset", q.seconds())
 }
 
-func (q quota) seconds() string {
-	return strconv.Itoa(max(int(math.Ceil(q.reset.Seconds())), 1))
-}
+func (q quota) wholeSeconds() int { return max(int(math.Ceil(q.reset.Seconds())), 1) }
+
+func (q quota) seconds() string { return strconv.Itoa(q.wholeSeconds()) }

@@ -74,7 +74,7 @@ func readOrder(f *fields) (order, error) {
 
 // rent quotes the offer, locks its price and creates the instance.
 func (w *world) rent(o order) (*instance, error) {
-	if !w.account.emailVerified {
+	if !w.account.EmailVerified {
 		return nil, fail(codeForbidden).saying("Сначала подтвердите e-mail", "Confirm the e-mail address first").
 			withDetail("reason", "email_not_verified")
 	}
@@ -89,10 +89,13 @@ func (w *world) rent(o order) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !offer.Online {
+		return nil, fail(codeProviderUnavailable).withHeader("Retry-After", "30")
+	}
 	if !offer.available() {
 		return nil, conflict("Предложение уже занято", "The offer has been taken")
 	}
-	if w.liveInstances() >= w.account.maxInstances {
+	if int64(len(w.active)) >= w.account.MaxInstances {
 		return nil, conflict("Достигнут предел числа серверов", "The limit of instances is reached")
 	}
 	price := *offer.price(o.rental)
@@ -101,28 +104,27 @@ func (w *world) rent(o order) (*instance, error) {
 		return nil, err
 	}
 	i := &instance{
-		seq: w.nextSeq(), id: w.newID("ins"), name: o.name, offer: offer, rental: o.rental, template: template,
-		image: template.image, diskGB: o.diskGB, status: statusCreating, desired: desiredRunning, createdAt: w.at,
-		sshKeys: keys, runningKopH: running, stoppedKopH: diskKopH(offer, o.diskGB), trafficKopGB: offer.trafficKopGB,
-		host: fmt.Sprintf("203.0.113.%d", 1+w.ids.IntN(254)), firstPort: 20000 + 16*w.ids.Int64N(2000),
+		Seq: w.nextSeq(), ID: w.newID("ins"), Name: o.name, offer: offer, Rental: o.rental, template: template,
+		OfferID: offer.id, TemplateSlug: template.Slug,
+		Image: template.Image, DiskGB: o.diskGB, Status: statusCreating, Desired: desiredRunning, CreatedAt: w.at,
+		RunningKopH: running, StoppedKopH: diskKopH(offer, o.diskGB), TrafficKopGB: offer.trafficKopGB,
+		Host: fmt.Sprintf("203.0.113.%d", 1+w.ids.IntN(254)), FirstPort: 20000 + 16*w.ids.Int64N(2000),
 	}
 	if o.image != nil {
-		i.image = *o.image
+		i.Image = *o.image
 	}
 	if o.rental == typeInterruptible {
-		i.bidKopH = price
+		i.BidKopH = price
 	}
-	offer.rentedBy = i
-	w.rentals = append(w.rentals, i)
-	w.begin(i)
+	w.begin(i, keys)
 	return i, nil
 }
 
 // checkOrder holds an order against what it names, and returns the SSH keys it means.
 func (w *world) checkOrder(o order, offer *offer, template *template) ([]*sshKey, error) {
 	var wrong issues
-	if o.diskGB < template.minDiskGB {
-		wrong.add("disk_gb", textDiskLow.with(template.minDiskGB))
+	if o.diskGB < template.MinDiskGB {
+		wrong.add("disk_gb", textDiskLow.with(template.MinDiskGB))
 	}
 	if offer.diskMaxGB != nil && o.diskGB > *offer.diskMaxGB {
 		wrong.add("disk_gb", textDiskHigh.with(*offer.diskMaxGB))
@@ -132,7 +134,7 @@ func (w *world) checkOrder(o order, offer *offer, template *template) ([]*sshKey
 	}
 	if o.image != nil {
 		switch {
-		case !template.custom:
+		case !template.Custom:
 			wrong.add("image", textNoImage)
 		case !taggedImage(*o.image):
 			wrong.add("image", textImage)
@@ -153,19 +155,9 @@ func (w *world) checkOrder(o order, offer *offer, template *template) ([]*sshKey
 	return keys, wrong.err()
 }
 
-// liveInstances counts what is not destroyed.
-func (w *world) liveInstances() (n int64) {
-	for _, i := range w.rentals {
-		if !i.destroyed() {
-			n++
-		}
-	}
-	return n
-}
-
 // requireFunds refuses when the money there is does not cover the funded hours at a price.
 func (w *world) requireFunds(kopH int64) error {
-	short := fundedHours*kopH - (w.availableKop() + w.account.creditLimitKop)
+	short := fundedHours*kopH - (w.availableKop() + w.account.CreditLimitKop)
 	if short <= 0 {
 		return nil
 	}

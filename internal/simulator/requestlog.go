@@ -1,6 +1,9 @@
 package simulator
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Request is one API request as the simulator saw it.
 type Request struct {
@@ -20,22 +23,30 @@ const maxRequests = 10_000
 
 // requestLog holds the newest requests in the order in which they came in. The simulator's lock guards it.
 type requestLog struct {
-	entries []*Request
+	entries []*loggedRequest
+}
+
+// loggedRequest is a request whose outcome follows, without the lock.
+type loggedRequest struct {
+	Request
+	status atomic.Int64
 }
 
 // open notes a request that has come in; its status follows.
-func (l *requestLog) open(r Request) *Request {
+func (l *requestLog) open(r Request) *loggedRequest {
 	if len(l.entries) >= maxRequests {
 		l.entries = append(l.entries[:0], l.entries[maxRequests/10:]...)
 	}
-	l.entries = append(l.entries, &r)
-	return &r
+	entry := &loggedRequest{Request: r}
+	l.entries = append(l.entries, entry)
+	return entry
 }
 
 func (l *requestLog) list() []Request {
 	requests := make([]Request, 0, len(l.entries))
 	for _, r := range l.entries {
-		requests = append(requests, *r)
+		r.Status = int(r.status.Load())
+		requests = append(requests, r.Request)
 	}
 	return requests
 }

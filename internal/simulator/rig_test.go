@@ -38,7 +38,7 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
 	t.Helper()
 	checker := contracttest.New(t, contracttest.AllowInvalidRequests())
-	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Boot: boot, APIKey: testKey, Wrap: checker.Wrap}
+	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Boot: boot, APIKey: testKey, Market: simulator.MarketStill, Wrap: checker.Wrap}
 	for _, f := range change {
 		f(&config)
 	}
@@ -220,6 +220,7 @@ type offer struct {
 		OnDemand      int64  `json:"on_demand_kop_h"`
 		Interruptible *int64 `json:"interruptible_kop_h"`
 		Storage       int64  `json:"storage_kop_gb_month"`
+		Traffic       int64  `json:"traffic_kop_gb"`
 	}
 }
 

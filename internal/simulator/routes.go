@@ -27,45 +27,45 @@ type route struct {
 	access  access
 	status  int
 	handle  func(*call) (any, error)
-	// cached lets an answer be kept for a minute and read by any web page. One offer is not among them: who asks for it
-	// is about to rent it.
-	cached bool
+	// open lets any web page read the answer, and cached lets the answer be kept for a minute. One offer is not cached:
+	// who asks for it is about to rent it.
+	open, cached bool
 }
 
 // routes is the whole API.
 var routes = []route{
-	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false},
-	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false},
-	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions, false},
+	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false, false},
+	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false, false},
+	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions, false, false},
 
-	{"listGpus", http.MethodGet, "/gpus", accessPublic, http.StatusOK, (*call).listGpus, true},
-	{"listOffers", http.MethodGet, "/offers", accessPublic, http.StatusOK, (*call).listOffers, true},
-	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, http.StatusOK, (*call).getOffer, false},
-	{"listTemplates", http.MethodGet, "/templates", accessOptional, http.StatusOK, (*call).listTemplates, true},
-	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate, false},
-	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent, (*call).deleteTemplate, false},
+	{"listGpus", http.MethodGet, "/gpus", accessPublic, http.StatusOK, (*call).listGpus, true, true},
+	{"listOffers", http.MethodGet, "/offers", accessPublic, http.StatusOK, (*call).listOffers, true, true},
+	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, http.StatusOK, (*call).getOffer, true, false},
+	{"listTemplates", http.MethodGet, "/templates", accessOptional, http.StatusOK, (*call).listTemplates, true, true},
+	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate, false, false},
+	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent, (*call).deleteTemplate, false, false},
 
-	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, http.StatusOK, (*call).listSSHKeys, false},
-	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false},
-	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey, false},
+	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, http.StatusOK, (*call).listSSHKeys, false, false},
+	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false, false},
+	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey, false, false},
 
-	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false},
-	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance, false},
-	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false},
-	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance, false},
-	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK, (*call).startInstance, false},
-	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance, false},
-	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance, false},
-	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK, (*call).getInstanceLogs, false},
+	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false, false},
+	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance, false, false},
+	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false, false},
+	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance, false, false},
+	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK, (*call).startInstance, false, false},
+	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance, false, false},
+	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance, false, false},
+	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK, (*call).getInstanceLogs, false, false},
 
-	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, http.StatusOK, (*call).listAPIKeys, false},
-	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false},
-	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey, false},
+	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, http.StatusOK, (*call).listAPIKeys, false, false},
+	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false, false},
+	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey, false, false},
 
-	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false},
-	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken, false},
+	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false, false},
+	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken, false, false},
 
-	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true},
+	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true, false},
 }
 
 // Operation is one operation of the API as the simulator serves it.

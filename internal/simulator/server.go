@@ -74,6 +74,7 @@ func reachable(address string) string {
 // delays are cut at once. Closing twice does nothing more.
 func (s *Server) Close() error {
 	s.cancel()
+	defer s.rest()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := s.http.Shutdown(ctx)

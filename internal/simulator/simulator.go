@@ -22,6 +22,9 @@ type Simulator struct {
 	requestMark uint32
 	csrfKey     []byte
 
+	// store is the state file, nil without one.
+	store *store
+
 	mu       sync.Mutex // guards what follows
 	clock    clock
 	world    *world
@@ -31,21 +34,59 @@ type Simulator struct {
 	requests requestLog
 }
 
-// New makes a simulator without a listener. It fails only when the configuration is wrong.
+// New makes a simulator without a listener. It fails when the configuration is wrong, or when the state file cannot be
+// read or written.
 func New(c Config) (*Simulator, error) {
-	c, err := c.withDefaults()
+	s, err := open(c)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32(), csrfKey: newCSRFKey(), clock: newClock(c)}
-	s.begin()
 	s.handler = s.mount()
 	return s, nil
 }
 
+// open makes the simulator that the configuration means: a new one, or the one in the state file.
+func open(c Config) (*Simulator, error) {
+	var saved *savedState
+	var err error
+	if c.State != "" {
+		if saved, err = readState(c.State); err != nil {
+			return nil, err
+		}
+	}
+	if saved != nil {
+		if c, err = c.resumed(saved); err != nil {
+			return nil, err
+		}
+	}
+	if c, err = c.withDefaults(); err != nil {
+		return nil, err
+	}
+	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32(), csrfKey: newCSRFKey(), clock: newClock(c)}
+	if c.State != "" {
+		s.store = newStore(c.State)
+	}
+	if saved == nil {
+		s.begin()
+		return s, s.persist()
+	}
+	s.clock = resumeClock(c, saved.Until)
+	if err := s.restore(saved); err != nil {
+		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
+	}
+	s.log.Info("the state file decides seed, market and API key", "state", c.State, "seed", c.Seed, "now", saved.Until)
+	return s, s.persist()
+}
+
+// origin is what a first state as of an instant follows from.
+func (s *Simulator) origin(at time.Time) origin {
+	c := s.config
+	return origin{c.Seed, c.MarketScale, c.Market == MarketMoving, at, c.Boot, c.APIKey}
+}
+
 // begin puts everything but the clock and the configuration into its first state.
 func (s *Simulator) begin() {
-	s.world = newWorld(s.config.Seed, s.clock.now(), s.config.Boot, s.config.APIKey)
+	s.world = newWorld(s.origin(s.clock.now()))
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = newFixedWindow()
 	s.faults = newFaultPlan(s.config.Seed)
@@ -91,19 +132,21 @@ func (s *Simulator) Now() time.Time {
 // back: a negative d moves nothing.
 func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.clock.advance(d)
 	s.catchUp()
-	return s.world.at
+	at := s.world.at
+	s.mu.Unlock()
+	s.persistQuietly()
+	return at
 }
 
 // Reset returns to the seed's first state: the account, the offers, the limits, no faults, no requests. The API key
 // stays the configured one, and time goes on from where it is.
 func (s *Simulator) Reset() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.begin()
-	return nil
+	s.mu.Unlock()
+	return s.persist()
 }
 
 func (s *Simulator) nextRequestID() string {

@@ -12,15 +12,15 @@ const maxSSHKeyName = 60
 
 // sshKey is a public key that is put on new servers.
 type sshKey struct {
-	seq         int64
-	id          string
-	name        string
-	kind        string
-	fingerprint string
-	createdAt   time.Time
+	Seq         int64
+	ID          string
+	Name        string
+	Kind        string
+	Fingerprint string
+	CreatedAt   time.Time
 }
 
-func (k *sshKey) number() int64 { return k.seq }
+func (k *sshKey) number() int64 { return k.Seq }
 
 type sshKeyView struct {
 	ID          string    `json:"id"`
@@ -31,12 +31,12 @@ type sshKeyView struct {
 }
 
 func viewSSHKey(k *sshKey) sshKeyView {
-	return sshKeyView{k.id, k.name, k.kind, k.fingerprint, k.createdAt}
+	return sshKeyView{k.ID, k.Name, k.Kind, k.Fingerprint, k.CreatedAt}
 }
 
 func (w *world) findSSHKey(id string) *sshKey {
 	for _, k := range w.sshKeys {
-		if k.id == id {
+		if k.ID == id {
 			return k
 		}
 	}
@@ -58,15 +58,15 @@ func readSSHKey(f *fields) (*sshKey, error) {
 		if key == nil {
 			f.add("public_key", problem)
 		} else {
-			k.kind, k.fingerprint = key.Type(), ssh.FingerprintSHA256(key)
-			k.name = k.fingerprint
+			k.Kind, k.Fingerprint = key.Type(), ssh.FingerprintSHA256(key)
+			k.Name = k.Fingerprint
 			if comment != "" {
-				k.name = firstRunes(comment, maxSSHKeyName)
+				k.Name = firstRunes(comment, maxSSHKeyName)
 			}
 		}
 	}
 	if name != nil && *name != "" {
-		k.name = *name
+		k.Name = *name
 	}
 	return k, f.end()
 }

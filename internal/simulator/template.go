@@ -22,29 +22,29 @@ const (
 
 // template is an image with the way to start it.
 type template struct {
-	seq         int64
-	slug        string
-	name        string
-	description string
-	image       string
-	launchMode  string
-	ports       []int64
+	Seq         int64
+	Slug        string
+	Name        string
+	Description string
+	Image       string
+	LaunchMode  string
+	Ports       []int64
 	// labels names the web interface behind a port; a port without a label is called by its number.
-	labels            map[int64]string
-	env               map[string]string
-	onstart           *string
-	minDiskGB         int64
-	recommendedDiskGB int64
-	owner             string
+	Labels            map[int64]string
+	Env               map[string]string
+	Onstart           *string
+	MinDiskGB         int64
+	RecommendedDiskGB int64
+	Owner             string
 	// custom lets a rental choose the image.
-	custom  bool
-	deleted bool
+	Custom  bool
+	Deleted bool
 }
 
-func (t *template) number() int64 { return t.seq }
+func (t *template) number() int64 { return t.Seq }
 
 // hasSSH tells whether servers of the template get an SSH port: the other launch mode runs the image's own entrypoint.
-func (t *template) hasSSH() bool { return t.launchMode != launchEntrypoint }
+func (t *template) hasSSH() bool { return t.LaunchMode != launchEntrypoint }
 
 type templateView struct {
 	Slug              string            `json:"slug"`
@@ -63,15 +63,15 @@ type templateView struct {
 
 func viewTemplate(t *template) templateView {
 	return templateView{
-		Slug: t.slug, Name: t.name, Description: t.description, Image: t.image, LaunchMode: t.launchMode,
-		Ports: t.ports, Env: t.env, OnStart: t.onstart, MinDiskGB: t.minDiskGB, RecommendedDiskGB: t.recommendedDiskGB,
-		Public: t.owner == ownerCatalog, Owner: t.owner,
+		Slug: t.Slug, Name: t.Name, Description: t.Description, Image: t.Image, LaunchMode: t.LaunchMode,
+		Ports: t.Ports, Env: t.Env, OnStart: t.Onstart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB,
+		Public: t.Owner == ownerCatalog, Owner: t.Owner,
 	}
 }
 
 func (w *world) findTemplate(slug string) *template {
 	for _, t := range w.catalog {
-		if t.slug == slug && !t.deleted {
+		if t.Slug == slug && !t.Deleted {
 			return t
 		}
 	}
@@ -80,7 +80,7 @@ func (w *world) findTemplate(slug string) *template {
 
 func (w *world) ownTemplates() (n int) {
 	for _, t := range w.catalog {
-		if t.owner == ownerMe && !t.deleted {
+		if t.Owner == ownerMe && !t.Deleted {
 			n++
 		}
 	}
@@ -105,40 +105,40 @@ func taggedImage(image string) bool {
 
 // readTemplate reads a TemplateCreate body; the slug is not yet chosen.
 func readTemplate(f *fields) (*template, error) {
-	t := &template{owner: ownerMe, launchMode: launchSSH, ports: []int64{}, env: map[string]string{}, minDiskGB: minDiskGB}
+	t := &template{Owner: ownerMe, LaunchMode: launchSSH, Ports: []int64{}, Env: map[string]string{}, MinDiskGB: minDiskGB}
 	f.need("name", "image")
 	if name := f.str("name", 2, 60); name != nil {
-		t.name = *name
+		t.Name = *name
 	}
 	if image := f.str("image", 1, 500); image != nil {
-		if t.image = *image; !taggedImage(t.image) {
+		if t.Image = *image; !taggedImage(t.Image) {
 			f.add("image", textImage)
 		}
 	}
 	if description := f.str("description", 0, 500); description != nil {
-		t.description = *description
+		t.Description = *description
 	}
 	if mode := f.enum("launch_mode", launchSSH, launchJupyter, launchEntrypoint); mode != nil {
-		t.launchMode = *mode
+		t.LaunchMode = *mode
 	}
 	for _, port := range f.integers("ports", 10, 1, 65535) {
-		if !slices.Contains(t.ports, port) {
-			t.ports = append(t.ports, port)
+		if !slices.Contains(t.Ports, port) {
+			t.Ports = append(t.Ports, port)
 		}
 	}
 	for name, value := range f.stringMap("env", 30) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			f.add("env", textEnvName)
 		}
-		t.env[name] = value
+		t.Env[name] = value
 	}
-	t.onstart = f.str("onstart", 0, 4000)
+	t.Onstart = f.str("onstart", 0, 4000)
 	if disk := f.integer("min_disk_gb", minDiskGB, maxDiskGB); disk != nil {
-		t.minDiskGB = *disk
+		t.MinDiskGB = *disk
 	}
-	t.recommendedDiskGB = t.minDiskGB
+	t.RecommendedDiskGB = t.MinDiskGB
 	if disk := f.integer("recommended_disk_gb", minDiskGB, maxDiskGB); disk != nil {
-		if t.recommendedDiskGB = *disk; *disk < t.minDiskGB {
+		if t.RecommendedDiskGB = *disk; *disk < t.MinDiskGB {
 			f.add("recommended_disk_gb", textRecommended)
 		}
 	}

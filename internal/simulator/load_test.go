@@ -1,0 +1,104 @@
+package simulator_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const (
+	loadInstances = 5000
+	loadClients   = 200
+)
+
+// BenchmarkLoad is a fleet of thousands and hundreds of clients, each asking again as soon as it is answered. It reports
+// the slow end of what the clients see, over real connections in this same process, and the memory in use.
+func BenchmarkLoad(b *testing.B) {
+	server, paths := loadedServer(b)
+	for _, query := range []struct {
+		name string
+		path func(n int) string
+	}{
+		{"list", func(int) string { return "/instances?limit=200" }},
+		{"get", func(n int) string { return paths[n%len(paths)] }},
+		{"mixed", func(n int) string {
+			if n%10 == 0 {
+				return "/instances?limit=200"
+			}
+			return paths[n%len(paths)]
+		}},
+	} {
+		b.Run(query.name, func(b *testing.B) { hammer(b, server, query.path) })
+	}
+}
+
+// loadedServer returns a simulator full of running servers, and their paths.
+func loadedServer(b *testing.B) (*simulator.Server, []string) {
+	server, err := simulator.Start(b.Context(), simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { server.Close() })
+	server.SetRateLimit(0, 0)
+	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)), MaxInstances: new(int64(loadInstances))}); err != nil {
+		b.Fatal(err)
+	}
+	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
+	var paths []string
+	for n, o := range list[offer](r, "/offers", 200)[:loadInstances] {
+		var i instance
+		r.rent(fmt.Sprint("k", n), m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": 20}).want(201).into(&i)
+		paths = append(paths, "/instances/"+i.ID)
+	}
+	server.Advance(time.Minute)
+	return server, paths
+}
+
+func hammer(b *testing.B, server *simulator.Server, path func(n int) string) {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: loadClients}}
+	defer client.CloseIdleConnections()
+	ask := func(n int) time.Duration {
+		began := time.Now()
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, server.BaseURL+path(n), strings.NewReader(""))
+		if err != nil {
+			b.Error(err)
+			return 0
+		}
+		req.Header.Set("Authorization", "Bearer "+testKey)
+		resp, err := client.Do(req)
+		if err != nil {
+			b.Error(err)
+			return 0
+		}
+		defer resp.Body.Close()
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+			b.Errorf("status %d, %v", resp.StatusCode, err)
+		}
+		return time.Since(began)
+	}
+	took := make([][]time.Duration, loadClients)
+	var clients sync.WaitGroup
+	b.ResetTimer()
+	for c := range loadClients {
+		clients.Go(func() {
+			for n := c; n < b.N; n += loadClients {
+				took[c] = append(took[c], ask(n))
+			}
+		})
+	}
+	clients.Wait()
+	b.StopTimer()
+	all := slices.Sorted(slices.Values(slices.Concat(took...)))
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
+}

@@ -1,0 +1,182 @@
+package simulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// The name and the version of the state file's format. The version counts up when what is saved, or what a seed
+// generates, changes.
+const (
+	stateFormat  = "gpurent-simulator"
+	stateVersion = 1
+)
+
+// savedState is the state file. What follows from the seed is not in it.
+type savedState struct {
+	Format  string
+	Version int
+
+	Seed        uint64
+	Market      string
+	MarketScale int
+	// APIKey is the secret of the first key: a simulator that comes back must still be open to its users.
+	APIKey string
+
+	// At is the simulated time of what is saved. Until is the latest time that an answer may have shown since, where the
+	// simulator did not end by itself.
+	At, Until time.Time
+	Began     time.Time
+	Seq       int64
+	IDs       []byte
+	Moves     int64
+
+	Account   account
+	Ledger    []*entry
+	Keys      []*apiKey
+	SSHKeys   []*sshKey
+	Devices   []*deviceLogin
+	Templates []*template
+	Instances []*instance
+	// Replayed is instance ids by Idempotency-Key; Offers is by offer id.
+	Replayed map[string]string
+	Offers   map[string]offerState
+
+	PerKey, PerAddress int
+	Faults             []*armedFault
+	FaultDice          []byte
+}
+
+// save takes a picture of the simulator. The lock is held.
+func (s *Simulator) save(until time.Time) (savedState, error) {
+	w := s.world
+	ids, err := w.idsPCG.MarshalBinary()
+	if err != nil {
+		return savedState{}, err
+	}
+	dice, err := s.faults.pcg.MarshalBinary()
+	if err != nil {
+		return savedState{}, err
+	}
+	saved := savedState{
+		Format: stateFormat, Version: stateVersion,
+		Seed: s.config.Seed, Market: s.config.Market, MarketScale: s.config.MarketScale, APIKey: s.config.APIKey,
+		At: w.at, Until: until, Began: w.began, Seq: w.seq, IDs: ids, Moves: w.market,
+		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices, Instances: w.rentals,
+		Replayed: make(map[string]string, len(w.replayed)), Offers: make(map[string]offerState, len(w.offers)),
+		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
+	}
+	for _, t := range w.catalog {
+		if t.Owner == ownerMe {
+			saved.Templates = append(saved.Templates, t)
+		}
+	}
+	for key, i := range w.replayed {
+		saved.Replayed[key] = i.ID
+	}
+	for _, o := range w.offers {
+		saved.Offers[o.id] = o.offerState
+	}
+	return saved, nil
+}
+
+// readState reads a state file; nil when there is none.
+func readState(file string) (*savedState, error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("state file: %w", err)
+	}
+	var head struct {
+		Format  string
+		Version int
+	}
+	if err := json.Unmarshal(raw, &head); err != nil || head.Format != stateFormat {
+		return nil, fmt.Errorf("state file %s: is not a state file of this simulator; name another file, or delete it to start afresh", file)
+	}
+	if head.Version != stateVersion {
+		return nil, fmt.Errorf("state file %s: has version %d, and this simulator reads version %d; use the release that wrote it, "+
+			"or name another file to start afresh", file, head.Version, stateVersion)
+	}
+	saved := &savedState{}
+	if err := json.Unmarshal(raw, saved); err != nil {
+		return nil, fmt.Errorf("state file %s: is damaged: %w", file, err)
+	}
+	return saved, nil
+}
+
+// resumed is the configuration with what the file decides.
+func (c Config) resumed(saved *savedState) (Config, error) {
+	if c.APIKey != "" && c.APIKey != saved.APIKey {
+		return c, fmt.Errorf("state file %s: belongs to another API key; give that one or none", c.State)
+	}
+	c.APIKey, c.Seed, c.Market, c.MarketScale = saved.APIKey, saved.Seed, saved.Market, saved.MarketScale
+	return c, nil
+}
+
+// restore puts the simulator where a file says that it was.
+func (s *Simulator) restore(saved *savedState) error {
+	w := emptyWorld(s.origin(saved.At))
+	w.began, w.seq, w.market = saved.Began, saved.Seq, saved.Moves
+	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
+		return err
+	}
+	w.account, w.ledger, w.sshKeys, w.devices = saved.Account, saved.Ledger, saved.SSHKeys, saved.Devices
+	w.catalog = append(w.catalog, saved.Templates...)
+	for _, k := range saved.Keys {
+		w.addKey(k)
+	}
+	for _, o := range w.offers {
+		state, ok := saved.Offers[o.id]
+		if !ok {
+			return fmt.Errorf("there is no offer %s", o.id)
+		}
+		o.offerState = state
+		if w.drifts {
+			w.due.set(&o.move, o.MoveAt)
+		}
+	}
+	if err := w.restoreInstances(saved); err != nil {
+		return err
+	}
+	s.world = w
+	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, newFixedWindow()
+	s.faults = newFaultPlan(s.config.Seed)
+	s.faults.faults = saved.Faults
+	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
+}
+
+func (w *world) restoreInstances(saved *savedState) error {
+	for _, i := range saved.Instances {
+		i.offer = w.findOffer(i.OfferID)
+		for _, t := range w.catalog {
+			if t.Slug == i.TemplateSlug {
+				i.template = t
+			}
+		}
+		if i.offer == nil || i.template == nil {
+			return fmt.Errorf("instance %s names an offer or a template that is not there", i.ID)
+		}
+		if !i.destroyed() {
+			w.accrued.Counted += i.Meter.at(w.at) - i.Meter.PostedKop*meterHour
+			w.accrued.Rate += i.Meter.Rate
+		} else {
+			w.accrued.Counted += i.Meter.Counted - i.Meter.PostedKop*meterHour
+		}
+		w.addInstance(i)
+	}
+	for key, id := range saved.Replayed {
+		i := w.findInstance(id)
+		if i == nil {
+			return fmt.Errorf("idempotency key %q names an instance that is not there", key)
+		}
+		w.replayed[key] = i
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package simulator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// sights is everything that can be read from the outside.
+func (r *rig) sights() map[string]string {
+	r.t.Helper()
+	seen := map[string]string{}
+	for _, path := range []string{
+		"/me", "/balance", "/transactions?limit=200", "/gpus", "/offers?limit=200", "/templates?limit=200", "/ssh-keys",
+		"/api-keys", "/instances?status=all&limit=200",
+	} {
+		a := r.do("GET", path, nil).want(200)
+		seen[path] = string(a.raw) + a.header.Get("Date")
+	}
+	return seen
+}
+
+func keptIn(file string) func(*simulator.Config) {
+	return func(c *simulator.Config) { c.State = file }
+}
+
+// again is the simulator that comes up where another one was killed: nothing was done to end it.
+func (r *rig) again(file string) *rig {
+	r.t.Helper()
+	return newRig(r.t, keptIn(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
+}
+
+func TestStateIsThereAfterAKill(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
+	r := newRig(t, keptIn(file), moving)
+	stay := r.running("k1", m{"disk_gb": 77})
+	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
+	r.do("POST", "/templates", m{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": m{"A": "b"}}).want(201)
+	var issued struct{ Secret string }
+	r.do("POST", "/api-keys", m{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).want(201).into(&issued)
+	gone := r.running("k2", m{"template": "ubuntu"})
+	r.do("DELETE", "/instances/"+gone.ID, nil).want(200)
+	login := r.as("").login()
+	bid := r.running("k3", m{"type": "interruptible"})
+	if err := r.SetOffer(r.cheapest()[0].ID, simulator.OfferPatch{OnDemandKopH: new(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	r.rent("k4", nil).want(201) // still creating
+	r.Advance(26 * time.Hour)
+	before := r.sights()
+
+	back := r.again(file)
+	for path, want := range before {
+		if got := back.sights()[path]; got != want {
+			t.Errorf("%s\nbefore %s\nafter  %s", path, want, got)
+		}
+	}
+	back.rent("k1", nil).want(200)
+	if i := back.instance(stay.ID); i.Status != "running" || back.instance(bid.ID).ID != bid.ID {
+		t.Errorf("after the restart %+v", i)
+	}
+	back.as("").poll(login).refused(400, "expired_token")
+	var logs struct{ Lines []string }
+	if back.do("GET", "/instances/"+stay.ID+"/logs", nil).want(200).into(&logs); len(logs.Lines) < 5 {
+		t.Errorf("log %q", logs.Lines)
+	}
+
+	// What comes is the same as if nothing had happened in between.
+	r.Advance(40 * time.Hour)
+	back.Advance(40 * time.Hour)
+	for path, want := range r.sights() {
+		if got := back.sights()[path]; got != want {
+			t.Errorf("%s, 40 hours later\nwithout a restart %s\nwith one          %s", path, want, got)
+		}
+	}
+	back.as(issued.Secret).do("GET", "/me", nil).want(200)
+}
+
+// TestStateCoversEveryAnswer kills the simulator after each kind of change.
+func TestStateCoversEveryAnswer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	r := newRig(t, keptIn(file))
+	i := r.running("k", nil)
+	for name, change := range map[string]func(){
+		"clock":   func() { r.control("POST", "/clock", m{"advance_seconds": 90}).want(200) },
+		"account": func() { r.control("PATCH", "/account", m{"balance_kop": 7_000_000}).want(200) },
+		"offer":   func() { r.control("PATCH", "/offers/"+r.cheapest()[1].ID, m{"available": false}).want(200) },
+		"server":  func() { r.control("PATCH", "/instances/"+i.ID, m{"traffic_gb": 2.5}).want(200) },
+		"name":    func() { r.do("PATCH", "/instances/"+i.ID, m{"name": "other"}).want(200) },
+		"key":     func() { r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) },
+		"stop":    func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200) },
+	} {
+		change()
+		before := r.sights()
+		for path, got := range r.again(file).sights() {
+			if got != before[path] {
+				t.Errorf("%s: %s\nbefore %s\nafter  %s", name, path, before[path], got)
+			}
+		}
+	}
+	r.control("POST", "/faults", m{"path": "/me", "status": 503}).want(204)
+	r.control("POST", "/rate-limit", m{"per_minute_key": 5, "per_minute_address": 5}).want(204)
+	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &rig{Simulator: back, t: t, key: testKey}
+	if a := b.do("GET", "/me", nil).want(503); a.header.Get("X-RateLimit-Limit") != "5" {
+		t.Errorf("limit %v", a.header)
+	}
+	r.control("POST", "/reset", nil).want(200)
+	if n := len(list[instance](r.again(file), "/instances?status=all", 10)); n != 0 {
+		t.Errorf("%d instances after a reset", n)
+	}
+}
+
+// TestRealClockDoesNotGoBack kills a simulator whose clock runs fast: no time that anybody has seen comes again.
+func TestRealClockDoesNotGoBack(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
+	r := newRig(t, keptIn(file), fast)
+	var seen time.Time
+	for range 50 {
+		var balance balance
+		a := r.do("GET", "/balance", nil).want(200).into(&balance)
+		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
+		if err != nil || date.Before(seen) {
+			t.Fatalf("%v, %v after %v", err, date, seen)
+		}
+		seen = date
+		r = newRig(t, keptIn(file), fast)
+	}
+}
+
+func TestStateFilesThatAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	good := filepath.Join(folder, "good.json")
+	newRig(t, keptIn(good))
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(good); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file with the API key has mode %v, %v", info.Mode(), err)
+	}
+	altered := func(change func(map[string]any)) []byte {
+		var state map[string]any
+		if err := json.Unmarshal(raw, &state); err != nil {
+			t.Fatal(err)
+		}
+		change(state)
+		out, err := json.Marshal(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		says    string
+		key     string
+	}{
+		"another version": {altered(func(s map[string]any) { s["Version"] = 1000 }), "version 1000", ""},
+		"another format":  {[]byte(`{"serial": 4}`), "not a state file", ""},
+		"not JSON":        {[]byte("hello"), "not a state file", ""},
+		"empty":           {nil, "not a state file", ""},
+		"cut off":         {raw[:len(raw)/2], "not a state file", ""},
+		"wrong types":     {altered(func(s map[string]any) { s["Ledger"] = "none" }), "damaged", ""},
+		"no dice":         {altered(func(s map[string]any) { s["IDs"] = "" }), "damaged", ""},
+		"other offers":    {altered(func(s map[string]any) { s["Offers"] = map[string]any{} }), "damaged", ""},
+		"lost instance":   {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged", ""},
+		"lost offer":      {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }), "damaged", ""},
+		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
+	} {
+		file := filepath.Join(folder, "state.json")
+		if err := os.WriteFile(file, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := simulator.New(simulator.Config{State: file, APIKey: c.key})
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: error %v, want one about %q", name, err, c.says)
+		}
+		if left, err := os.ReadFile(file); err != nil || !bytes.Equal(left, c.content) {
+			t.Errorf("%s: the refused file was changed", name)
+		}
+	}
+	if _, err := simulator.New(simulator.Config{State: filepath.Join(folder, "no", "such", "folder.json")}); err == nil {
+		t.Error("a state file that cannot be written was accepted")
+	}
+	// A write that cannot be done is an error, not an answer.
+	r := newRig(t, keptIn(filepath.Join(folder, "gone", "..", "later.json")))
+	if err := os.Mkdir(filepath.Join(folder, "later.json.next"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(500, "internal")
+}
