@@ -152,10 +152,28 @@ func TestSimulatorRefusesAStateOfAnotherVersion(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"Format": "gpurent-simulator", "Version": 7000}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	refuses(t, file, "version 7000")
+}
+
+func TestSimulatorsDoNotShareAState(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	first := startSimulator(t, "--state", file)
+	refuses(t, file, "another simulator uses it")
+	if err := first.command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.command.Wait(); err != nil {
+		t.Error(err)
+	}
+	startSimulator(t, "--state", file).kill()
+}
+
+func refuses(t *testing.T, file, saying string) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0], "simulator", "--state", file)
 	command.Env = append(os.Environ(), asBinary+"=1")
 	output, err := command.CombinedOutput()
-	if command.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "version 7000") || strings.Count(string(output), "\n") != 1 {
+	if command.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), saying) || strings.Count(string(output), "\n") != 1 {
 		t.Errorf("%v, output %q; want exit 1 and one line", err, output)
 	}
 }

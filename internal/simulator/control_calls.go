@@ -68,7 +68,14 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 	if err := s.SetOffer(params["id"], patch); err != nil {
 		return nil, err
 	}
-	return s.view(func(w *world) any { return viewOffer(w.findOffer(params["id"])) }), nil
+	return s.view(func(w *world) any {
+		o := w.findOffer(params["id"])
+		return struct {
+			offerView
+			Online    bool `json:"online"`
+			FailBoots bool `json:"fail_boots"`
+		}{viewOffer(o), o.Online, o.FailBoots}
+	}), nil
 }
 
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {

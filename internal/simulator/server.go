@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // closeTimeout bounds how long Close waits for requests that are being served.
@@ -22,14 +24,48 @@ type Server struct {
 	// APIKey is the secret of the first key, which has every scope.
 	APIKey string
 
-	http   *http.Server
-	cancel context.CancelFunc
-	served chan error
+	http     *http.Server
+	listener net.Listener
+	cancel   context.CancelFunc
+	served   chan error
+	release  func() error
 }
 
 // Start makes a simulator and listens; it accepts connections when Start returns. The context bounds the start only:
 // Close ends the server. It fails when the configuration is wrong or the address cannot be had.
 func Start(ctx context.Context, c Config) (*Server, error) {
+	release, err := claim(c.State)
+	if err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	srv, err := listen(ctx, c)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	srv.release = release
+	go func() { srv.served <- srv.http.Serve(srv.listener) }()
+	srv.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", srv.config.Clock, "seed", srv.config.Seed)
+	return srv, nil
+}
+
+// claim makes sure that one simulator alone uses a state file. The system frees the claim of a process that is killed.
+func claim(state string) (release func() error, err error) {
+	if state == "" {
+		return func() error { return nil }, nil
+	}
+	lock := flock.New(state + ".lock")
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("state file: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("state file %s: another simulator uses it; stop that one, or name another file", state)
+	}
+	return lock.Unlock, nil
+}
+
+// listen makes a simulator that has an address, but does not serve yet.
+func listen(ctx context.Context, c Config) (*Server, error) {
 	s, err := New(c)
 	if err != nil {
 		return nil, err
@@ -41,8 +77,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 	root := "http://" + reachable(listener.Addr().String())
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	srv := &Server{
-		Simulator: s, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/", APIKey: s.config.APIKey,
+	return &Server{
+		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/", APIKey: s.config.APIKey,
 		http: &http.Server{
 			Handler:           s.Handler(),
 			ReadHeaderTimeout: 10 * time.Second,
@@ -54,10 +90,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		},
 		cancel: cancel,
 		served: make(chan error, 1),
-	}
-	go func() { srv.served <- srv.http.Serve(listener) }()
-	s.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", s.config.Clock, "seed", s.config.Seed)
-	return srv, nil
+	}, nil
 }
 
 // reachable turns the address of a listener into one that a client on this machine can dial.
@@ -74,7 +107,6 @@ func reachable(address string) string {
 // delays are cut at once. Closing twice does nothing more.
 func (s *Server) Close() error {
 	s.cancel()
-	defer s.rest()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
@@ -89,5 +121,5 @@ func (s *Server) Close() error {
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
-	return errors.Join(err, serveErr)
+	return errors.Join(err, serveErr, s.rest(), s.release())
 }
