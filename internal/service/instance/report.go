@@ -56,6 +56,7 @@ func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Dia
 // addWaitError reports what is neither an interruption nor a time-out.
 func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, err error) {
 	var tooDear *priceError
+	var refused *refusal
 	switch {
 	case errors.Is(err, errGone):
 		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+r.story(ctx, inst))
@@ -68,6 +69,12 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 		diags.AddError("Instance "+inst.ID+" was not started: too dear",
 			fmt.Sprintf("The server is interruptible, and %s. It is left as it is; only its disk is billed. Raise max_price_kop_h, "+
 				"set on_outbid to \"keep\" to wait for a better price or to \"replace\" to rent another, or apply again later.", tooDear))
+	case errors.As(err, &refused):
+		action := "start"
+		if refused.status == rental.StatusRunning {
+			action = "stop"
+		}
+		tfkit.AddErrorAdvising(diags, action+" instance "+inst.ID, r.story(ctx, inst), err)
 	default:
 		tfkit.AddError(diags, "bring instance "+inst.ID+" to where it should be", err)
 	}

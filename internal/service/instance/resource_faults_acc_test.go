@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -161,13 +162,10 @@ func onFirstLook(do func(id string)) acctest.Option {
 }
 
 func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
-	var env *acctest.Env
-	failed := "failed"
-	env = acctest.Start(t, onFirstLook(func(id string) {
-		if err := env.SetInstance(id, simulator.InstancePatch{Status: &failed}); err != nil {
-			t.Error(err)
-		}
-	}))
+	env := acctest.Start(t)
+	if err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
+		t.Fatal(err)
+	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
@@ -176,6 +174,39 @@ func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
 				Config:            env.Config(server()),
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))},
+			},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}
+
+// A host that vanishes takes the server down without its owner's doing. While it is away an apply says so and changes
+// nothing; once it is back, the next apply starts the same server.
+func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "on_demand").ID
+	online := func(there bool) func() {
+		return func() {
+			if err := env.SetOffer(offer, simulator.OfferPatch{Online: &there}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	config := env.Config(instanceBlock(fmt.Sprintf("%q", offer)))
+	same := statecheck.CompareValue(compare.ValuesSame())
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
+			{PreConfig: online(false), Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot start instance.*host.*away`)},
+			{
+				PreConfig:        online(true),
+				Config:           config,
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("status", knownvalue.StringExact("running")), at("stop_reason", knownvalue.Null()),
+					same.AddStateValue(address, tfjsonpath.New("id")),
+				},
 			},
 		},
 		CheckDestroy: nothingLeft(env),

@@ -21,6 +21,7 @@ type settler struct {
 	offerID  string // empty when unknown, after an import
 
 	asked      bool      // a start or stop was already asked for
+	refusal    *refusal  // the service said no to that; nil when it did not
 	agreed     bool      // since then the service was seen heading for what is wanted
 	runningAt  time.Time // when it was first seen running without SSH
 	expectsSSH *bool     // whether its template has SSH; nil until looked up
@@ -97,8 +98,22 @@ func unreachable(err error) bool {
 	return errors.As(err, &apiErr) && (apiErr.Status == 0 || apiErr.Status >= 500 || rental.IsRateLimited(err))
 }
 
+// refusal is a start or stop that the service did not take, and where the server was then.
+type refusal struct {
+	err    error
+	status rental.InstanceStatus
+	at     time.Time
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+func (r *refusal) Unwrap() error { return r.err }
+
 // advance takes the next step, and reports whether none is left.
 func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, error) {
+	if r := s.refusal; r != nil && r.status == inst.Status && time.Since(r.at) > graceIntervals*s.interval {
+		return false, r
+	}
 	if s.turnedBack(*inst) {
 		return false, errTurnedBack
 	}
@@ -179,17 +194,18 @@ func (s *settler) checkBid(ctx context.Context) (checked bool, err error) {
 	return true, nil
 }
 
-// ask makes a start or stop request, once in a wait. A conflict means that the
-// server moved since it was last seen, so the next look decides.
+// ask makes a start or stop request, once in a wait. A conflict may mean that the
+// server moved since it was last seen, or that an earlier request did arrive, so
+// the next looks decide: one that stays where it is was refused.
 func (s *settler) ask(ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error)) error {
 	answer, err := request(ctx, inst.ID)
 	if err == nil {
 		*inst = answer
 	}
-	if err == nil || rental.IsConflict(err) {
-		s.asked = true
-		return nil
+	if rental.IsConflict(err) {
+		s.refusal, err = &refusal{err, inst.Status, time.Now()}, nil
 	}
+	s.asked = err == nil
 	return err
 }
 
