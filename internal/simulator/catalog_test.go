@@ -1,11 +1,8 @@
 package simulator_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -174,95 +171,6 @@ func TestPagesHoldWhilePricesMove(t *testing.T) {
 	}
 }
 
-// TestSeeds holds what a user may count on, whatever the seed.
-func TestSeeds(t *testing.T) {
-	listing := func(seed uint64) (offers, gpus []byte) {
-		r := newRig(t, func(c *simulator.Config) { c.Seed = seed })
-		return r.do("GET", "/offers?limit=200", nil).want(200).raw, r.do("GET", "/gpus", nil).want(200).raw
-	}
-	for seed := range uint64(5) {
-		offers, gpus := listing(seed)
-		again, _ := listing(seed)
-		if string(offers) != string(again) {
-			t.Errorf("seed %d: two markets", seed)
-		}
-		var o page[offer]
-		if err := json.Unmarshal(offers, &o); err != nil {
-			t.Fatal(err)
-		}
-		plain := 0
-		countries := map[string]bool{}
-		for _, offer := range o.Data {
-			if offer.Country != nil {
-				countries[*offer.Country] = true
-			}
-			if offer.GPU.Slug == "rtx_4090" && offer.GPU.Count == 1 && offer.Price.OnDemand <= 5000 && offer.Verified && *offer.Disk.MaxGB >= 200 {
-				plain++
-			}
-		}
-		if plain < 2 || len(countries) < 5 {
-			t.Errorf("seed %d: %d plain offers, countries %v", seed, plain, slices.Collect(maps.Keys(countries)))
-		}
-		var g page[struct {
-			Slug      string
-			Available int64  `json:"available_gpus"`
-			From      *int64 `json:"from_kop_h"`
-		}]
-		if err := json.Unmarshal(gpus, &g); err != nil {
-			t.Fatal(err)
-		}
-		offered := 0
-		for _, model := range g.Data {
-			if (model.Available == 0) != (model.From == nil) {
-				t.Errorf("seed %d: %s has %d GPUs and price %v", seed, model.Slug, model.Available, model.From)
-			}
-			if model.Available > 0 {
-				offered++
-			}
-		}
-		if offered < 10 || offered == len(g.Data) {
-			t.Errorf("seed %d: %d of %d models are offered", seed, offered, len(g.Data))
-		}
-		for path := range nullPaths(t, offers) {
-			delete(nullable, path)
-		}
-	}
-	for path := range nullable {
-		t.Errorf("%s is null in no offer", path)
-	}
-}
-
-var nullable = map[string]bool{
-	"country": true, "region": true, "gpu.total_tflops": true, "gpu.mem_bw_gbs": true, "cpu.name": true, "cpu.cores": true,
-	"ram_gb": true, "disk.max_gb": true, "disk.bw_mbps": true, "disk.name": true, "network.up_mbps": true,
-	"network.down_mbps": true, "network.ports": true, "pcie.gen": true, "pcie.bw_gbs": true, "cuda_max": true, "driver": true,
-	"reliability": true, "max_duration_days": true, "dlperf": true, "price.interruptible_kop_h": true,
-}
-
-func nullPaths(t *testing.T, listing []byte) map[string]bool {
-	t.Helper()
-	var p page[map[string]any]
-	if err := json.Unmarshal(listing, &p); err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	for _, o := range p.Data {
-		for name, value := range o {
-			if value == nil {
-				found[name] = true
-			}
-			if inner, ok := value.(map[string]any); ok {
-				for field, value := range inner {
-					if value == nil {
-						found[name+"."+field] = true
-					}
-				}
-			}
-		}
-	}
-	return found
-}
-
 func TestPublicAnswersAreCachedAndOpen(t *testing.T) {
 	r := newRig(t)
 	const public, private, never = "public, max-age=60", "private, max-age=60", "no-store"
@@ -294,97 +202,5 @@ func TestPublicAnswersAreCachedAndOpen(t *testing.T) {
 	a := r.do("GET", "/offers?limit=0", nil)
 	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("an error of a public operation: %v", a.header)
-	}
-}
-
-func TestTemplates(t *testing.T) {
-	r := newRig(t)
-	catalogue := list[m](r.as(""), "/templates", 3)
-	if len(catalogue) < 8 {
-		t.Fatalf("%d templates, want at least 8", len(catalogue))
-	}
-	var own struct {
-		Slug, Owner, LaunchMode string
-		Public                  bool
-		Ports                   []int64
-		Recommended             int64 `json:"recommended_disk_gb"`
-	}
-	r.do("POST", "/templates", m{"name": "Мой шаблон", "image": "ghcr.io/me/app:1", "min_disk_gb": 40}).want(201).into(&own)
-	if own.Owner != "me" || own.Public || own.Slug == "" || own.Ports == nil || own.Recommended != 40 {
-		t.Errorf("own template %+v", own)
-	}
-	if n := len(list[m](r, "/templates", 3)); n != len(catalogue)+1 {
-		t.Errorf("%d templates with a key", n)
-	}
-	if n := len(list[m](r.as(""), "/templates", 3)); n != len(catalogue) {
-		t.Errorf("%d templates without a key", n)
-	}
-	i := r.running("k", m{"template": own.Slug})
-	r.do("DELETE", "/templates/"+own.Slug, nil).want(204)
-	r.do("DELETE", "/templates/"+own.Slug, nil).refused(404, "not_found")
-	r.do("DELETE", "/templates/pytorch", nil).refused(404, "not_found")
-	if r.instance(i.ID).Status != "running" {
-		t.Error("deleting the template touched its server")
-	}
-	r.rent("k2", m{"template": own.Slug}).refused(404, "not_found")
-	for n := range 20 {
-		r.do("POST", "/templates", m{"name": fmt.Sprint("t", n), "image": "a:1"}).want(201)
-	}
-	r.do("POST", "/templates", m{"name": "one more", "image": "a:1"}).refused(409, "conflict")
-}
-
-func TestTemplateBounds(t *testing.T) {
-	r := newRig(t)
-	many := func(n int) map[string]string {
-		env := map[string]string{}
-		for k := range n {
-			env[fmt.Sprint("V", k)] = "x"
-		}
-		return env
-	}
-	for name, c := range map[string]struct {
-		body  m
-		field string // "" when it is fine
-	}{
-		"shortest name":         {m{"name": "яя"}, ""},
-		"name too short":        {m{"name": "я"}, "name"},
-		"longest name":          {m{"name": strings.Repeat("я", 60)}, ""},
-		"name too long":         {m{"name": strings.Repeat("a", 61)}, "name"},
-		"name null":             {m{"name": nil}, "name"},
-		"image without tag":     {m{"image": "ubuntu"}, "image"},
-		"image by digest only":  {m{"image": "ubuntu@sha256:" + strings.Repeat("a", 64)}, "image"},
-		"image with a port":     {m{"image": "registry.example:5000/a/b"}, "image"},
-		"image nonsense":        {m{"image": "UPPER CASE:1"}, "image"},
-		"description":           {m{"description": strings.Repeat("d", 501)}, "description"},
-		"launch mode":           {m{"launch_mode": "vm"}, "launch_mode"},
-		"ten ports":             {m{"ports": []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 65535}}, ""},
-		"eleven ports":          {m{"ports": []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}, "ports"},
-		"port zero":             {m{"ports": []int{22, 0}}, "ports[1]"},
-		"port null":             {m{"ports": []any{nil}}, "ports"},
-		"port text":             {m{"ports": []any{"80"}}, "ports"},
-		"thirty variables":      {m{"env": many(30)}, ""},
-		"thirty-one variables":  {m{"env": many(31)}, "env"},
-		"variable not a string": {m{"env": m{"A": 1}}, "env"},
-		"variable without name": {m{"env": m{"": "1"}}, "env"},
-		"onstart":               {m{"onstart": strings.Repeat("x", 4001)}, "onstart"},
-		"disk low":              {m{"min_disk_gb": 9}, "min_disk_gb"},
-		"disk high":             {m{"min_disk_gb": 2001}, "min_disk_gb"},
-		"disk fraction":         {m{"min_disk_gb": 10.5}, "min_disk_gb"},
-		"recommended below":     {m{"min_disk_gb": 50, "recommended_disk_gb": 49}, "recommended_disk_gb"},
-		"recommended equal":     {m{"min_disk_gb": 50, "recommended_disk_gb": 50}, ""},
-		"unknown field":         {m{"slug": "mine"}, "slug"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			body := m{"name": "name", "image": "a:1"}
-			maps.Copy(body, c.body)
-			a := r.do("POST", "/templates", body)
-			if c.field != "" {
-				a.invalid(c.field)
-				return
-			}
-			var own struct{ Slug string }
-			a.want(201).into(&own)
-			r.do("DELETE", "/templates/"+own.Slug, nil).want(204)
-		})
 	}
 }

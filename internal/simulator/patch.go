@@ -56,7 +56,8 @@ func (s *Simulator) SetAccount(p AccountPatch) error {
 	})
 }
 
-// OfferPatch is what to set on an offer; nil leaves a thing as it is.
+// OfferPatch is what to set on an offer; nil leaves a thing as it is. A market that moves leaves an offer that was set
+// alone from then on.
 type OfferPatch struct {
 	// Available is whether the market offers the server; while it is rented it is not available in any case.
 	Available *bool
