@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -200,4 +201,26 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(500, "internal")
+}
+
+// TestStateOfManyAtOnce lets many write at once: they share writes, and each finds what it did in the file.
+func TestStateOfManyAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	r := newRig(t, keptIn(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
+	var writers sync.WaitGroup
+	for n := range 20 {
+		writers.Go(func() {
+			for k := range 10 {
+				var key struct{ ID string }
+				r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201).into(&key)
+				if raw, err := os.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
+					t.Errorf("writer %d: key %d is answered and not in the file (%v)", n, k, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if n := len(list[m](r.again(file), "/ssh-keys", 200)); n != 200 {
+		t.Errorf("%d keys after a restart, want 200", n)
+	}
 }
