@@ -82,11 +82,12 @@ func TestMoneyRunsOut(t *testing.T) {
 }
 
 func moneyRunsOut(t *testing.T, jump bool) {
+	price := newRig(t).running("k", nil).Price.Running // the same in the market of one seed
 	r := newRig(t)
-	i := r.running("k", nil)
-	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(3 * i.Price.Running), CreditLimitKop: new(i.Price.Running / 2)}); err != nil {
+	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(3 * price), CreditLimitKop: new(price / 2)}); err != nil {
 		t.Fatal(err)
 	}
+	i := r.running("k", nil)
 	const hour = int64(time.Hour / time.Millisecond)
 	at := i.StartedAt.Add(3*time.Hour + time.Duration((i.Price.Running/2*hour+i.Price.Running-1)/i.Price.Running)*time.Millisecond)
 	if jump {

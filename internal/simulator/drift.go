@@ -28,7 +28,7 @@ const (
 // expectMove draws when an offer moves next. What an offer does follows from the seed, the offer and the number of the
 // move alone, so that nothing a user does shifts the rest of the market.
 func (w *world) expectMove(o *offer) {
-	if !w.drifts || o.Pinned {
+	if !w.drifts {
 		return
 	}
 	w.moveIn(o, time.Duration(w.chance(o, 1).ExpFloat64()*float64(meanMove)))
@@ -48,7 +48,7 @@ func (w *world) chance(o *offer, purpose uint64) *rand.Rand {
 
 // pin leaves an offer as it is, but for what is set by hand.
 func (w *world) pin(o *offer) {
-	o.Pinned, o.MoveAt = true, time.Time{}
+	o.MoveAt = time.Time{}
 	w.due.set(&o.move, o.MoveAt)
 }
 

@@ -142,6 +142,9 @@ func TestDriftOutbidsAndHostsFail(t *testing.T) {
 	if ends["outbid"] == 0 || ends["stopped provider"] == 0 || len(ends) > 3 || ends["starting"] > 0 {
 		t.Errorf("ends of rentals: %v", ends)
 	}
+	if ends["outbid"] > 10*len(offers) {
+		t.Errorf("%d times in 20 days one of %d rentals was outbid: that is no market to rent on", ends["outbid"], len(offers))
+	}
 	t.Logf("%d rentals in 20 days ended so: %v", len(offers), ends)
 }
 

@@ -50,9 +50,7 @@ type offerState struct {
 	InterruptibleKopH *int64
 	// Past are the prices before each change, oldest first.
 	Past []pastPrice
-	// Pinned offers were set by hand: the market does not move them any more.
-	Pinned bool
-	// Moves counts the market's moves of this offer; MoveAt is the next one, zero for never.
+	// Moves counts the market's moves of this offer; MoveAt is the next one, zero for never: what was set by hand stays.
 	Moves  uint64
 	MoveAt time.Time
 }

@@ -163,12 +163,8 @@ func (w *world) restoreInstances(saved *savedState) error {
 		if i.offer == nil || i.template == nil {
 			return fmt.Errorf("instance %s names an offer or a template that is not there", i.ID)
 		}
-		if !i.destroyed() {
-			w.accrued.Counted += i.Meter.at(w.at) - i.Meter.PostedKop*meterHour
-			w.accrued.Rate += i.Meter.Rate
-		} else {
-			w.accrued.Counted += i.Meter.Counted - i.Meter.PostedKop*meterHour
-		}
+		w.accrued.Counted += i.Meter.at(w.at) - i.Meter.PostedKop*meterHour
+		w.accrued.Rate += i.Meter.Rate
 		w.addInstance(i)
 	}
 	for key, id := range saved.Replayed {

@@ -140,6 +140,18 @@ func TestRealClockDoesNotGoBack(t *testing.T) {
 	}
 }
 
+// TestTimeThatWasSeenIsSaved reads only: a clock that moves is a change too.
+func TestTimeThatWasSeenIsSaved(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	r := newRig(t, keptIn(file), func(c *simulator.Config) { c.Step = time.Minute })
+	for range 3 {
+		r.do("GET", "/gpus", nil).want(200)
+		if seen, back := r.Now(), r.again(file).Now(); back.Before(seen) {
+			t.Errorf("after a restart it is %v, and it was %v", back, seen)
+		}
+	}
+}
+
 func TestStateFilesThatAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
