@@ -79,14 +79,23 @@ func (w *world) findUserCode(code string) *deviceLogin {
 	return nil
 }
 
-// decide is what the approval page does.
-func (w *world) decide(userCode string, approve bool) error {
+// openLogin returns the login that waits for a decision under a code.
+func (w *world) openLogin(userCode string) (*deviceLogin, error) {
 	d := w.findUserCode(userCode)
 	if d == nil {
-		return notFound("Код не найден", "There is no such code")
+		return nil, notFound("Код не найден", "There is no such code")
 	}
 	if !d.open(w.at) {
-		return conflict("Код истёк или уже использован", "The code has expired or was already used")
+		return nil, conflict("Код истёк или уже использован", "The code has expired or was already used")
+	}
+	return d, nil
+}
+
+// decide is what the approval page does.
+func (w *world) decide(userCode string, approve bool) error {
+	d, err := w.openLogin(userCode)
+	if err != nil {
+		return err
 	}
 	d.State = deviceDenied
 	if approve {

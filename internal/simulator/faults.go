@@ -106,6 +106,16 @@ func (p *faultPlan) pick(method, path string) Fault {
 	return Fault{}
 }
 
+// inForce counts the faults that may still act.
+func (p *faultPlan) inForce() (n int) {
+	for _, f := range p.faults {
+		if f.Times == 0 || f.Acted < f.Times {
+			n++
+		}
+	}
+	return n
+}
+
 // wait lets the fault's delay pass, or gives up when the client does.
 func (f Fault) wait(r *http.Request) error {
 	if f.DelayMS == 0 {

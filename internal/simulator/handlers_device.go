@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/url"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
 const defaultClientName = "CLI"
@@ -21,7 +23,7 @@ func (c *call) createDeviceCode() (any, error) {
 		return nil, err
 	}
 	d := c.beginLogin(cmp.Or(clientName, defaultClientName))
-	page := "http://" + c.r.Host + devicePath
+	page := "http://" + c.r.Host + console.DevicePath
 	return deviceCodeView{
 		DeviceCode: d.DeviceCode, UserCode: d.UserCode, VerificationURI: page,
 		VerificationURIComplete: page + "?" + url.Values{"code": {d.UserCode}}.Encode(),

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,12 +9,41 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
+// consoleService is the simulator as its console sees it.
+type consoleService struct{ s *Simulator }
+
+func (c consoleService) Overview() console.Overview { return c.s.Overview() }
+
+func (c consoleService) Login(userCode string) (console.Login, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.catchUp()
+	d, err := c.s.world.openLogin(userCode)
+	if err != nil {
+		return console.Login{}, refusal(err)
+	}
+	return console.Login{UserCode: d.UserCode, ClientName: d.ClientName}, nil
+}
+
+func (c consoleService) Decide(userCode string, approve bool) error {
+	return refusal(c.s.DecideDeviceCode(userCode, approve))
+}
+
+// refusal is an error of the API as the console tells it.
+func refusal(err error) error {
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return &console.Refusal{Status: e.status, RU: e.text.ru, EN: e.text.en}
+	}
+	return err
+}
+
 // Overview returns what the console shows, as of now.
 func (s *Simulator) Overview() console.Overview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
 	o := s.world.overview()
+	o.Faults = s.faults.inForce()
 	o.Clock, o.TimeScale = s.config.Clock, s.config.TimeScale
 	o.Budgets = s.budgets()
 	return o

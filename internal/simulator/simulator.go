@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
 // Simulator is a Rental Service of its own: one account, one market, one clock. Its methods may be called from any
@@ -20,7 +22,6 @@ type Simulator struct {
 	// requestSeq numbers requests; it is apart from the ids of the world, which must not depend on how often a client asks.
 	requestSeq  atomic.Uint64
 	requestMark uint32
-	csrfKey     []byte
 
 	// store is the state file, nil without one.
 	store *store
@@ -62,7 +63,7 @@ func open(c Config) (*Simulator, error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32(), csrfKey: newCSRFKey(), clock: newClock(c)}
+	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32(), clock: newClock(c)}
 	if c.State != "" {
 		s.store = newStore(c.State)
 	}
@@ -100,7 +101,12 @@ func (s *Simulator) mount() http.Handler {
 	if s.config.Wrap != nil {
 		service = s.config.Wrap(service)
 	}
-	control, console := http.HandlerFunc(s.serveControl), http.HandlerFunc(s.serveConsole)
+	control := http.HandlerFunc(s.serveControl)
+	pages := console.New(consoleService{s}, console.Options{
+		Guard:   fromThisMachine,
+		Russian: func(acceptLanguage string) bool { return parseLanguage(acceptLanguage) == russian },
+		Log:     s.log,
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
 		case below(path, basePath):
@@ -108,7 +114,7 @@ func (s *Simulator) mount() http.Handler {
 		case below(path, controlPath):
 			control.ServeHTTP(w, r)
 		default:
-			console.ServeHTTP(w, r)
+			pages.ServeHTTP(w, r)
 		}
 	})
 }

@@ -48,6 +48,8 @@ type Overview struct {
 	Ledger []Entry `json:"ledger"`
 	// Budgets are the request limits of whoever has called, keys first.
 	Budgets []Budget `json:"budgets"`
+	// Faults is how many faults are in force.
+	Faults int `json:"faults"`
 }
 
 // Bounds of what one [Overview] carries.

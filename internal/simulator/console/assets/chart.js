@@ -1,0 +1,118 @@
+// The balance over time as steps: between two movements it stands still.
+
+import {moment, rubles, shortMoment, text} from './format.js';
+
+const NS = 'http://www.w3.org/2000/svg';
+const HEIGHT = 220, LEFT = 92, RIGHT = 16, TOP = 12, BOTTOM = 26;
+
+function draw(name, attributes, parent) {
+  const node = document.createElementNS(NS, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  parent.append(node);
+  return node;
+}
+
+// inside cuts the history to a span of seconds before its end; 0 is all of it. The balance at the cut is kept.
+function inside(history, span) {
+  const points = history.map(p => ({at: Date.parse(p.at), kop: p.balance_kop}));
+  const end = points[points.length - 1].at;
+  if (!span) return points;
+  const begin = end - span * 1000;
+  const before = points.filter(p => p.at < begin).pop();
+  const rest = points.filter(p => p.at >= begin);
+  return before ? [{at: begin, kop: before.kop}, ...rest] : rest;
+}
+
+// ticks are round numbers of rubles across a range.
+function ticks(low, high) {
+  const raw = (high - low) / 4, size = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map(n => n * size).find(n => n >= raw);
+  const found = [];
+  for (let at = Math.ceil(low / step) * step; at <= high; at += step) found.push(Math.round(at));
+  return found;
+}
+
+export class Chart {
+  constructor(host) {
+    this.host = host;
+    this.span = 86400;
+    this.chosen = null;
+    host.addEventListener('pointermove', e => this.choose(e.clientX - host.getBoundingClientRect().left));
+    host.addEventListener('pointerleave', () => { this.chosen = null; this.mark(); });
+    host.addEventListener('keydown', e => this.step(e));
+    new ResizeObserver(() => this.render()).observe(host);
+  }
+
+  show(history) {
+    this.history = history;
+    this.render();
+  }
+
+  render() {
+    const width = this.host.clientWidth;
+    if (!this.history || !this.history.length || !width) return;
+    const points = this.points = inside(this.history, this.span);
+    const first = points[0].at, last = Math.max(points[points.length - 1].at, first + 1000);
+    let low = Math.min(...points.map(p => p.kop)), high = Math.max(...points.map(p => p.kop));
+    const room = Math.max((high - low) * 0.08, 100);
+    low -= room; high += room;
+    this.x = at => LEFT + (at - first) / (last - first) * (width - LEFT - RIGHT);
+    this.y = kop => TOP + (high - kop) / (high - low) * (HEIGHT - TOP - BOTTOM);
+    const svg = document.createElementNS(NS, 'svg');
+    svg.setAttribute('viewBox', `0 0 ${width} ${HEIGHT}`);
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', `${text.chart}: ${rubles(points[0].kop)} → ${rubles(points[points.length - 1].kop)}`);
+    this.axes(svg, width, low, high, first, last);
+    const end = this.x(last);
+    const line = points.map((p, n) => n ? `H${this.x(p.at).toFixed(1)}V${this.y(p.kop).toFixed(1)}` : `M${this.x(p.at).toFixed(1)} ${this.y(p.kop).toFixed(1)}`).join('') + `H${end.toFixed(1)}`;
+    draw('path', {class: 'area', d: `${line}V${HEIGHT - BOTTOM}H${this.x(first)}Z`}, svg);
+    draw('path', {class: 'line', d: line}, svg);
+    draw('circle', {class: 'now', cx: end, cy: this.y(points[points.length - 1].kop), r: 3.5}, svg);
+    this.cursor = draw('g', {class: 'cursor'}, svg);
+    this.host.replaceChildren(svg);
+    this.mark();
+  }
+
+  axes(svg, width, low, high, first, last) {
+    for (const kop of ticks(low, high)) {
+      const y = this.y(kop);
+      draw('line', {class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y, y2: y}, svg);
+      draw('text', {class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end'}, svg).textContent = rubles(kop);
+    }
+    const count = Math.max(Math.min(Math.floor((width - LEFT) / 110), 6), 1), span = (last - first) / 1000;
+    for (let n = 0; n <= count; n++) {
+      const at = first + (last - first) * n / count;
+      const anchor = n === count ? 'end' : n ? 'middle' : 'start';
+      draw('text', {class: 'tick', x: this.x(at), y: HEIGHT - 6, 'text-anchor': anchor}, svg).textContent = shortMoment(at, span);
+    }
+  }
+
+  choose(x) {
+    if (!this.points) return;
+    let best = 0;
+    this.points.forEach((p, n) => { if (this.x(p.at) <= x) best = n; });
+    this.chosen = best;
+    this.mark();
+  }
+
+  step(event) {
+    const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!by || !this.points) return;
+    event.preventDefault();
+    this.chosen = Math.min(Math.max((this.chosen ?? this.points.length) + by, 0), this.points.length - 1);
+    this.mark();
+  }
+
+  // mark shows the chosen point with its value.
+  mark() {
+    if (!this.cursor) return;
+    this.cursor.replaceChildren();
+    const p = this.points[this.chosen];
+    if (!p) return;
+    const x = this.x(p.at), y = this.y(p.kop), width = this.host.clientWidth;
+    draw('line', {class: 'rule', x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM}, this.cursor);
+    draw('circle', {class: 'now', cx: x, cy: y, r: 4}, this.cursor);
+    const label = draw('text', {class: 'value', y: y < 50 ? y + 32 : y - 12, x: Math.min(Math.max(x, LEFT + 120), width - 130), 'text-anchor': 'middle'}, this.cursor);
+    label.textContent = `${rubles(p.kop)} · ${moment(p.at)}`;
+  }
+}

@@ -1,0 +1,156 @@
+// The dashboard asks for an overview about once a second and changes what has changed.
+
+import {Chart} from './chart.js';
+import {Fleet, put} from './fleet.js';
+import {lang, lasting, moment, rubles, text} from './format.js';
+
+const PERIOD = 1000, RETRY = 3000, HOURS_A_MONTH = 730;
+const $ = id => document.getElementById(id);
+
+const chart = new Chart($('chart'));
+const fleet = new Fleet($('fleet'), control);
+let latest = null;
+let timer = 0;
+let toastTimer = 0;
+
+function toast(message, bad) {
+  const box = $('toast');
+  box.className = bad ? 'shown bad' : 'shown';
+  put(box, message);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => { box.className = ''; }, bad ? 8000 : 2500);
+}
+
+// control calls the control API, says how it went, and looks at once at what came of it.
+async function control(method, path, body) {
+  try {
+    const headers = {'Accept-Language': lang};
+    if (body) headers['Content-Type'] = 'application/json';
+    const answer = await fetch('/control' + path, {method, headers, body: body && JSON.stringify(body)});
+    if (answer.ok) {
+      toast(text.done);
+    } else {
+      const {error} = await answer.json();
+      const issues = (error.details?.issues ?? []).map(i => `${i.field}: ${i.message}`);
+      toast(`${text.failed}: ${[error.message, ...issues].join('; ')}`, true);
+    }
+  } catch {
+    toast(`${text.failed}: ${text.lost}`, true);
+  }
+  await look();
+}
+
+async function look() {
+  clearTimeout(timer);
+  let wait = PERIOD;
+  try {
+    const answer = await fetch('/console/overview', {cache: 'no-store', signal: AbortSignal.timeout(10000)});
+    if (!answer.ok) throw new Error(answer.status);
+    latest = await answer.json();
+    show(latest);
+    $('link').className = 'link on';
+    put($('link'), text.live);
+  } catch {
+    wait = RETRY;
+    $('link').className = 'link off';
+    put($('link'), text.lost);
+  }
+  clearTimeout(timer);
+  if (!document.hidden) timer = setTimeout(look, wait);
+}
+
+function show(o) {
+  put($('now'), moment(o.now));
+  $('now').dateTime = o.now;
+  put($('pace'), o.clock === 'manual' ? text.manualClock : o.time_scale === 1 ? text.realClock : `${o.time_scale}${text.times}`);
+  showMoney(o.balance, o.now);
+  showCount(o);
+  $('nobody').hidden = o.total > 0;
+  $('fleet').hidden = o.total === 0;
+  fleet.show(o.instances);
+  $('more').hidden = o.total <= o.instances.length;
+  put($('more'), `${o.total - o.instances.length} ${text.more}`);
+  chart.show(o.history);
+  showLedger(o.ledger);
+  showBudgets(o.budgets);
+  $('faults').hidden = o.faults === 0;
+  put($('faults'), `${text.faultsNow}: ${o.faults}`);
+}
+
+function showMoney(b, now) {
+  put($('available'), rubles(b.available_kop));
+  $('available').classList.toggle('short', b.available_kop + b.credit_limit_kop <= 0);
+  put($('account'), `${text.onAccount} ${rubles(b.balance_kop)}` + (b.credit_limit_kop ? ` · ${text.credit} ${rubles(b.credit_limit_kop)}` : ''));
+  put($('burn'), b.burn_kop_h ? `${rubles(b.burn_kop_h)} ${text.perHour}` : '—');
+  put($('month'), b.burn_kop_h ? `${rubles(b.burn_kop_h * HOURS_A_MONTH)} ${text.perMonth}` : text.idle);
+  const known = b.runway_hours !== null;
+  put($('runway'), known ? lasting(b.runway_hours) : '∞');
+  $('runway').classList.toggle('short', known && b.runway_hours < 2);
+  const end = known ? new Date(Date.parse(now) + b.runway_hours * 3600000) : null;
+  put($('until'), end && end.getUTCFullYear() < 3000 ? moment(end).slice(0, 16) + ' UTC' : '');
+}
+
+function showCount(o) {
+  const states = new Map();
+  for (const i of o.instances) states.set(i.status, (states.get(i.status) ?? 0) + 1);
+  put($('count'), String(o.total));
+  put($('states'), [...states].map(([status, n]) => `${n} ${text['s_' + status] ?? status}`).join(' · '));
+}
+
+function showLedger(entries) {
+  const body = $('ledger').tBodies[0];
+  if (body.dataset.newest === entries[0]?.id && body.children.length === entries.length) return;
+  body.dataset.newest = entries[0]?.id ?? '';
+  body.replaceChildren(...entries.map(e => {
+    const row = document.createElement('tr');
+    const at = row.insertCell(), what = row.insertCell(), amount = row.insertCell();
+    at.textContent = moment(e.at).slice(5, 19);
+    at.title = moment(e.at);
+    what.textContent = text['t_' + e.type] ?? e.type;
+    const about = document.createElement('span');
+    about.className = 'fine';
+    about.textContent = [e.description, e.instance_id].filter(Boolean).join(' · ');
+    what.append(about);
+    amount.textContent = (e.amount_kop > 0 ? '+' : '') + rubles(e.amount_kop);
+    amount.className = e.amount_kop > 0 ? 'number plus' : 'number';
+    return row;
+  }));
+}
+
+function showBudgets(budgets) {
+  $('no-budget').hidden = budgets.length > 0;
+  const list = $('budgets');
+  while (list.children.length > budgets.length) list.lastChild.remove();
+  budgets.forEach((b, n) => {
+    const item = list.children[n] ?? list.appendChild(document.createElement('li'));
+    if (!item.children.length) item.append(document.createElement('span'), document.createElement('meter'), document.createElement('span'));
+    const [who, meter, how] = item.children;
+    put(who, b.caller);
+    how.className = 'fine';
+    put(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds} ${text.seconds}`);
+    Object.assign(meter, {min: 0, max: b.limit, low: b.limit * 0.25, high: b.limit * 0.5, optimum: b.limit, value: b.remaining});
+    meter.setAttribute('aria-label', `${b.caller}: ${how.textContent}`);
+  });
+}
+
+for (const button of document.querySelectorAll('[data-advance]')) {
+  button.addEventListener('click', () => control('POST', '/clock', {advance_seconds: Number(button.dataset.advance)}));
+}
+for (const button of document.querySelectorAll('[data-range]')) {
+  button.addEventListener('click', () => {
+    for (const other of document.querySelectorAll('[data-range]')) other.setAttribute('aria-pressed', String(other === button));
+    chart.span = Number(button.dataset.range);
+    chart.render();
+  });
+}
+$('top-up').addEventListener('click', () => latest && control('PATCH', '/account', {balance_kop: latest.balance.balance_kop + 100000}));
+$('empty').addEventListener('click', () => control('PATCH', '/account', {balance_kop: 0}));
+$('fault').addEventListener('submit', event => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  control('POST', '/faults', {...JSON.parse(form.get('kind')), path: form.get('path'), times: Number(form.get('times'))});
+});
+$('clear-faults').addEventListener('click', () => control('DELETE', '/faults'));
+put($('environment'), `export GPURENT_BASE_URL=${location.origin}/api/v1\nexport GPURENT_API_KEY=…`);
+document.addEventListener('visibilitychange', () => { if (!document.hidden) look(); });
+look();

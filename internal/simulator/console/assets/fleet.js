@@ -1,0 +1,145 @@
+// The servers: one row each, kept while the server is there, so that focus and open menus stay where they are.
+
+import {rubles, text} from './format.js';
+
+const booting = ['creating', 'starting'];
+const holding = ['creating', 'starting', 'running'];
+
+function make(tag, className, content) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (content !== undefined) node.textContent = content;
+  return node;
+}
+
+// put changes a text only when it is another one.
+export function put(node, content) {
+  if (node.textContent !== content) node.textContent = content;
+}
+
+// actions are what can be done to a server from here: what it is called, when it makes sense, and the call.
+const actions = [
+  {name: 'outbid', when: i => i.type === 'interruptible' && holding.includes(i.status),
+    path: i => `/offers/${i.offer_id}`, body: i => ({interruptible_kop_h: i.bid_kop_h + 1})},
+  {name: 'failBoot', when: i => booting.includes(i.status), path: i => `/instances/${i.id}`, body: () => ({status: 'failed'})},
+  {name: 'hostGoes', when: i => i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: false})},
+  {name: 'hostBack', when: i => !i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: true})},
+  {name: 'adminStop', when: i => holding.includes(i.status), path: i => `/instances/${i.id}`,
+    body: () => ({status: 'stopped', desired_state: 'stopped', stop_reason: 'admin'})},
+  {name: 'traffic', when: i => i.status === 'running', path: i => `/instances/${i.id}`, body: () => ({traffic_gb: 10})},
+];
+
+class Row {
+  constructor(instance, control) {
+    this.node = make('tr');
+    this.node.dataset.id = instance.id;
+    const cell = (label, className) => {
+      const td = make('td', className);
+      td.dataset.label = label;
+      this.node.append(td);
+      return td;
+    };
+    const who = cell(text.name, 'who'), what = cell(text.hardware), price = cell(text.price, 'number');
+    this.cost = cell(text.cost, 'number cost');
+    this.access = cell(text.access, 'access');
+    this.badge = make('span', 'badge');
+    this.name = make('strong');
+    this.id = make('span', 'fine id', instance.id);
+    this.aside = make('span', 'fine aside');
+    who.append(this.badge, this.name, this.id, this.aside);
+    what.append(make('span', '', instance.gpu), make('span', 'fine', [instance.country, instance.template].filter(Boolean).join(' · ')));
+    this.kind = what.appendChild(make('span', 'fine'));
+    this.price = price.appendChild(make('span'));
+    this.disk = price.appendChild(make('span', 'fine'));
+    this.menu = make('details', 'menu');
+    this.menu.append(make('summary', '', text.actions));
+    const list = this.menu.appendChild(make('div', 'list'));
+    this.buttons = actions.map(action => {
+      const button = list.appendChild(make('button', '', text[action.name]));
+      button.dataset.action = action.name;
+      button.title = text[action.name + 'Help'];
+      button.addEventListener('click', () => {
+        this.menu.open = false;
+        control('PATCH', action.path(this.instance), action.body(this.instance));
+      });
+      return button;
+    });
+    cell('', 'do').append(this.menu);
+  }
+
+  update(instance) {
+    this.instance = instance;
+    put(this.badge, text['s_' + instance.status] ?? instance.status);
+    if (this.badge.dataset.status !== instance.status) this.badge.dataset.status = instance.status;
+    this.badge.title = instance.status;
+    put(this.name, instance.name || '—');
+    const notes = [];
+    if (instance.stop_reason) notes.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
+    if (instance.desired_state !== instance.status && ['running', 'stopped'].includes(instance.desired_state)
+      && !['failed', ...booting].includes(instance.status)) notes.push(`${text.to} ${text['s_' + instance.desired_state]}`);
+    if (!instance.online) notes.push(text.hostAway);
+    if (instance.fail_boots) notes.push(text.bootsFail);
+    put(this.aside, notes.join(' · '));
+    put(this.kind, text[instance.type] + (instance.bid_kop_h ? ` · ${text.bid} ${rubles(instance.bid_kop_h)}` : ''));
+    put(this.price, rubles(instance.running_kop_h));
+    put(this.disk, `${text.stoppedPrice} ${rubles(instance.stopped_kop_h)}`);
+    put(this.cost, rubles(instance.cost_so_far_kop));
+    this.reach(instance);
+    actions.forEach((action, n) => { this.buttons[n].hidden = !action.when(instance); });
+    this.menu.hidden = !actions.some(action => action.when(instance));
+  }
+
+  // reach shows the ways in, and rebuilds them only when they change.
+  reach(instance) {
+    const now = JSON.stringify([instance.ssh, instance.urls]);
+    if (now === this.reached) return;
+    this.reached = now;
+    this.access.replaceChildren();
+    if (instance.ssh) {
+      const line = make('span', 'ssh');
+      const copy = make('button', 'copy', text.copy);
+      copy.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(instance.ssh);
+        put(copy, text.copied);
+        setTimeout(() => put(copy, text.copy), 1500);
+      });
+      line.append(make('code', '', instance.ssh), copy);
+      this.access.append(line);
+    }
+    for (const link of instance.urls.filter(u => u.url)) {
+      const a = make('a', 'web', link.label);
+      a.href = link.url;
+      a.rel = 'noreferrer noopener';
+      a.target = '_blank';
+      this.access.append(a);
+    }
+    if (!this.access.childNodes.length) this.access.append(make('span', 'fine', text.noAddress));
+  }
+}
+
+export class Fleet {
+  constructor(table, control) {
+    this.body = table.tBodies[0];
+    this.control = control;
+    this.rows = new Map();
+  }
+
+  show(instances) {
+    const there = new Set(instances.map(i => i.id));
+    for (const [id, row] of this.rows) {
+      if (!there.has(id)) {
+        row.node.remove();
+        this.rows.delete(id);
+      }
+    }
+    instances.forEach((instance, n) => {
+      let row = this.rows.get(instance.id);
+      if (!row) {
+        row = new Row(instance, this.control);
+        this.rows.set(instance.id, row);
+        this.body.insertBefore(row.node, this.body.children[n] ?? null);
+      }
+      row.update(instance);
+    });
+  }
+}

@@ -1,0 +1,33 @@
+// Words, money and time, in the language of the page.
+
+export const lang = document.documentElement.lang;
+export const text = JSON.parse(document.getElementById('texts').textContent);
+
+const russian = lang === 'ru';
+
+// rubles writes whole kopecks; no fraction is ever computed with.
+export function rubles(kopecks) {
+  const sign = kopecks < 0 ? '−' : '';
+  const all = Math.abs(kopecks);
+  const whole = String(Math.trunc(all / 100)).replace(/\B(?=(\d{3})+$)/g, russian ? '\u00a0' : ',');
+  return `${sign}${whole}${russian ? ',' : '.'}${String(all % 100).padStart(2, '0')}\u00a0₽`;
+}
+
+// moment writes an instant in UTC.
+export function moment(iso) {
+  return new Date(iso).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
+}
+
+// shortMoment leaves out what a short axis or list does not need.
+export function shortMoment(iso, span) {
+  const at = new Date(iso).toISOString();
+  if (span > 2 * 86400) return at.slice(5, 10);
+  return at.slice(11, span > 600 ? 16 : 19);
+}
+
+// lasting writes hours as people say them.
+export function lasting(hours) {
+  const n = hours < 10 ? hours.toFixed(1) : Math.round(hours);
+  const shown = hours >= 72 ? Math.round(hours / 24) : n;
+  return `${String(shown).replace('.', russian ? ',' : '.')}\u00a0${hours >= 72 ? text.days : text.hours}`;
+}

@@ -1,0 +1,235 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// patience is how long a page may take to show something on a busy machine.
+const patience = 20 * time.Second
+
+// look is the pause between two looks at a page: a browser is not on a clock of ours.
+const look = 50 * time.Millisecond
+
+// browser finds Chromium, or skips the test.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium on PATH: the pages are not tried in a real browser (Debian: apt-get install chromium)")
+	return ""
+}
+
+// tab is a page of a browser that looks at a simulator. Anything the page complains of, and any request to another
+// place, fails the test.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context
+	server *simulator.Server
+	mu     sync.Mutex
+	faults []string
+	quiet  bool // the service is expected to be gone
+}
+
+// open starts a browser of its own.
+func open(t *testing.T, server *simulator.Server, language string) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser(t)), chromedp.Flag("lang", language),
+		chromedp.Flag("accept-lang", language), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(closeTab)
+	b := &tab{t: t, ctx: ctx, server: server}
+	// The first use starts the browser, which must outlive it.
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	b.run(send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
+	t.Cleanup(b.complain)
+	return b
+}
+
+func (b *tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		// A page that was refused says so by its status; the browser's note about that is none of our errors.
+		if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "status of 4") && !b.quiet {
+			b.faults = append(b.faults, "console: "+e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && !strings.HasPrefix(b.server.ConsoleURL, "http://"+u.Host) {
+			b.faults = append(b.faults, "request to "+e.Request.URL)
+		}
+	}
+}
+
+func (b *tab) complain() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fault := range b.faults {
+		b.t.Error(fault)
+	}
+}
+
+// action is something done in a tab.
+type action = chromedp.Action[chromedp.Void]
+
+// send is a command of the browser's own protocol.
+func send[P any](command cdp.Command[P, cdp.Empty], params P) action {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, command, params)
+		return chromedp.Void{}, err
+	}
+}
+
+func (b *tab) run(actions ...action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatalf("%v; the page says: %s", err, b.text("body"))
+	}
+}
+
+func (b *tab) text(selector string) string {
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// shows waits until the part of the page says all of the words.
+func (b *tab) shows(selector string, words ...string) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		text, missing := b.text(selector), ""
+		for _, word := range words {
+			if !strings.Contains(text, word) {
+				missing = word
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s never said %q; it says %q", selector, missing, text)
+		}
+		time.Sleep(look)
+	}
+}
+
+// vanishes waits until the part of the page is not to be seen.
+func (b *tab) vanishes(selector string) {
+	b.t.Helper()
+	b.run(chromedp.WaitNotVisible(chromedp.CSS(selector)))
+}
+
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.run(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// press clicks what can be seen by script: the dashboard moves under a mouse that takes its time.
+func (b *tab) press(selector string) {
+	b.t.Helper()
+	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); return !!seen; })(document.querySelector(%q))", selector)
+	for deadline := time.Now().Add(patience); !evaluate[bool](b, script); time.Sleep(look) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s cannot be pressed", selector)
+		}
+	}
+}
+
+// evaluate runs a script in the page.
+func evaluate[T any](b *tab, script string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	if err != nil {
+		b.t.Fatalf("%s: %v", script, err)
+	}
+	return value
+}
+
+func size(width, height int64) action {
+	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600,
+	})
+}
+
+func scheme(name string) action {
+	return send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+	})
+}
+
+// start starts a simulator whose boot takes ten minutes, on a clock that only the test moves.
+func start(t *testing.T) *simulator.Server {
+	t.Helper()
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Seed: 7, Clock: simulator.ClockManual, Market: simulator.MarketStill, Boot: 10 * time.Minute,
+		Start: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// call calls the API.
+func call(t *testing.T, server *simulator.Server, method, path, body string, header ...string) (status int, answer map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, server.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+server.APIKey)
+	req.Header.Set("Content-Type", "application/json")
+	for n := 0; n+1 < len(header); n += 2 {
+		req.Header.Set(header[n], header[n+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, decode(t, resp.Body)
+}

@@ -1,0 +1,125 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	html "html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strconv"
+)
+
+// DevicePath is where the page is that approves device logins.
+const DevicePath = "/device"
+
+// Options are what the pages need beside a [Service]. All fields are required.
+type Options struct {
+	// Guard tells whether a request may see the dashboard: it must keep out pages of other sites.
+	Guard func(*http.Request) bool
+	// Russian tells whether an Accept-Language header asks for Russian rather than English.
+	Russian func(acceptLanguage string) bool
+	// Log receives what goes wrong. No secret is logged.
+	Log *slog.Logger
+}
+
+//go:embed pages assets
+var files embed.FS
+
+// policy lets the pages use their own style and script, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+type console struct {
+	Options
+	service Service
+	csrf    csrfKey
+	pages   *html.Template
+}
+
+// New returns the pages of a service: the dashboard at /, the approval of device logins at /device.
+func New(service Service, options Options) http.Handler {
+	c := &console{
+		Options: options, service: service, csrf: newCSRFKey(),
+		pages: html.Must(html.ParseFS(files, "pages/*.html")),
+	}
+	assets, err := fs.Sub(files, "assets")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", c.guarded(c.dashboard))
+	mux.HandleFunc("GET /console/overview", c.guarded(c.overview))
+	mux.HandleFunc("GET /console/language", c.chooseLanguage)
+	mux.Handle("GET /console/assets/", http.StripPrefix("/console/assets/", http.FileServerFS(assets)))
+	mux.HandleFunc("GET "+DevicePath, c.showLogin)
+	mux.HandleFunc("POST "+DevicePath, c.decideLogin)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		// With no-referrer a browser would send the Origin "null" with a form of ours.
+		h.Set("Referrer-Policy", "same-origin")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (c *console) guarded(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !c.Guard(r) {
+			c.message(w, r, http.StatusForbidden, c.text(r)["localOnly"])
+			return
+		}
+		next(w, r)
+	}
+}
+
+func (c *console) dashboard(w http.ResponseWriter, r *http.Request) {
+	c.render(w, http.StatusOK, "dashboard.html", view{Lang: c.language(r), Text: c.text(r)})
+}
+
+func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if err := json.NewEncoder(w).Encode(c.service.Overview()); err != nil {
+		c.Log.Debug("console: the browser has left", "error", err)
+	}
+}
+
+// view is what a page is made of.
+type view struct {
+	Lang string
+	Text texts
+	// Login is what there is to decide, nil for nothing; CSRF goes back with the decision.
+	Login *Login
+	CSRF  string
+	// Code is what was typed; Message is what there is to say.
+	Code    string
+	Message string
+}
+
+// Texts is for the dashboard's script.
+func (v view) Texts() map[string]string { return v.Text }
+
+// Russian tells which way the language switch goes.
+func (v view) Russian() bool { return v.Lang == "ru" }
+
+func (c *console) message(w http.ResponseWriter, r *http.Request, status int, message string) {
+	c.render(w, status, "device.html", view{Lang: c.language(r), Text: c.text(r), Message: message})
+}
+
+func (c *console) render(w http.ResponseWriter, status int, page string, v view) {
+	var out bytes.Buffer
+	if err := c.pages.ExecuteTemplate(&out, page, v); err != nil {
+		c.Log.Error("console: page", "page", page, "error", err)
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	w.WriteHeader(status)
+	if _, err := w.Write(out.Bytes()); err != nil {
+		c.Log.Debug("console: the browser has left", "error", err)
+	}
+}

@@ -1,0 +1,192 @@
+package console_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
+)
+
+// fake is a service with one login that waits.
+type fake struct{ decided []string }
+
+func (*fake) Overview() console.Overview { return console.Overview{Total: 7} }
+
+func (*fake) Login(code string) (console.Login, error) {
+	if code != "ABCD-EFGH" {
+		return console.Login{}, &console.Refusal{Status: 404, RU: "Нет такого <кода>", EN: "No such <code>"}
+	}
+	return console.Login{UserCode: code, ClientName: `<script>alert("x")</script>`}, nil
+}
+
+func (f *fake) Decide(code string, approve bool) error {
+	f.decided = append(f.decided, code)
+	if !approve {
+		return http.ErrBodyNotAllowed
+	}
+	return nil
+}
+
+func pages(service console.Service, guard bool) http.Handler {
+	return console.New(service, console.Options{
+		Guard:   func(*http.Request) bool { return guard },
+		Russian: func(header string) bool { return !strings.HasPrefix(header, "en") },
+		Log:     slog.New(slog.DiscardHandler),
+	})
+}
+
+func get(t *testing.T, h http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+	for n := 0; n+1 < len(header); n += 2 {
+		r.Header.Add(header[n], header[n+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestPages(t *testing.T) {
+	for _, c := range []struct {
+		method, target string
+		status         int
+		says           string
+	}{
+		{"GET", "/", 200, `id="fleet"`},
+		{"GET", "/console/overview", 200, `"total":7`},
+		{"GET", "/console/assets/dashboard.js", 200, "import"},
+		{"GET", "/console/assets/style.css", 200, "prefers-color-scheme: dark"},
+		{"GET", "/console/assets/../service.go", 307, ""},
+		{"GET", "/console/assets/service.go", 404, ""},
+		{"GET", "/device", 200, `name="code"`},
+		{"GET", "/device?code=ABCD-EFGH", 200, `value="approve"`},
+		{"GET", "/device?code=%3Cb%3E", 404, "No such &lt;code&gt;"},
+		{"POST", "/device", 403, "out of date"},
+		{"DELETE", "/device", 405, ""},
+		{"POST", "/", 405, ""},
+		{"GET", "/nothing", 404, ""},
+		{"GET", "/console/language?to=xx", 404, ""},
+	} {
+		w := get(t, pages(&fake{}, true), c.method, c.target, "Accept-Language", "en")
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.target, w.Code, w.Body)
+		}
+		policy := w.Header().Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("%s: policy %q lacks %q", c.target, policy, part)
+			}
+		}
+		if strings.Contains(policy, "unsafe") || c.status < 400 && w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", c.target, w.Header())
+		}
+		if strings.Contains(w.Body.String(), "<script>alert") {
+			t.Errorf("%s: the client's name is not escaped", c.target)
+		}
+	}
+}
+
+func TestDashboardIsGuarded(t *testing.T) {
+	h := pages(&fake{}, false)
+	for target, status := range map[string]int{"/": 403, "/console/overview": 403, "/device": 200} {
+		if w := get(t, h, "GET", target); w.Code != status || strings.Contains(w.Body.String(), `"total"`) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+func TestLanguageIsRemembered(t *testing.T) {
+	h := pages(&fake{}, true)
+	for header, word := range map[string]string{"ru": "Вход с устройства", "en": "Device login"} {
+		if w := get(t, h, "GET", "/device", "Accept-Language", header); !strings.Contains(w.Body.String(), word) {
+			t.Errorf("%s: %s", header, w.Body)
+		}
+	}
+	for from, want := range map[string]string{
+		"": "/", "&page=https://evil.example": "/", "&page=device": "/device", "&page=device&code=ABCD-EFGH": "/device?code=ABCD-EFGH",
+		"&page=device&code=//evil.example/%3Fx=1%26y": "/device?code=%2F%2Fevil.example%2F%3Fx%3D1%26y",
+	} {
+		w := get(t, h, "GET", "/console/language?to=en"+from, "Accept-Language", "ru")
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
+			t.Errorf("from %q: %d %q", from, w.Code, w.Header().Get("Location"))
+		}
+		again := get(t, h, "GET", "/device", "Accept-Language", "ru", "Cookie", w.Header().Get("Set-Cookie"))
+		if !strings.Contains(again.Body.String(), "Device login") {
+			t.Error("the choice is forgotten")
+		}
+	}
+	// The switch on a page with a code comes back to that code.
+	w := get(t, h, "GET", "/device?code=ABCD-EFGH", "Accept-Language", "ru")
+	link := regexp.MustCompile(`href="(/console/language[^"]+)"`).FindStringSubmatch(w.Body.String())
+	if link == nil {
+		t.Fatal("no switch")
+	}
+	to := get(t, h, "GET", strings.ReplaceAll(link[1], "&amp;", "&")).Header().Get("Location")
+	if to != "/device?code=ABCD-EFGH" {
+		t.Errorf("the switch leads to %q", to)
+	}
+}
+
+func TestErrorsOfTheServiceAreExplained(t *testing.T) {
+	service := &fake{}
+	h := pages(service, true)
+	page := get(t, h, "GET", "/device?code=ABCD-EFGH")
+	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page.Body.String())
+	form := url.Values{"csrf": {token[1]}, "code": {"ABCD-EFGH"}, "decision": {"deny"}}
+	for decision, want := range map[string]int{"deny": 500, "perhaps": 422, "approve": 200} {
+		form.Set("decision", decision)
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/device", strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Cookie", strings.Split(page.Header().Get("Set-Cookie"), ";")[0])
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d %s", decision, w.Code, w.Body)
+		}
+	}
+	if len(service.decided) != 2 {
+		t.Errorf("decided %v", service.decided)
+	}
+}
+
+// TestBothLanguagesSayTheSame keeps a text from being forgotten in one of them, and pages from naming what is not there.
+func TestBothLanguagesSayTheSame(t *testing.T) {
+	english, russian := console.Texts()
+	for name, text := range english {
+		if russian[name] == "" || text == "" {
+			t.Errorf("%s: %q and %q", name, text, russian[name])
+		}
+	}
+	if len(english) != len(russian) {
+		t.Errorf("%d texts in English, %d in Russian", len(english), len(russian))
+	}
+	used := 0
+	for _, pattern := range []string{"*.go", "pages/*", "assets/*.js"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range regexp.MustCompile(`(?:\.Text\.|[^.\w]text\.|text\(r\)\["|[^.\w]text\[")(\w+)`).FindAllStringSubmatch(string(content), -1) {
+				used++
+				if _, there := english[name[1]]; !there {
+					t.Errorf("%s names the text %q, which is not there", file, name[1])
+				}
+			}
+		}
+	}
+	if used < 80 {
+		t.Errorf("only %d uses of texts were found: this test looks in the wrong place", used)
+	}
+}
