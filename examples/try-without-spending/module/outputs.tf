@@ -1,0 +1,19 @@
+output "id" {
+  description = "Id of the server."
+  value       = gpurent_instance.server.id
+}
+
+output "status" {
+  description = "Status of the server, such as \"running\"."
+  value       = gpurent_instance.server.status
+}
+
+output "ssh" {
+  description = "Command that logs in. Null while the server is stopped."
+  value       = try(gpurent_instance.server.ssh.command, null)
+}
+
+output "price_kop_h" {
+  description = "What the server costs now, kopecks per hour."
+  value       = var.running ? gpurent_instance.server.price.running_kop_h : gpurent_instance.server.price.stopped_kop_h
+}

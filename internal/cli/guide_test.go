@@ -1,0 +1,272 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// block is a snippet of a guide.
+type block struct {
+	line           int
+	language, text string
+	// note is the remark, unseen by readers, on the line above it.
+	note string
+}
+
+// The remarks a snippet can bear. One that is only shown gives its reason after the colon.
+const (
+	otherTerminal = "other terminal"
+	shownOnly     = "shown only:"
+)
+
+// readGuide returns the text of a guide's template.
+func readGuide(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(acctest.Root(), "templates", "guides", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// blocks finds the snippets of a guide.
+func blocks(t *testing.T, guide string) []block {
+	t.Helper()
+	var found []block
+	var open *block
+	above := ""
+	for n, line := range strings.Split(guide, "\n") {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case open != nil && line == "```":
+			found, open = append(found, *open), nil
+		case open != nil:
+			open.text += line + "\n"
+		case fence:
+			note, _ := strings.CutPrefix(above, "<!-- ")
+			note, noted := strings.CutSuffix(note, " -->")
+			open = &block{line: n + 1, language: language}
+			if noted {
+				open.note = note
+			}
+		}
+		above = line
+	}
+	if open != nil {
+		t.Fatalf("line %d: the snippet does not end", open.line)
+	}
+	return found
+}
+
+// guideRun is a reader who does all that a guide says, in order.
+type guideRun struct {
+	// cli is what is written for terraform: a reader with OpenTofu writes tofu. "" leaves it.
+	cli    string
+	folder string
+	env    []string
+	// outputs is where the snippets print.
+	outputs string
+	// address takes the place of the one that the guide chooses: it may be in use here.
+	address string
+	text    strings.Builder
+	ran     []block
+}
+
+// guideAddress is where the guides have the simulator listen.
+const guideAddress = "127.0.0.1:8474"
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// follow does what the guide says: it saves files, runs commands in one shell, and holds the JSON that is shown against
+// what the commands have answered.
+func (g *guideRun) follow(t *testing.T, guide string) {
+	t.Helper()
+	needs(t, "bash", "curl")
+	g.outputs, g.address = t.TempDir(), freeAddress(t)
+	g.text.WriteString("set -eu\n")
+	for _, b := range blocks(t, guide) {
+		b.text = strings.ReplaceAll(b.text, guideAddress, g.address)
+		if b.language == "sh" && g.cli != "" {
+			b.text = strings.ReplaceAll(b.text, "terraform ", g.cli+" ")
+		}
+		g.take(t, b)
+	}
+	_, err := script{
+		name: "the guide", text: g.text.String(), folder: g.folder, shell: []string{"bash", "--noprofile", "--norc"}, env: g.env,
+	}.run(t)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, g.lastWords(t))
+	}
+	for n, b := range g.ran {
+		if b.language == "json" {
+			g.compare(t, n, b)
+		}
+	}
+	if len(g.ran) < 10 {
+		t.Errorf("only %d snippets were run: this test looks in the wrong place", len(g.ran))
+	}
+}
+
+// take adds a snippet to what the reader does.
+func (g *guideRun) take(t *testing.T, b block) {
+	t.Helper()
+	n := len(g.ran)
+	switch {
+	case strings.HasPrefix(b.note, shownOnly):
+		t.Logf("line %d is %s", b.line, b.note)
+		return
+	case b.language == "sh" && b.note == otherTerminal:
+		g.start(t, n, b)
+	case b.language == "sh":
+		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q\n", b.text, g.file(n, "out"), g.file(n, "err"))
+	case b.language == "json":
+	case b.language == "hcl":
+		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
+		if !ok || !filepath.IsLocal(name) {
+			t.Fatalf("line %d: the first line of the file does not name it", b.line)
+		}
+		fmt.Fprintf(&g.text, "mkdir -p %q\ncat >%q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(name), name, b.text)
+	default:
+		t.Errorf("line %d: a snippet of %q that nothing tests", b.line, b.language)
+	}
+	g.ran = append(g.ran, b)
+}
+
+func (g *guideRun) file(n int, kind string) string {
+	return filepath.Join(g.outputs, fmt.Sprintf("%03d.%s", n, kind))
+}
+
+// start runs a simulator as long as the test lasts. It is ready when its first line is there.
+func (g *guideRun) start(t *testing.T, n int, b block) {
+	t.Helper()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", "exec "+b.text)
+	command.Dir, command.Env = g.folder, g.env
+	var log bytes.Buffer
+	command.Stderr = &log
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var line json.RawMessage
+	if err := json.NewDecoder(stdout).Decode(&line); err != nil {
+		t.Fatalf("line %d: %v\n%s", b.line, errors.Join(err, command.Wait()), &log)
+	}
+	if err := os.WriteFile(g.file(n, "out"), line, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(command.Process.Signal(os.Interrupt), command.Wait()); err != nil {
+			t.Errorf("line %d: %v\n%s", b.line, err, &log)
+		}
+	})
+}
+
+// lastWords shows the snippet that failed.
+func (g *guideRun) lastWords(t *testing.T) string {
+	t.Helper()
+	for n := len(g.ran) - 1; n >= 0; n-- {
+		said, err := os.ReadFile(g.file(n, "err"))
+		if err != nil {
+			continue
+		}
+		out, err := os.ReadFile(g.file(n, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("line %d:\n%s%s%s", g.ran[n].line, g.ran[n].text, out, said)
+	}
+	return "no snippet ran"
+}
+
+// compare holds the answer that a guide shows against that of the commands before it: the names must be the same, and
+// the kinds of the values. The values themselves depend on the day.
+func (g *guideRun) compare(t *testing.T, n int, b block) {
+	t.Helper()
+	if n == 0 || g.ran[n-1].language != "sh" {
+		t.Fatalf("line %d: an answer without a command before it", b.line)
+	}
+	output, err := os.ReadFile(g.file(n-1, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown, got any
+	if err := json.Unmarshal([]byte(b.text), &shown); err != nil {
+		t.Errorf("line %d: %v", b.line, err)
+		return
+	}
+	// The last of several answers is the one that is shown.
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		if err := decoder.Decode(&got); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Errorf("line %d: the commands before it do not answer in JSON: %v\n%s", b.line, err, output)
+			return
+		}
+	}
+	if difference := sameShape("", shown, got); difference != "" {
+		t.Errorf("line %d: %s\n%s", b.line, difference, output)
+	}
+}
+
+// sameShape says where two JSON values differ in more than their values; "" means nowhere. Null stands for any value.
+func sameShape(at string, shown, got any) string {
+	if shown == nil || got == nil {
+		return ""
+	}
+	switch shown := shown.(type) {
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok {
+			return at + " is no object"
+		}
+		for name := range got {
+			if _, ok := shown[name]; !ok {
+				return at + "." + name + " is not shown"
+			}
+		}
+		for name, value := range shown {
+			other, ok := got[name]
+			if !ok {
+				return at + "." + name + " does not exist"
+			}
+			if difference := sameShape(at+"."+name, value, other); difference != "" {
+				return difference
+			}
+		}
+	case []any:
+		got, ok := got.([]any)
+		if !ok || len(got) == 0 || len(shown) == 0 {
+			return at + " is an empty list, or none"
+		}
+		return sameShape(at+"[0]", shown[0], got[0])
+	default:
+		if fmt.Sprintf("%T", shown) != fmt.Sprintf("%T", got) {
+			return fmt.Sprintf("%s is shown as %T and is a %T", at, shown, got)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package simulator
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// controlGuide is where users read about the control API.
+const controlGuide = "../../templates/guides/simulator.md"
+
+// asked returns the fields that a call reads, as its handler asks for them. What the handler answers does not matter.
+func asked(t *testing.T, route controlRoute) []string {
+	t.Helper()
+	s, err := New(Config{Clock: ClockManual, Market: MarketStill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parseFields(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := route.handle(s, map[string]string{"id": "none", "user_code": "none"}, f); err != nil {
+		t.Logf("%s %s: %v", route.method, route.pattern, err)
+	}
+	return f.taken
+}
+
+// Every call has a section with a command, and a row for each of its fields; and nothing else has.
+func TestControlGuideHasEveryCallAndField(t *testing.T) {
+	content, err := os.ReadFile(controlGuide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, guide, _ := strings.Cut(string(content), "\n## The control API\n")
+	guide, _, _ = strings.Cut(guide, "\n## ")
+	sections := map[string]string{}
+	for _, section := range strings.Split(guide, "\n### `")[1:] {
+		call, text, _ := strings.Cut(section, "`\n")
+		sections[call] = text
+	}
+	fields := 0
+	for _, route := range controlRoutes {
+		call := route.method + " " + route.pattern
+		section, there := sections[call]
+		delete(sections, call)
+		if !there || !hasCommand(section, route) {
+			t.Errorf("%s: no section with a command of its own", call)
+		}
+		want := asked(t, route)
+		fields += len(want)
+		for _, field := range want {
+			if !strings.Contains(section, "\n| `"+field+"` | ") {
+				t.Errorf("%s: no row for %s", call, field)
+			}
+		}
+		for _, row := range strings.Split(section, "\n| `")[1:] {
+			if field, _, _ := strings.Cut(row, "`"); !slices.Contains(want, field) {
+				t.Errorf("%s: %s is no field of it", call, field)
+			}
+		}
+	}
+	for call := range sections {
+		t.Errorf("there is no call %s", call)
+	}
+	if fields < 20 {
+		t.Errorf("only %d fields were found: this test looks in the wrong place", fields)
+	}
+}
+
+// hasCommand tells whether a section shows curl with the method and the address of the call.
+func hasCommand(section string, route controlRoute) bool {
+	path, _, _ := strings.Cut(route.pattern, "{")
+	for command := range strings.SplitSeq(section, "\ncurl ") {
+		command, _, _ = strings.Cut(command, "\n```")
+		method := route.method == http.MethodGet || strings.Contains(command, "-X "+route.method+" ")
+		if method && strings.Contains(command, `"$GPURENT_CONTROL_URL`+path) {
+			return true
+		}
+	}
+	return false
+}
