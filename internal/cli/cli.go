@@ -42,7 +42,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	working := false
 	noteWork(root, &working)
-	err := root.ExecuteContext(ctx)
+	called, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -52,7 +52,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitFailure
 	default:
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), root.Name())
+		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), called.CommandPath())
 		return exitUsage
 	}
 }

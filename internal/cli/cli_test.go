@@ -47,6 +47,9 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 		if code != 2 || stdout.Len() > 0 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "Error: ") {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit 2 and one line on stderr", args, code, &stdout, text)
 		}
+		if help := "See terraform-provider-gpurent " + args[0] + " --help."; args[0] == "simulator" && !strings.Contains(text, help) {
+			t.Errorf("%q: stderr %q does not say where the flags are explained", args, text)
+		}
 	}
 }
 

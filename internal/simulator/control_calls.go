@@ -117,7 +117,7 @@ func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) 
 	set(&fault.Method, f.str("method", 0, 20))
 	set(&fault.Path, f.str("path", 0, 500))
 	set(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
-	set(&fault.Drop, f.str("drop", 0, 20))
+	set(&fault.Drop, f.enum("drop", DropBefore, DropAfter))
 	set(&fault.Probability, f.number("probability", 0, 1))
 	if status := f.integer("status", 400, 599); status != nil {
 		fault.Status = int(*status)
@@ -128,10 +128,7 @@ func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) 
 	if err := f.end(); err != nil {
 		return nil, err
 	}
-	if err := s.AddFault(fault); err != nil {
-		return nil, invalid("fault", text{err.Error(), err.Error()})
-	}
-	return nil, nil
+	return nil, s.AddFault(fault)
 }
 
 func controlClearFaults(s *Simulator, _ map[string]string, _ *fields) (any, error) {

@@ -84,8 +84,8 @@ func TestControlRefusals(t *testing.T) {
 		{"POST", "/device-codes/x", m{"decision": "maybe"}, "decision"},
 		{"POST", "/faults", m{"status": 500}, "path"},
 		{"POST", "/faults", m{"path": "/me", "status": 200}, "status"},
-		{"POST", "/faults", m{"path": "/me"}, "fault"},
-		{"POST", "/faults", m{"path": "/me", "drop": "later"}, "fault"},
+		{"POST", "/faults", m{"path": "/me"}, "status"},
+		{"POST", "/faults", m{"path": "/me", "drop": "later"}, "drop"},
 		{"POST", "/rate-limit", m{"per_minute_key": 1}, "per_minute_address"},
 	} {
 		r.control(c.method, c.path, c.body).invalid(c.field)

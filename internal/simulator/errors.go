@@ -61,7 +61,13 @@ type issue struct {
 	text  text
 }
 
-func (e *apiError) Error() string { return fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en) }
+func (e *apiError) Error() string {
+	said := fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en)
+	for _, i := range e.issues {
+		said += fmt.Sprintf("; %s %s", i.field, i.text.en)
+	}
+	return said
+}
 
 // fail returns the error of a code with the status and the message of the table.
 func fail(code errorCode) *apiError {

@@ -1,8 +1,8 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -14,6 +14,9 @@ const (
 	DropBefore = "before"
 	DropAfter  = "after"
 )
+
+// maxDelayMS is an hour.
+const maxDelayMS = int64(time.Hour / time.Millisecond)
 
 // Fault makes matching API requests fail. The first fault that matches a request acts, alone.
 type Fault struct {
@@ -35,24 +38,25 @@ type Fault struct {
 	Probability float64 `json:"probability"`
 }
 
+// validate says which field is wrong, as the control API answers it.
 func (f Fault) validate() error {
 	switch {
 	case f.Status != 0 && (f.Status < 400 || f.Status > 599):
-		return errors.New("status: must be 400 to 599")
+		return outOfRange("status", 400, 599)
 	case f.Drop != "" && f.Drop != DropBefore && f.Drop != DropAfter:
-		return fmt.Errorf("drop: must be %q or %q", DropBefore, DropAfter)
+		return invalid("drop", textOneOf.with(joined([]string{DropBefore, DropAfter})))
 	case f.Drop != "" && f.Status != 0:
-		return errors.New("drop: a connection that is cut has no status")
-	case f.DelayMS < 0 || f.DelayMS > int64(time.Hour/time.Millisecond):
-		return errors.New("delay_ms: must be between 0 and one hour")
+		return invalid("drop", text{"у оборванного соединения нет статуса: укажите одно из двух", "a connection that is cut has no status: give one of the two"})
+	case f.DelayMS < 0 || f.DelayMS > maxDelayMS:
+		return outOfRange("delay_ms", 0, maxDelayMS)
 	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:
-		return errors.New("status, delay_ms or drop: one of them must be given")
+		return invalid("status", text{"укажите status, drop или delay_ms: иначе сбоя нет", "give status, drop or delay_ms: else nothing would happen"})
 	case f.Times < 0:
-		return errors.New("times: must not be negative")
+		return outOfRange("times", 0, math.MaxInt32)
 	case f.Probability < 0 || f.Probability > 1:
-		return errors.New("probability: must be between 0 and 1")
+		return outOfRange("probability", 0, 1)
 	case f.Path != "" && !strings.HasPrefix(f.Path, "/"):
-		return errors.New("path: must begin with /")
+		return invalid("path", text{"должен начинаться с /", "must begin with /"})
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -179,7 +178,7 @@ func (s *Simulator) DecideDeviceCode(userCode string, approve bool) error {
 // AddFault makes matching requests fail from now on. It fails when the fault is malformed.
 func (s *Simulator) AddFault(f Fault) error {
 	if err := f.validate(); err != nil {
-		return fmt.Errorf("simulator: fault: %w", err)
+		return err
 	}
 	s.mu.Lock()
 	s.faults.add(f)
