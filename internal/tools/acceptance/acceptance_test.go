@@ -85,10 +85,11 @@ func TestPackagesWithTests(t *testing.T) {
 		"a/two_test.go":          source("package a\n\nfunc TestAccTwo() {}"),
 		"a/b/deep_test.go":       source("package b\n\nfunc TestAccDeep() {}"),
 		"c/unit_test.go":         source("package c\n\n// not func TestAcc\nfunc TestUnit() {}"),
-		"d/code.go":              source("package d\n\nfunc TestAccount() {}"),
+		"d/code.go":              source("package d\n\nfunc TestAccNone() {}"),
+		"d/account_test.go":      source("package d\n\nfunc TestAccount() {}"),
 		"e/testdata/x_test.go":   source("package x\n\nfunc TestAccX() {}"),
 		".cache/old/old_test.go": source("package old\n\nfunc TestAccOld() {}"),
-	}, testsPrefix)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// testsPrefix is how the names of acceptance tests begin.
-	testsPrefix = "TestAcc"
+	// tests is how the names of acceptance tests begin; "TestAccount" is none.
+	tests = "TestAcc[A-Z]"
 	// farewell is how long interrupted tests may take to end.
 	farewell = 10 * time.Second
 )
@@ -46,7 +46,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	packages, err := packagesWithTests(os.DirFS(root), testsPrefix)
+	packages, err := packagesWithTests(os.DirFS(root))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, pac
 		return err
 	}
 	begin := time.Now()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + testsPrefix}, packages...)...) //nolint:gosec // our own folders
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + tests}, packages...)...) //nolint:gosec // our own folders
 	cmd.Dir = root
 	cmd.Env = clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path)
 	if host := cli.ProviderHost(); host != "" {

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,7 +11,8 @@ import (
 // packagesWithTests are the packages below a module's folder, as "./folder",
 // that have a test whose name begins with the prefix. Handing go test these only
 // spares it from building every other test of the module.
-func packagesWithTests(module fs.FS, prefix string) ([]string, error) {
+func packagesWithTests(module fs.FS) ([]string, error) {
+	declared := regexp.MustCompile(`(?m)^func ` + tests)
 	var packages []string
 	err := fs.WalkDir(module, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -27,7 +28,7 @@ func packagesWithTests(module fs.FS, prefix string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if bytes.Contains(content, []byte("\nfunc "+prefix)) {
+		if declared.Match(content) {
 			packages = append(packages, "./"+path.Dir(file))
 		}
 		return nil
