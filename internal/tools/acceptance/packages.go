@@ -9,7 +9,7 @@ import (
 )
 
 // packagesWithTests are the packages below a module's folder, as "./folder",
-// that have a test whose name begins with the prefix. Handing go test these only
+// that have a test whose name is that of one. Handing go test these only
 // spares it from building every other test of the module.
 func packagesWithTests(module fs.FS) ([]string, error) {
 	declared := regexp.MustCompile(`(?m)^func ` + tests)
