@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // errorCode is what clients branch on.
@@ -62,11 +63,11 @@ type issue struct {
 }
 
 func (e *apiError) Error() string {
-	said := fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en)
+	said := []string{fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en)}
 	for _, i := range e.issues {
-		said += fmt.Sprintf("; %s %s", i.field, i.text.en)
+		said = append(said, i.field+" "+i.text.en)
 	}
-	return said
+	return strings.Join(said, "; ")
 }
 
 // fail returns the error of a code with the status and the message of the table.
