@@ -35,7 +35,7 @@ type simulator struct {
 func startSimulator(ctx context.Context, binary string) (*simulator, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	sim := &simulator{end: cancel, log: &bytes.Buffer{}}
-	sim.cmd = exec.CommandContext(ctx, binary, "simulator", "--clock", "real", "--time-scale", "60", "--boot", "8s", "--seed", "7")
+	sim.cmd = exec.CommandContext(ctx, binary, "simulator", "--clock", "real", "--time-scale", "60", "--boot", "8s", "--seed", "7", "--market", "still")
 	sim.cmd.Stderr = sim.log
 	sim.cmd.Cancel = func() error { return sim.cmd.Process.Signal(syscall.SIGTERM) }
 	sim.cmd.WaitDelay = stopTimeout
