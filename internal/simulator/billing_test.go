@@ -1,13 +1,10 @@
 package simulator_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -82,12 +79,11 @@ func TestMoneyRunsOut(t *testing.T) {
 }
 
 func moneyRunsOut(t *testing.T, jump bool) {
-	price := newRig(t).running("k", nil).Price.Running // the same in the market of one seed
 	r := newRig(t)
-	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(3 * price), CreditLimitKop: new(price / 2)}); err != nil {
+	i := r.running("k", nil)
+	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(3 * i.Price.Running), CreditLimitKop: new(i.Price.Running / 2)}); err != nil {
 		t.Fatal(err)
 	}
-	i := r.running("k", nil)
 	const hour = int64(time.Hour / time.Millisecond)
 	at := i.StartedAt.Add(3*time.Hour + time.Duration((i.Price.Running/2*hour+i.Price.Running-1)/i.Price.Running)*time.Millisecond)
 	if jump {
@@ -118,126 +114,4 @@ func moneyRunsOut(t *testing.T, jump bool) {
 		t.Fatal(err)
 	}
 	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-}
-
-// TestLedger drives random histories through two simulators, one of which is looked at more often. The ledger always
-// sums to the balance, every kopeck of usage belongs to a server, and looking changes nothing.
-func TestLedger(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		start := func(c *simulator.Config) {
-			c.Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			c.Wrap = nil // the contract is checked elsewhere, and checking takes most of the time
-		}
-		often, seldom := newRig(t, start), newRig(t, start)
-		both := func(do func(r *rig)) { do(often); do(seldom) }
-		var ids, rented []string
-		rt.Repeat(map[string]func(*rapid.T){
-			"": func(*rapid.T) { checkLedger(rt, often) },
-			"rent": func(rt *rapid.T) {
-				open := seldom.cheapest()
-				if len(open) == 0 {
-					return
-				}
-				o := rapid.SampledFrom(open).Draw(rt, "offer")
-				body := m{
-					"offer_id": o.ID, "disk_gb": rapid.IntRange(20, 150).Draw(rt, "disk"),
-					"type": rapid.SampledFrom([]string{"on_demand", "interruptible"}).Draw(rt, "type"),
-				}
-				key := fmt.Sprint("key", len(ids))
-				often.rent(key, body)
-				if a := seldom.rent(key, body); a.status == 201 {
-					var i instance
-					a.into(&i)
-					ids, rented = append(ids, i.ID), append(rented, o.ID)
-				}
-			},
-			"act": func(rt *rapid.T) {
-				if len(ids) == 0 {
-					return
-				}
-				id := rapid.SampledFrom(ids).Draw(rt, "instance")
-				switch rapid.IntRange(0, 4).Draw(rt, "action") {
-				case 0, 1:
-					both(func(r *rig) { r.do("POST", "/instances/"+id+"/start", nil) })
-				case 2, 3:
-					both(func(r *rig) { r.do("POST", "/instances/"+id+"/stop", nil) })
-				default:
-					both(func(r *rig) { r.do("DELETE", "/instances/"+id, nil) })
-				}
-			},
-			"market": func(rt *rapid.T) {
-				if len(rented) == 0 {
-					return
-				}
-				id := rapid.SampledFrom(rented).Draw(rt, "offer")
-				price := rapid.Int64Range(1000, 9000).Draw(rt, "price")
-				both(func(r *rig) {
-					if err := r.SetOffer(id, simulator.OfferPatch{InterruptibleKopH: &price}); err != nil {
-						rt.Fatal(err)
-					}
-				})
-			},
-			"money": func(rt *rapid.T) {
-				kop := rapid.Int64Range(-1000, 60_000).Draw(rt, "kop")
-				both(func(r *rig) {
-					if err := r.SetAccount(simulator.AccountPatch{BalanceKop: &kop}); err != nil {
-						rt.Fatal(err)
-					}
-				})
-			},
-			"wait": func(rt *rapid.T) {
-				d := time.Duration(rapid.Int64Range(1, int64(5*time.Hour/time.Millisecond)).Draw(rt, "ms")) * time.Millisecond
-				seldom.Advance(d)
-				for left := d; left > 0; {
-					part := min(left, max((d/3).Truncate(time.Millisecond), time.Millisecond))
-					often.Advance(part)
-					checkLedger(rt, often)
-					left -= part
-				}
-			},
-		})
-		paths := []string{"/balance", "/transactions?limit=200", "/instances?status=all&limit=200"}
-		for _, id := range ids {
-			paths = append(paths, "/instances/"+id+"/logs?tail=1000")
-		}
-		for _, path := range paths {
-			if a, b := often.do("GET", path, nil), seldom.do("GET", path, nil); string(a.raw) != string(b.raw) {
-				rt.Fatalf("%s depends on how often it is read:\n%s\n%s", path, a.raw, b.raw)
-			}
-		}
-	})
-}
-
-func checkLedger(t interface{ Fatalf(string, ...any) }, r *rig) {
-	b := r.balance()
-	entries := list[transaction](r, "/transactions", 200)
-	instances := list[instance](r, "/instances?status=all", 200)
-	var sum, used, cost, burn int64
-	for _, e := range entries {
-		sum += e.Amount
-		if e.Type == "usage" {
-			used -= e.Amount
-		}
-	}
-	for _, i := range instances {
-		cost += i.Cost
-		switch i.Status {
-		case "running", "stopping":
-			burn += i.Price.Running
-		case "stopped", "outbid":
-			burn += i.Price.Stopped
-		}
-	}
-	if sum != b.Balance {
-		t.Fatalf("the ledger sums to %d, the balance is %d", sum, b.Balance)
-	}
-	if b.Available != b.Balance-(cost-used) {
-		t.Fatalf("available %d, want %d less %d accrued and not posted", b.Available, b.Balance, cost-used)
-	}
-	if b.Burn < burn {
-		t.Fatalf("burn %d, the servers cost %d", b.Burn, burn)
-	}
-	if !slices.IsSortedFunc(entries, func(a, b transaction) int { return b.At.Compare(a.At) }) {
-		t.Fatalf("the ledger is not newest first")
-	}
 }
