@@ -27,9 +27,10 @@ const (
 	maxMemory = 300_000_000
 )
 
-// BenchmarkLoad is a fleet of thousands and hundreds of clients: those of "paced" keep to the request limit, the others
-// ask again as soon as they are answered. It reports the slow end of what the clients see, over real connections in this
-// same process, and the memory of both sides; and it fails beyond the bounds above.
+// BenchmarkLoad is a fleet of thousands and hundreds of clients: those of "paced" keep to the request limit, those of
+// "rushed" ask again as soon as they are answered, so that the machine has nothing left. It reports the slow end of what
+// the clients see, over real connections in this same process, and the memory of both sides. It fails beyond the bounds
+// above, but for the time of the rushed, which tells more of what else the machine does.
 func BenchmarkLoad(b *testing.B) {
 	server, paths := loadedServer(b)
 	list := func(int) string { return "/instances?limit=200" }
@@ -41,8 +42,8 @@ func BenchmarkLoad(b *testing.B) {
 	}{
 		{"paced-list", list, pace},
 		{"paced-get", get, pace},
-		{"list", list, 0},
-		{"get", get, 0},
+		{"rushed-list", list, 0},
+		{"rushed-get", get, 0},
 	} {
 		b.Run(query.name, func(b *testing.B) { hammer(b, server, query.path, query.pause) })
 	}
@@ -107,17 +108,21 @@ func hammer(b *testing.B, server *simulator.Server, path func(n int) string, pau
 	}
 	clients.Wait()
 	b.StopTimer()
-	report(b, slices.Concat(took...))
+	p99 := report(b, slices.Concat(took...))
+	if pause > 0 && p99 > maxP99 {
+		b.Errorf("p99 %v: want at most %v", p99, maxP99)
+	}
 }
 
-func report(b *testing.B, took []time.Duration) {
+func report(b *testing.B, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
-	p99 := took[len(took)*99/100]
+	p99 = took[len(took)*99/100]
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
-	if p99 > maxP99 || memory.Sys > maxMemory {
-		b.Errorf("p99 %v and %d bytes of memory: want at most %v and %d", p99, memory.Sys, maxP99, maxMemory)
+	if memory.Sys > maxMemory {
+		b.Errorf("%d bytes of memory: want at most %d", memory.Sys, maxMemory)
 	}
+	return p99
 }
