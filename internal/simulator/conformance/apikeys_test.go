@@ -1,0 +1,111 @@
+package conformance
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The document's chapter "API keys".
+
+var scopes = []string{"user:read", "user:write", "instances:read", "instances:write", "billing:read"}
+
+func TestAPIKeyIsCreatedWithItsSecretOnce(t *testing.T) {
+	s := start(t)
+	created := s.post("/api-keys", object{"name": "ci", "scopes": scopes, "expires_in_days": 7}).created()
+	createdKeyTable().judge(t, created)
+	secret, prefix := text(created, "secret"), text(created, "prefix")
+	equal(t, "length of the secret", len(secret), 44)
+	check(t, strings.Trim(secret[4:], "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "", "the secret %q is not base62 after its prefix", secret)
+	check(t, prefix != "" && strings.HasPrefix(secret, prefix), "prefix %q of %q", prefix, secret)
+	equal(t, "source", text(created, "source"), "api")
+	equal(t, "expires_at", instant(created, "expires_at").Sub(instant(created, "created_at")), 7*24*time.Hour)
+	for _, o := range s.list("/api-keys") {
+		apiKeyTable().judge(t, o)
+		check(t, !strings.Contains(brief(o), secret), "the list shows the secret")
+	}
+	other, _ := s.newKey("user:read")
+	check(t, other != secret && other[:4] == secret[:4], "secrets %q and %q", secret, other)
+}
+
+func TestAPIKeyBounds(t *testing.T) {
+	s := start(t)
+	good := object{"name": "ci", "scopes": []string{"user:read"}}
+	list := []edge{
+		{"name", absent{}, false}, {"name", "", false}, {"name", "x", true}, {"name", strings.Repeat("я", 60), true}, {"name", strings.Repeat("я", 61), false},
+		{"scopes", absent{}, false}, {"scopes", []string{}, false}, {"scopes", []string{"user:read", "user:admin"}, false}, {"scopes", []any{1}, false}, {"scopes", scopes, true},
+		{"expires_in_days", absent{}, true}, {"expires_in_days", nil, true}, {"expires_in_days", 0, false}, {"expires_in_days", 1, true},
+		{"expires_in_days", 3650, true}, {"expires_in_days", 3651, false}, {"expires_in_days", 1.5, false}, {"expires_in_days", "7", false},
+		{"secret", "mine", false},
+	}
+	list = append(list, wrongKinds("name", "string", false)...)
+	list = append(list, wrongKinds("scopes", "array", false)...)
+	edges(good, list, func(body object) answer { return s.post("/api-keys", body) })
+	for _, scope := range scopes {
+		o := s.post("/api-keys", object{"name": scope, "scopes": []string{scope}}).created()
+		check(t, brief(o["scopes"]) == brief([]any{scope}), "scopes %s", brief(o["scopes"]))
+	}
+}
+
+func TestAPIKeyGrantsNoMoreThanItsIssuerHas(t *testing.T) {
+	s := start(t)
+	secret, _ := s.newKey("user:read", "user:write")
+	weak := s.as(secret)
+	weak.post("/api-keys", object{"name": "same", "scopes": []string{"user:write"}}).created()
+	for _, scope := range scopes[2:] {
+		weak.post("/api-keys", object{"name": "more", "scopes": []string{"user:read", scope}}).fails("forbidden")
+	}
+}
+
+func TestAPIKeyIsRevokedAtOnce(t *testing.T) {
+	s := start(t)
+	secret, id := s.newKey(scopes...)
+	mine := s.as(secret)
+	mine.get("/me").ok()
+	mine.delete("/api-keys/" + id).want(http.StatusNoContent) // the key in use
+	mine.get("/me").fails("unauthorized")
+	mine.delete("/api-keys/" + id).fails("unauthorized")
+	s.delete("/api-keys/" + id).fails("not_found")
+	s.delete("/api-keys/key_nobody").fails("not_found")
+	check(t, !slices.Contains(ids(s.list("/api-keys")), id), "a revoked key is listed")
+}
+
+func TestAPIKeyExpiresToTheInstant(t *testing.T) {
+	s := start(t)
+	o := s.post("/api-keys", object{"name": "short", "scopes": scopes, "expires_in_days": 1}).created()
+	short, id := s.as(text(o, "secret")), text(o, "id")
+	left := instant(o, "expires_at").Sub(s.now())
+	s.advance((left - time.Second).Seconds())
+	short.get("/me").ok()
+	check(t, slices.Contains(ids(s.list("/api-keys")), id), "a key that works is not listed")
+	s.advance(1)
+	short.get("/me").fails("unauthorized")
+	check(t, !slices.Contains(ids(s.list("/api-keys")), id), "an expired key is listed")
+	forever := s.post("/api-keys", object{"name": "forever", "scopes": scopes}).created()
+	equal(t, "expires_at", forever["expires_at"], nil)
+	s.advance(9 * 365 * 24 * 3600)
+	s.as(text(forever, "secret")).get("/me").ok()
+}
+
+func TestAPIKeyRemembersItsLastUse(t *testing.T) {
+	s := start(t)
+	secret, id := s.newKey("user:read")
+	used := func() any {
+		for _, o := range s.list("/api-keys") {
+			if text(o, "id") == id {
+				return o["last_used_at"]
+			}
+		}
+		t.Fatal("the key is not listed")
+		return nil
+	}
+	equal(t, "last_used_at", used(), nil)
+	s.as(secret).get("/me").ok()
+	first := used()
+	check(t, first != nil, "last_used_at is null after a use")
+	s.advance(100)
+	s.as(secret).get("/me").ok()
+	check(t, used() != first, "last_used_at stands still at %v", first)
+}

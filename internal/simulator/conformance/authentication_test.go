@@ -1,0 +1,101 @@
+package conformance
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The document's chapter "Authentication", and the column "Scope" of the tables of operations.
+
+// concrete fills the placeholders of an operation with what is there.
+func (s *service) concrete(op operation, instance string) string {
+	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}", "nobody", "{slug}", "nobody").Replace(op.path)
+}
+
+func TestScopeOpensItsOperationsOnly(t *testing.T) {
+	s := start(t)
+	instance := text(s.running(nil), "id")
+	keys := map[string]*service{}
+	for _, scope := range scopes {
+		secret, _ := s.newKey(scope)
+		keys[scope] = s.as(secret)
+	}
+	for _, op := range operations() {
+		path := s.concrete(op, instance)
+		for _, scope := range scopes {
+			if op.method == http.MethodDelete && scope == op.scope || strings.HasSuffix(op.path, "/stop") && scope == op.scope {
+				continue // judged below: it would end the instance
+			}
+			a := keys[scope].call(op.method, path, op.body)
+			a.what = scope + ": " + a.what
+			if op.scope == scope || op.scope == "public" || op.scope == "optional" {
+				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.what, a.status)
+			} else {
+				a.fails("forbidden")
+			}
+		}
+	}
+	keys["instances:write"].act(instance, "stop").ok()
+	keys["instances:write"].delete("/instances/" + instance).ok()
+}
+
+func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
+	s := start(t)
+	revoked, id := s.newKey(scopes...)
+	s.delete("/api-keys/" + id).want(http.StatusNoContent)
+	expired := s.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
+	s.advance(24 * 3600)
+	headers := map[string]string{
+		"no key": "", "unknown": "Bearer " + strings.Repeat("x", 44), "revoked": "Bearer " + revoked, "expired": "Bearer " + text(expired, "secret"),
+		"no scheme": s.key, "another scheme": "Basic " + s.key, "empty": "Bearer ", "a prefix of the key": "Bearer " + s.key[:43],
+	}
+	for name, header := range headers {
+		bare := s.as("").with("Authorization", header)
+		for _, op := range operations() {
+			a := bare.call(op.method, s.concrete(op, "nobody"), op.body)
+			a.what = name + ": " + a.what
+			switch {
+			case op.scope == "public" || op.scope == "optional" && name == "no key":
+				check(t, a.status != http.StatusUnauthorized, "%s: 401", a.what)
+			default:
+				a.fails("unauthorized")
+			}
+		}
+	}
+}
+
+func TestBlockedAccountIsForbidden(t *testing.T) {
+	s := start(t)
+	s.account(object{"blocked": true})
+	for _, op := range operations() {
+		a := s.call(op.method, s.concrete(op, "nobody"), op.body)
+		if op.scope == "public" || op.scope == "optional" {
+			check(t, a.status != http.StatusForbidden, "%s: 403", a.what)
+		} else {
+			a.fails("forbidden")
+		}
+	}
+	s.account(object{"blocked": false})
+	s.get("/me").ok()
+}
+
+func TestOwnTemplatesShowWithAKeyOnly(t *testing.T) {
+	s := start(t)
+	o := s.post("/templates", object{"name": "mine", "image": "registry.example/mine:1"}).created()
+	seen := func(s *service) (own, all int) {
+		for _, o := range s.list("/templates") {
+			all++
+			if text(o, "owner") == "me" {
+				own++
+			}
+		}
+		return own, all
+	}
+	own, all := seen(s)
+	equal(t, "own templates with a key", own, 1)
+	public, catalogue := seen(s.as(""))
+	equal(t, "own templates without a key", public, 0)
+	equal(t, "templates of the catalogue", catalogue, all-1)
+	check(t, o["public"] == false, "an own template is public")
+}

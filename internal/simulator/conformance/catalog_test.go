@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// The document's chapter "Catalog", but for the filters of offers and the templates.
+
+// The figures of a model follow from the offers that are available.
+func TestCatalogGpus(t *testing.T) {
+	s := start(t)
+	judge := func(when string) {
+		t.Helper()
+		for _, model := range s.list("/gpus") {
+			var gpus, cheapest, interruptible int64
+			for _, o := range s.list("/offers?gpu=" + text(model, "slug")) {
+				n := whole(o, "gpu.count")
+				gpus += n
+				if per := whole(o, "price.on_demand_kop_h"); cheapest == 0 || per < cheapest*n {
+					cheapest = (per + n/2) / n
+				}
+				if per := whole(o, "price.interruptible_kop_h"); per > 0 && (interruptible == 0 || per < interruptible*n) {
+					interruptible = (per + n/2) / n
+				}
+				equal(t, "vram_gb of "+text(model, "slug"), whole(o, "gpu.vram_gb"), whole(model, "vram_gb"))
+				equal(t, "name of "+text(model, "slug"), text(o, "gpu.name"), text(model, "name"))
+			}
+			equal(t, when+": available_gpus of "+text(model, "slug"), whole(model, "available_gpus"), gpus)
+			check(t, near(whole(model, "from_kop_h"), cheapest), "%s: from_kop_h of %v is %v, want %d", when, model["slug"], model["from_kop_h"], cheapest)
+			check(t, near(whole(model, "from_interruptible_kop_h"), interruptible), "%s: from_interruptible_kop_h of %v is %v, want %d", when, model["slug"], model["from_interruptible_kop_h"], interruptible)
+		}
+	}
+	judge("at first")
+	for n, o := range s.list("/offers") {
+		switch n % 5 {
+		case 0:
+			s.offer(text(o, "id"), object{"available": false})
+		case 1:
+			s.offer(text(o, "id"), object{"on_demand_kop_h": 777})
+		case 2:
+			s.rent(object{"offer_id": o["id"]})
+		}
+	}
+	s.advance(60)
+	judge("after the market moved")
+}
+
+func TestCatalogOffer(t *testing.T) {
+	s := start(t).as("")
+	for _, o := range s.list("/offers")[:20] {
+		one := s.get("/offers/" + text(o, "id")).ok()
+		equal(t, "the offer alone and in the list", brief(one), brief(o))
+	}
+	for _, id := range []string{"none", "0", "off_", "%20", "%D0%B9", "..", "%2e%2e", "a%2Fb", "off_%00"} {
+		s.get("/offers/" + id).fails("not_found")
+	}
+}
+
+// Only offers that are available right now are listed.
+func TestCatalogOnlyAvailable(t *testing.T) {
+	s := start(t)
+	listed := func(id string) bool { return slices.Contains(ids(s.list("/offers")), id) }
+	i := s.rent(nil)
+	id := s.ofInstance(i)
+	check(t, !listed(id), "an offer that is rented is listed")
+	if a := s.get("/offers/" + id); a.status == http.StatusOK {
+		equal(t, "available of a rented offer", a.object()["available"], any(false))
+	} else {
+		a.fails("not_found")
+	}
+	s.delete("/instances/" + text(i, "id")).ok()
+	s.settle(text(i, "id"), "destroyed")
+	s.advance(60)
+	check(t, listed(id), "an offer that was released is not listed")
+	s.offer(id, object{"available": false})
+	check(t, !listed(id), "an offer that was taken from the market is listed")
+	s.offer(id, object{"available": true, "online": false})
+	check(t, !listed(id), "an offer whose host is gone is listed")
+	s.offer(id, object{"online": true})
+	check(t, listed(id), "an offer whose host is back is not listed")
+}
+
+// Without a key there is the catalogue, with one the caller's own templates as well; a bad key is an error, not nobody.
+func TestCatalogTemplatesWithAndWithoutKey(t *testing.T) {
+	s := start(t)
+	catalogue := ids(s.as("").list("/templates"))
+	o := s.post("/templates", object{"name": "mine", "image": "alpine:3"}).created()
+	equal(t, "owner", text(o, "owner"), "me")
+	equal(t, "public", o["public"], any(false))
+	slug := text(o, "slug")
+	check(t, slices.Contains(ids(s.list("/templates")), slug), "the own template is not listed with a key")
+	check(t, slices.Equal(ids(s.as("").list("/templates")), catalogue), "the catalogue changed with an own template")
+	for _, mine := range s.list("/templates") {
+		equal(t, "owner of "+text(mine, "slug"), text(mine, "owner") == "me", text(mine, "slug") == slug)
+	}
+	limited, _ := s.newKey("billing:read")
+	check(t, slices.Contains(ids(s.as(limited).list("/templates")), slug), "the own template is not listed with another key of the account")
+	revoked, id := s.newKey("user:read")
+	s.delete("/api-keys/" + id).want(http.StatusNoContent)
+	for _, bad := range []string{"x", revoked, s.key + "x", "gpr_" + "0000000000000000000000000000000000000000"} {
+		s.as(bad).get("/templates").fails("unauthorized")
+	}
+	s.as("").with("Authorization", "Basic eDp5").get("/templates").fails("unauthorized")
+}

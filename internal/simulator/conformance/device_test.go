@@ -1,0 +1,115 @@
+package conformance
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// The document's chapter "Terminal login".
+
+// login starts one.
+func (s *service) login() object {
+	s.t.Helper()
+	o := s.as("").post("/auth/device", object{"client_name": "terminal"}).ok()
+	deviceCodeTable().judge(s.t, o)
+	return o
+}
+
+func (s *service) poll(login object) answer {
+	s.t.Helper()
+	return s.as("").post("/auth/device/token", object{"device_code": login["device_code"]})
+}
+
+func (s *service) decide(login object, decision string) {
+	s.t.Helper()
+	s.steer(http.MethodPost, "/device-codes/"+text(login, "user_code"), object{"decision": decision})
+}
+
+func TestDeviceCode(t *testing.T) {
+	s := start(t)
+	o := s.login()
+	equal(t, "expires_in", whole(o, "expires_in"), 600)
+	check(t, whole(o, "interval") > 0, "interval %v", o["interval"])
+	page, err := url.Parse(text(o, "verification_uri"))
+	check(t, err == nil && page.Host != "", "verification_uri %q: %v", text(o, "verification_uri"), err)
+	complete := text(o, "verification_uri_complete")
+	check(t, strings.HasPrefix(complete, text(o, "verification_uri")) && strings.Contains(complete, url.QueryEscape(text(o, "user_code"))), "verification_uri_complete %q", complete)
+	check(t, !strings.Contains(complete, text(o, "device_code")), "the page's address tells the device code")
+	another := s.login()
+	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"], "two logins share a code")
+	list := append([]edge{
+		{"client_name", absent{}, true}, {"client_name", strings.Repeat("ю", 60), true}, {"client_name", strings.Repeat("ю", 61), false}, {"unknown", 1, false},
+	}, wrongKinds("client_name", "string", false)...)
+	edges(object{}, list, func(body object) answer { return s.as("").post("/auth/device", body) })
+	edges(object{"device_code": "x"}, append([]edge{{"device_code", absent{}, false}, {"unknown", 1, false}}, wrongKinds("device_code", "string", false)...), func(body object) answer {
+		return s.as("").post("/auth/device/token", body)
+	})
+}
+
+func TestDeviceTokenIsIssuedOnce(t *testing.T) {
+	s := start(t)
+	login := s.login()
+	interval := float64(whole(login, "interval"))
+	s.poll(login).fails("authorization_pending")
+	s.advance(interval)
+	s.poll(login).fails("authorization_pending")
+	s.decide(login, "approve")
+	s.advance(interval)
+	token := s.poll(login).ok()
+	deviceTokenTable().judge(t, token)
+	key := s.as(text(token, "api_key"))
+	key.get("/me").ok()
+	key.get("/balance").ok()
+	found := false
+	for _, o := range s.list("/api-keys") {
+		if o["id"] == token["key_id"] {
+			found = true
+			equal(t, "source", text(o, "source"), "cli")
+		}
+	}
+	check(t, found, "the key is not listed")
+	equal(t, "user.email", text(token, "user.email"), text(s.get("/me").ok(), "email"))
+	s.advance(interval)
+	s.poll(login).fails("expired_token")
+}
+
+func TestDeviceLoginIsDenied(t *testing.T) {
+	s := start(t)
+	login := s.login()
+	s.decide(login, "deny")
+	s.poll(login).fails("access_denied")
+}
+
+func TestDevicePollingTooFastLengthensTheInterval(t *testing.T) {
+	s := start(t)
+	login := s.login()
+	interval := float64(whole(login, "interval"))
+	s.poll(login).fails("authorization_pending")
+	s.advance(interval - 1)
+	s.poll(login).fails("slow_down")
+	// The client that goes on at the old pace is too fast now.
+	s.advance(interval)
+	s.poll(login).fails("slow_down")
+	s.advance(3 * interval)
+	s.poll(login).fails("authorization_pending")
+	s.advance(3*interval - 1)
+	s.poll(login).fails("slow_down")
+	s.advance(4 * interval)
+	s.poll(login).fails("authorization_pending")
+}
+
+func TestDeviceCodeLivesTenMinutes(t *testing.T) {
+	s := start(t)
+	old, late, approved := s.login(), s.login(), s.login()
+	s.decide(approved, "approve")
+	s.advance(599)
+	s.poll(old).fails("authorization_pending")
+	s.decide(late, "approve")
+	s.poll(late).ok()
+	s.advance(1)
+	s.poll(old).fails("expired_token")
+	s.poll(approved).fails("expired_token")
+	s.as("").post("/auth/device/token", object{"device_code": "nobody has this one"}).fails("expired_token")
+}

@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// filter is a value of one of the query parameters of GET /offers, and what a listed offer must then be like.
+type filter struct {
+	query string
+	holds func(o object) bool
+}
+
+func oneOf(path, list string) func(object) bool {
+	return func(o object) bool { return slices.Contains(strings.Split(list, ","), fmt.Sprint(at(o, path))) }
+}
+
+// atLeast is a lower bound, which an unknown fact never meets.
+func atLeast(path string, bound float64) func(object) bool {
+	return func(o object) bool { v, known := decimal(o, path); return known && v >= bound }
+}
+
+func atMost(path string, bound float64) func(object) bool {
+	return func(o object) bool { v, known := decimal(o, path); return known && v <= bound }
+}
+
+// bounds are a bound below, between, at and above the values that the offers have.
+func bounds(offers []object, name, path string) []filter {
+	list := []filter{{name + "=0", atLeast(path, 0)}}
+	var values []float64
+	for _, o := range offers {
+		if v, known := decimal(o, path); known {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	for _, n := range []int{0, len(values) / 3, len(values) / 2, len(values) - 1} {
+		for _, v := range []float64{values[n], values[n] + 0.0625, values[n] - 0.0625} {
+			if v < 0 || name == "min_reliability" && v > 1 {
+				continue
+			}
+			list = append(list, filter{name + "=" + strconv.FormatFloat(v, 'f', -1, 64), atLeast(path, v)})
+		}
+	}
+	return list
+}
+
+func offerFilters(offers []object) []filter {
+	list := []filter{
+		{"gpu=rtx_4090", oneOf("gpu.slug", "rtx_4090")},
+		{"gpu=rtx_4090,h100_sxm", oneOf("gpu.slug", "rtx_4090,h100_sxm")},
+		{"num_gpus=1", oneOf("gpu.count", "1")},
+		{"num_gpus=2", oneOf("gpu.count", "2")},
+		{"num_gpus=4", oneOf("gpu.count", "4")},
+		{"num_gpus=8", oneOf("gpu.count", "8")},
+		{"num_gpus=2,8", oneOf("gpu.count", "2,8")},
+		{"min_gpus=1", atLeast("gpu.count", 1)},
+		{"min_gpus=2", atLeast("gpu.count", 2)},
+		{"min_gpus=3", atLeast("gpu.count", 3)},
+		{"min_gpus=8", atLeast("gpu.count", 8)},
+		{"min_gpus=1000", atLeast("gpu.count", 1000)},
+		{"country=US", oneOf("country", "US")},
+		{"country=DE,NL,RU", oneOf("country", "DE,NL,RU")},
+		{"verified=true", func(o object) bool { return o["verified"] == any(true) }},
+		{"gpu=rtx_4090&num_gpus=1&verified=true&min_cuda=12", func(o object) bool {
+			return text(o, "gpu.slug") == "rtx_4090" && whole(o, "gpu.count") == 1 && o["verified"] == any(true) && atLeast("cuda_max", 12)(o)
+		}},
+	}
+	for _, b := range [][2]string{{"min_reliability", "reliability"}, {"min_vram_gb", "gpu.vram_gb"}, {"min_cuda", "cuda_max"}, {"min_disk_gb", "disk.max_gb"},
+		{"min_inet_down_mbps", "network.down_mbps"}} {
+		list = append(list, bounds(offers, b[0], b[1])...)
+	}
+	return list
+}
+
+// Each offer that is listed satisfies the filter, and none that satisfies it is missing.
+func TestOfferFilters(t *testing.T) {
+	s := start(t)
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+		all := s.list("/offers?type=" + kind)
+		list := offerFilters(all)
+		for _, n := range []int{0, len(all) / 2, len(all) - 1} {
+			v := whole(all[n], price)
+			for _, bound := range []int64{v - 1, v, v + 1} {
+				list = append(list, filter{fmt.Sprintf("max_price_kop_h=%d", bound), atMost(price, float64(bound))})
+			}
+		}
+		list = append(list, filter{"max_price_kop_h=0", atMost(price, 0)})
+		passing := map[string]int{}
+		for _, f := range list {
+			got := s.list("/offers?type=" + kind + "&" + f.query)
+			for _, o := range got {
+				check(t, f.holds(o), "%s %s: %v does not satisfy it", kind, f.query, o["id"])
+			}
+			var want []string
+			for _, o := range all {
+				if f.holds(o) {
+					want = append(want, text(o, "id"))
+				}
+			}
+			check(t, slices.Equal(ids(got), want), "%s %s: %d offers, want %d, in the order of the whole list", kind, f.query, len(got), len(want))
+			name, _, _ := strings.Cut(f.query, "=")
+			if len(want) > 0 && len(want) < len(all) {
+				passing[name]++
+			}
+		}
+		for _, name := range []string{"gpu", "num_gpus", "min_gpus", "country", "verified", "min_reliability", "min_vram_gb", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "max_price_kop_h"} {
+			check(t, passing[name] > 0, "%s: no filter of it parted the offers", name)
+		}
+	}
+}
+
+// An offer without an interruptible price cannot be rented so, and is not listed so.
+func TestOfferType(t *testing.T) {
+	s := start(t)
+	usual, onDemand, interruptible := s.list("/offers"), s.list("/offers?type=on_demand"), s.list("/offers?type=interruptible")
+	check(t, slices.Equal(ids(usual), ids(onDemand)), "the default type is not on_demand")
+	var want []string
+	for _, o := range usual {
+		if at(o, "price.interruptible_kop_h") != nil {
+			want = append(want, text(o, "id"))
+		}
+	}
+	got := ids(interruptible)
+	slices.Sort(got)
+	slices.Sort(want)
+	check(t, slices.Equal(got, want), "interruptible: %d offers, want the %d with such a price", len(got), len(want))
+	check(t, len(want) < len(usual), "every offer has an interruptible price: the test proves nothing")
+}
+
+func TestOfferQueryBounds(t *testing.T) {
+	s := start(t).as("")
+	for name, values := range map[string][2][]string{
+		// The first list passes, the second does not.
+		"num_gpus":           {{"1", "2", "4", "8", "1,2,4,8"}, {"0", "3", "16", "x", "1,x", "-1", "1.5"}},
+		"min_gpus":           {{"1", "8", "1000"}, {"0", "-1", "1.5", "x", "", "1e1", "99999999999999999999"}},
+		"type":               {{"on_demand", "interruptible"}, {"", "spot", "ON_DEMAND", "on_demand,interruptible"}},
+		"min_reliability":    {{"0", "1", "0.5", "0.999"}, {"-0.001", "1.001", "x", "", "NaN", "Inf"}},
+		"min_vram_gb":        {{"0", "23.5", "1000"}, {"-1", "-0.5", "x", "", "NaN", "Inf", "-Inf", "1e999"}},
+		"max_price_kop_h":    {{"0", "1", "100000000"}, {"-1", "1.5", "x", "", "NaN", "99999999999999999999"}},
+		"verified":           {{"true", "false"}, {"", "yes", "2", "TRUE!", "null"}},
+		"min_cuda":           {{"0", "12", "12.4"}, {"x", "", "NaN", "Inf", "12.4.1"}},
+		"min_disk_gb":        {{"0", "100.5"}, {"-1", "x", "", "NaN", "Inf"}},
+		"min_inet_down_mbps": {{"0", "100.5"}, {"-1", "x", "", "NaN", "Inf"}},
+		"order":              {{"price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram", "inet_down"}, {"", "-dlperf", "PRICE", "price,dlperf", "name", "+price"}},
+		"limit":              {{"1", "200"}, {"0", "201", "x"}},
+	} {
+		for _, value := range values[0] {
+			s.get("/offers?" + name + "=" + url.QueryEscape(value)).want(http.StatusOK)
+		}
+		for _, value := range values[1] {
+			s.get("/offers?" + name + "=" + url.QueryEscape(value)).invalid(name)
+		}
+		s.get(fmt.Sprintf("/offers?%s=%s&%s=%s", name, values[0][0], name, values[0][0])).invalid(name)
+	}
+	s.get("/offers?gpu=rtx_4090&gpu=h200").invalid("gpu")
+	s.get("/offers?country=US&country=DE").invalid("country")
+	s.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
+}
+
+// Several mistakes are told at once or one by one, but each that is told is one.
+func TestOfferQueryIssues(t *testing.T) {
+	s := start(t).as("")
+	details := s.get("/offers?limit=0&order=x&gpu=rtx_4090").fails("validation_error")
+	issues, _ := details["issues"].([]any)
+	for _, issue := range issues {
+		field := text(issue.(object), "field")
+		check(t, field == "limit" || field == "order", "an issue of %q, which is right", field)
+	}
+}
+
+func TestOfferOrders(t *testing.T) {
+	s := start(t)
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+		path := "/offers?type=" + kind
+		check(t, slices.Equal(ids(s.list(path)), ids(s.list(path+"&order=price"))), "%s: the default order is not price", kind)
+		for order, key := range map[string]func(o object) (float64, bool){
+			"price":       func(o object) (float64, bool) { return decimal(o, price) },
+			"-price":      func(o object) (float64, bool) { v, known := decimal(o, price); return -v, known },
+			"dlperf":      func(o object) (float64, bool) { v, known := decimal(o, "dlperf"); return -v, known },
+			"reliability": func(o object) (float64, bool) { v, known := decimal(o, "reliability"); return -v, known },
+			"vram":        func(o object) (float64, bool) { v, known := decimal(o, "gpu.vram_gb"); return -v, known },
+			"inet_down":   func(o object) (float64, bool) { v, known := decimal(o, "network.down_mbps"); return -v, known },
+			"dlperf_per_price": func(o object) (float64, bool) {
+				v, known := decimal(o, "dlperf")
+				p, _ := decimal(o, price)
+				return -v / p, known
+			},
+		} {
+			list := s.list(path + "&order=" + order)
+			equal(t, kind+" by "+order+": offers", len(list), len(s.list(path)))
+			for n := 1; n < len(list); n++ {
+				before, knownBefore := key(list[n-1])
+				after, known := key(list[n])
+				check(t, !known || knownBefore && before <= after, "%s by %s: %v (%v) stands before %v (%v)", kind, order, list[n-1]["id"], before, list[n]["id"], after)
+			}
+		}
+	}
+}

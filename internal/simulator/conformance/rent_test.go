@@ -1,0 +1,201 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The document's details of POST /instances, in their order.
+
+// trial sends a body under a fresh Idempotency-Key, and destroys what it made.
+func (s *service) trial(body object) answer {
+	s.t.Helper()
+	a := s.order(fresh("trial"), body)
+	if a.status == 201 {
+		s.delete("/instances/" + text(a.object(), "id")).ok()
+		s.advance(120)
+	}
+	return a
+}
+
+func TestRentIdempotencyKeyBounds(t *testing.T) {
+	s := start(t)
+	body := s.ready()
+	s.post("/instances", body).invalid("Idempotency-Key")
+	blank := s.with("Idempotency-Key", "x")
+	blank.header["Idempotency-Key"] = []string{""}
+	blank.post("/instances", body).invalid("Idempotency-Key")
+	s.order(strings.Repeat("k", 65), body).invalid("Idempotency-Key")
+	s.order(strings.Repeat("k", 1000), body).invalid("Idempotency-Key")
+	equal(t, "instances", len(s.list("/instances?status=all")), 0)
+	s.order(strings.Repeat("k", 64), body).created()
+	s.order("k", s.ready()).created()
+	s.order("a b/c?d=e:f", s.ready()).created()
+}
+
+func TestRentBounds(t *testing.T) {
+	s := start(t)
+	var keys []any
+	for n := range 11 {
+		keys = append(keys, s.post("/ssh-keys", object{"public_key": publicKey(byte(n))}).created()["id"])
+	}
+	list := slices.Concat([]edge{
+		{"offer_id", absent{}, false}, {"offer_id", "", false}, {"template", absent{}, false}, {"template", "", false},
+		{"disk_gb", absent{}, false}, {"disk_gb", 9, false}, {"disk_gb", 10, true}, {"disk_gb", 2000, true}, {"disk_gb", 2001, false}, {"disk_gb", 0, false},
+		{"disk_gb", -10, false}, {"disk_gb", 10.5, false},
+		{"name", absent{}, true}, {"name", strings.Repeat("x", 60), true}, {"name", strings.Repeat("x", 61), false}, {"name", strings.Repeat("ж", 60), true},
+		{"name", strings.Repeat("ж", 61), false}, {"name", strings.Repeat("🦊", 60), true}, {"name", strings.Repeat("🦊", 61), false},
+		{"ssh_key_ids", absent{}, true}, {"ssh_key_ids", []any{}, true}, {"ssh_key_ids", keys[:10], true}, {"ssh_key_ids", keys, false}, {"ssh_key_ids", []any{1}, false},
+		{"ssh_key_ids", []any{nil}, false}, {"ssh_key_ids", "all", false},
+		{"type", absent{}, true}, {"type", "on_demand", true}, {"type", "interruptible", true}, {"type", "", false}, {"type", "spot", false},
+		{"image", absent{}, true}, {"image", "alpine:3", false},
+		{"env", absent{}, true}, {"env", object{}, true}, {"env", object{"A": "b"}, false},
+		{"onstart", absent{}, true}, {"onstart", nil, true}, {"onstart", "echo", false},
+		{"no_such_field", 1, false}, {"max_price_kop_h", 1, false},
+	}, wrongKinds("offer_id", "string", false), wrongKinds("template", "string", false), wrongKinds("disk_gb", "integer", false))
+	for field, kind := range map[string]string{"name": "string", "ssh_key_ids": "array", "type": "string", "env": "object", "onstart": "string", "image": "string"} {
+		wrong := wrongKinds(field, kind, false)
+		list = append(list, wrong[:len(wrong)-1]...)
+	}
+	edges(s.roomy(2000), list, s.trial)
+	equal(t, "instances that were left", len(s.list("/instances")), 0)
+}
+
+// The disk is no smaller than the template's minimum, and no larger than the server's.
+func TestRentDiskOfTemplateAndServer(t *testing.T) {
+	s := start(t)
+	body := s.ready()
+	for _, template := range s.as("").list("/templates") {
+		least := whole(template, "min_disk_gb")
+		if least <= 10 || text(template, "slug") == "custom" {
+			continue
+		}
+		body["template"] = template["slug"]
+		edges(body, []edge{{"disk_gb", least - 1, false}, {"disk_gb", least, true}}, s.trial)
+	}
+	small := 0
+	for _, o := range s.list("/offers") {
+		most := whole(o, "disk.max_gb")
+		if most == 0 || most >= 2000 || small == 5 {
+			continue
+		}
+		small++
+		body = object{"offer_id": o["id"], "template": s.plainTemplate()}
+		edges(body, []edge{{"disk_gb", most, true}, {"disk_gb", most + 1, false}}, s.trial)
+	}
+	equal(t, "servers tried", small, 5)
+}
+
+func TestRentCustomImage(t *testing.T) {
+	s := start(t)
+	custom := s.as("").list("/templates")
+	n := slices.IndexFunc(custom, func(o object) bool { return text(o, "slug") == "custom" })
+	if n < 0 {
+		t.Fatal("the catalogue has no custom template")
+	}
+	body := s.ready()
+	body["template"], body["disk_gb"] = "custom", max(whole(custom[n], "min_disk_gb"), 10)
+	edges(body, []edge{{"image", "ghcr.io/team/app:1", true}, {"image", "", false}, {"image", "no tag", false}}, s.trial)
+	body["image"] = "ghcr.io/team/app:1"
+	o := s.order(fresh("custom"), body).created()
+	equal(t, "image", text(o, "image"), "ghcr.io/team/app:1")
+	own := text(s.post("/templates", plainTemplateBody()).created(), "slug")
+	body = s.ready()
+	body["template"], body["image"] = own, "alpine:3"
+	s.order(fresh("own"), body).invalid("image")
+}
+
+func TestRentRefusals(t *testing.T) {
+	s := start(t)
+	with := func(field string, value any) object { body := s.ready(); body[field] = value; return body }
+	s.order(fresh("k"), with("offer_id", "none")).fails("not_found")
+	s.order(fresh("k"), with("template", "none")).fails("not_found")
+
+	s.account(object{"email_verified": false})
+	details := s.order(fresh("k"), s.ready()).fails("forbidden")
+	equal(t, "details.reason", text(details, "reason"), "email_not_verified")
+	s.account(object{"email_verified": true})
+
+	taken := s.ready()
+	s.order(fresh("k"), taken).created()
+	s.order(fresh("k"), taken).fails("conflict")
+	off := s.ready()
+	s.offer(text(off, "offer_id"), object{"available": false})
+	s.order(fresh("k"), off).fails("conflict")
+
+	s.account(object{"max_instances": 2})
+	second := s.order(fresh("k"), s.ready()).created()
+	s.order(fresh("k"), s.ready()).fails("conflict")
+	s.delete("/instances/" + text(second, "id")).ok()
+	s.settle(text(second, "id"), "destroyed")
+	s.order(fresh("k"), s.ready()).created()
+
+	for _, o := range s.list("/offers") {
+		if at(o, "price.interruptible_kop_h") == nil {
+			s.account(object{"max_instances": 1000})
+			a := s.order(fresh("k"), object{"offer_id": o["id"], "template": s.plainTemplate(), "disk_gb": 10, "type": "interruptible"})
+			check(t, a.status/100 == 4, "an interruptible rental of a server without such a price: %d", a.status)
+		}
+	}
+}
+
+// The first rental locks its price: what the offer says at that moment.
+func TestRentPrice(t *testing.T) {
+	s := start(t)
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+		body := s.ready()
+		body["type"] = kind
+		offer := s.get("/offers/" + text(body, "offer_id")).ok()
+		o := s.order(fresh("k"), body).created()
+		equal(t, kind+": type", text(o, "type"), kind)
+		equal(t, kind+": running_kop_h", whole(o, "price.running_kop_h"), whole(offer, price))
+		check(t, whole(o, "price.stopped_kop_h") <= whole(o, "price.running_kop_h"), "%s: stopped is dearer than running", kind)
+	}
+}
+
+// Of many POSTs at once with one key one makes an instance; the others replay it.
+func TestRentRace(t *testing.T) {
+	s := start(t)
+	offers := s.list("/offers")
+	const clients = 24
+	answers := make([]answer, clients)
+	var wg sync.WaitGroup
+	for n := range clients {
+		wg.Go(func() {
+			body := object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10}
+			answers[n] = s.order("one key", body)
+		})
+	}
+	wg.Wait()
+	created := 0
+	for _, a := range answers {
+		if a.status == 201 {
+			created++
+		} else {
+			equal(t, "status of a replay", a.status, 200)
+			equal(t, "Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
+		}
+		equal(t, "id", text(a.object(), "id"), text(answers[0].object(), "id"))
+	}
+	equal(t, "answers 201", created, 1)
+	equal(t, "instances", len(s.list("/instances?status=all")), 1)
+
+	// Of many POSTs at once for one server one gets it; the others are told so.
+	body := s.ready()
+	for n := range clients {
+		wg.Go(func() { answers[n] = s.order(fmt.Sprintf("key %d", n), body) })
+	}
+	wg.Wait()
+	created = 0
+	for _, a := range answers {
+		if a.status == 201 {
+			created++
+			continue
+		}
+		a.fails("conflict")
+	}
+	equal(t, "answers 201 for one server", created, 1)
+}

@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestResourceUser(t *testing.T) {
+	s := start(t)
+	tb := userTable()
+	tb.judge(t, s.get("/me").ok())
+	tb.complete(t, "email=null")
+}
+
+func TestResourceBalance(t *testing.T) {
+	s := start(t)
+	tb := balanceTable()
+	tb.judge(t, s.get("/balance").ok())
+	check(t, s.get("/balance").ok()["runway_hours"] == nil, "runway_hours: not null when idle")
+	s.running(nil)
+	tb.judge(t, s.get("/balance").ok())
+	s.advance(1234)
+	tb.judge(t, s.get("/balance").ok())
+	tb.complete(t)
+}
+
+func TestResourceTransaction(t *testing.T) {
+	s := start(t)
+	id := text(s.running(object{"offer_id": s.metered()["id"]}), "id")
+	s.force(id, object{"traffic_gb": 100})
+	s.advance(3 * 3600)
+	s.delete("/instances/" + id).ok()
+	s.advance(24 * 3600)
+	tb := transactionTable()
+	for _, o := range s.list("/transactions") {
+		tb.judge(t, o)
+	}
+	// These kinds happen in the console only, which no request reaches.
+	tb.complete(t, "type=refund", "type=promo_expire", "type=writeoff", "type=reversal")
+}
+
+func TestResourceGpuModel(t *testing.T) {
+	s := start(t)
+	tb := gpuTable()
+	models := s.list("/gpus")
+	for _, o := range models {
+		tb.judge(t, o)
+	}
+	slug := text(models[0], "slug")
+	for _, o := range s.list("/offers?gpu=" + slug) {
+		s.offer(text(o, "id"), object{"available": false})
+	}
+	for _, o := range s.list("/gpus") {
+		tb.judge(t, o)
+		if text(o, "slug") == slug {
+			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil && whole(o, "available_gpus") == 0,
+				"%s: nothing is available, but %v", slug, o)
+		}
+	}
+	tb.complete(t)
+}
+
+func TestResourceOffer(t *testing.T) {
+	s := start(t)
+	tb := offerTable()
+	for _, kind := range []string{"on_demand", "interruptible"} {
+		for _, o := range s.list("/offers?type=" + kind) {
+			tb.judge(t, o)
+			equal(t, "available of a listed offer", at(o, "available"), any(true))
+			if country := at(o, "country"); country != nil {
+				check(t, len(text(o, "country")) == 2 && strings.ToUpper(text(o, "country")) == country, "country %v is no ISO-2 code", country)
+			}
+			if r, known := decimal(o, "reliability"); known {
+				check(t, r >= 0 && r <= 1, "reliability %v", r)
+			}
+			check(t, whole(o, "gpu.count") > 0 && whole(o, "gpu.vram_gb") > 0 && whole(o, "price.on_demand_kop_h") > 0, "an offer of nothing: %v", o)
+			tb.judge(t, s.get("/offers/"+text(o, "id")).ok())
+		}
+	}
+	// A stranger cannot tell which of the facts are ever unknown: those that are not must have a value.
+	var known []string
+	for path := range tb.seen {
+		if !strings.HasSuffix(path, "=null") && tb.seen[path+"=null"] == 0 {
+			known = append(known, strings.TrimPrefix(path, "Offer.")+"=null")
+		}
+	}
+	tb.complete(t, known...)
+}
+
+func TestResourceTemplate(t *testing.T) {
+	s := start(t)
+	tb := templateTable()
+	for _, o := range s.list("/templates") {
+		tb.judge(t, o)
+		equal(t, "owner", text(o, "owner"), "catalog")
+		equal(t, "public", at(o, "public"), any(true))
+		check(t, whole(o, "recommended_disk_gb") >= whole(o, "min_disk_gb"), "%s recommends less disk than it needs", text(o, "slug"))
+	}
+	tb.judge(t, s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}, "ports": []int{80}}).created())
+	tb.judge(t, s.post("/templates", object{"name": "bare", "image": "alpine:3"}).created())
+	for _, o := range s.list("/templates") {
+		tb.judge(t, o)
+	}
+	tb.complete(t)
+}
+
+func TestResourceSshKey(t *testing.T) {
+	s := start(t)
+	tb := sshKeyTable()
+	tb.judge(t, s.post("/ssh-keys", object{"name": "laptop", "public_key": publicKey(1)}).created())
+	tb.judge(t, s.post("/ssh-keys", object{"public_key": publicKey(2)}).created())
+	for _, o := range s.list("/ssh-keys") {
+		tb.judge(t, o)
+		equal(t, "type", text(o, "type"), "ssh-ed25519")
+		check(t, strings.HasPrefix(text(o, "fingerprint"), "SHA256:"), "fingerprint %v", o["fingerprint"])
+	}
+	tb.complete(t)
+}
+
+func TestResourceInstance(t *testing.T) {
+	s := start(t)
+	tb := instanceTable()
+	judge := func(o object) {
+		tb.judge(t, o)
+		tb.judge(t, s.instance(text(o, "id")))
+	}
+	for _, template := range s.list("/templates") {
+		if text(template, "slug") == "custom" {
+			continue
+		}
+		o := s.rent(object{"template": template["slug"], "disk_gb": 100, "name": "n", "type": "interruptible"})
+		judge(o)
+		for range 3 {
+			s.advance(3)
+			judge(s.instance(text(o, "id")))
+		}
+		s.advance(60)
+		judge(s.instance(text(o, "id")))
+		s.delete("/instances/" + text(o, "id")).ok()
+		s.advance(60)
+	}
+	id := text(s.running(nil), "id")
+	for _, status := range statuses {
+		s.force(id, object{"status": status})
+		judge(s.instance(id))
+		for _, o := range s.list("/instances?status=all") {
+			tb.judge(t, o)
+		}
+	}
+	stopped := text(s.running(nil), "id")
+	s.act(stopped, "stop").ok()
+	judge(s.settle(stopped, "stopped"))
+	// Whether a rental's country and VRAM are ever unknown is the market's business.
+	tb.complete(t, "country=null", "gpu.vram_gb=null")
+}
+
+func TestResourceInstanceLogs(t *testing.T) {
+	s := start(t)
+	tb := newTable("InstanceLogs", must("lines", "strings"))
+	tb.judge(t, s.get("/instances/"+text(s.running(nil), "id")+"/logs").ok())
+	tb.complete(t)
+}
+
+func TestResourceApiKeys(t *testing.T) {
+	s := start(t)
+	tb, created := apiKeyTable(), createdKeyTable()
+	created.judge(t, s.post("/api-keys", object{"name": "a", "scopes": []string{"user:read"}, "expires_in_days": 1}).created())
+	created.judge(t, s.post("/api-keys", object{"name": "b", "scopes": []string{"user:read"}}).created())
+	code := s.as("").post("/auth/device", object{}).ok()
+	s.steer("POST", "/device-codes/"+text(code, "user_code"), object{"decision": "approve"})
+	s.as("").post("/auth/device/token", object{"device_code": code["device_code"]}).ok()
+	for _, o := range s.list("/api-keys") {
+		tb.judge(t, o)
+		for _, scope := range o["scopes"].([]any) {
+			check(t, isKind(scopeNames, scope), "a scope %v", scope)
+		}
+		_, leaked := o["secret"]
+		check(t, !leaked, "a secret in a listing")
+	}
+	tb.complete(t)
+	created.complete(t, "last_used_at", "source=console", "source=cli")
+}
+
+func TestResourceDeviceLogin(t *testing.T) {
+	s := start(t).as("")
+	code, token := deviceCodeTable(), deviceTokenTable()
+	o := s.post("/auth/device", object{"client_name": "a laptop"}).ok()
+	code.judge(t, o)
+	code.complete(t)
+	equal(t, "expires_in", whole(o, "expires_in"), 600)
+	check(t, whole(o, "interval") > 0, "interval %v", o["interval"])
+	check(t, strings.Contains(text(o, "verification_uri_complete"), text(o, "user_code")), "the code is not in %v", o["verification_uri_complete"])
+	s.steer("POST", "/device-codes/"+text(o, "user_code"), object{"decision": "approve"})
+	token.judge(t, s.post("/auth/device/token", object{"device_code": o["device_code"]}).ok())
+	token.complete(t)
+}
+
+func TestResourceError(t *testing.T) {
+	s := start(t)
+	tb := errorTable()
+	tb.judge(t, s.get("/instances/none").object())
+	tb.judge(t, s.get("/instances?limit=0").object())
+	tb.complete(t)
+}

@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The document's "Global rules", in their order.
+
+func TestRuleBaseAddressAndNames(t *testing.T) {
+	s := start(t)
+	s.running(nil)
+	check(t, strings.HasSuffix(s.base, "/api/v1"), "base address %q", s.base)
+	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	var visit func(path string, value any)
+	visit = func(path string, value any) {
+		switch v := value.(type) {
+		case object:
+			for name, member := range v {
+				if !strings.HasSuffix(path, ".env") {
+					check(t, snake.MatchString(name), "%s: the field %q is not snake_case", path, name)
+				}
+				visit(path+"."+name, member)
+				if money := strings.HasSuffix(name, "_kop") || strings.HasSuffix(name, "_kop_h") || strings.HasSuffix(name, "_kop_gb"); money && member != nil {
+					check(t, isKind("integer", member), "%s.%s: %v is not whole kopecks", path, name, member)
+				}
+				if strings.HasSuffix(name, "_at") && member != nil {
+					check(t, isKind("time", member), "%s.%s: %v is not a time in UTC", path, name, member)
+				}
+			}
+		case []any:
+			for _, element := range v {
+				visit(path, element)
+			}
+		}
+	}
+	for _, path := range []string{"/me", "/balance", "/transactions", "/gpus", "/offers", "/templates", "/ssh-keys", "/instances", "/api-keys"} {
+		a := s.get(path).want(http.StatusOK)
+		check(t, utf8.Valid(a.raw) && json.Valid(a.raw), "%s: not JSON in UTF-8", path)
+		_, params, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+		check(t, params == "" || strings.Contains(strings.ToLower(params), "utf-8"), "%s: content type %q", path, a.header.Get("Content-Type"))
+		visit(path, a.object())
+	}
+}
+
+// No request brings money, and nothing but a key lets in.
+func TestRulePaymentsAndSessions(t *testing.T) {
+	s := start(t)
+	before := whole(s.get("/balance").ok(), "balance_kop")
+	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup", "/transactions/topup"} {
+		s.post(path, object{"amount_kop": 100}).fails("not_found")
+	}
+	for _, path := range []string{"/balance", "/transactions"} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			s.call(method, path, object{"amount_kop": 100}).failsAs(http.StatusMethodNotAllowed, "not_found")
+		}
+	}
+	equal(t, "balance", whole(s.get("/balance").ok(), "balance_kop"), before)
+
+	nobody := s.as("")
+	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
+		nobody.with("Cookie", cookie).get("/me").fails("unauthorized")
+	}
+	for _, value := range []string{s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer " + s.key + " " + s.key, "Bearer=" + s.key} {
+		nobody.with("Authorization", value).get("/me").fails("unauthorized")
+	}
+	nobody.get("/me?api_key=" + s.key).fails("unauthorized")
+	nobody.get("/me?access_token=" + s.key).fails("unauthorized")
+	nobody.with("X-Api-Key", s.key).get("/me").fails("unauthorized")
+}
+
+// preflight asks as a browser does before a request of another origin.
+func (s *service) preflight(method, path string) answer {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodOptions, s.base+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Origin", "https://page.example")
+	req.Header.Set("Access-Control-Request-Method", method)
+	req.Header.Set("Access-Control-Request-Headers", "accept-language")
+	return s.do(req)
+}
+
+func allowsPage(a answer) bool {
+	origin := a.header.Get("Access-Control-Allow-Origin")
+	return origin == "*" || origin == "https://page.example"
+}
+
+func TestRuleCORSAndCache(t *testing.T) {
+	s := start(t)
+	page := s.with("Origin", "https://page.example")
+	offer := "/offers/" + text(s.ready(), "offer_id")
+	for _, path := range []string{"/gpus", "/offers", "/templates"} {
+		for _, from := range []*service{page, page.as("")} {
+			a := from.get(path).want(http.StatusOK)
+			check(t, allowsPage(a), "%s: Access-Control-Allow-Origin %q", path, a.header.Get("Access-Control-Allow-Origin"))
+			check(t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60"), "%s: Cache-Control %q", path, a.header.Get("Cache-Control"))
+			check(t, !strings.Contains(a.header.Get("Cache-Control"), "no-store"), "%s: Cache-Control %q", path, a.header.Get("Cache-Control"))
+		}
+	}
+	// A shared cache must not give one caller's own templates to another.
+	keyed := page.get("/templates")
+	private := strings.Contains(keyed.header.Get("Cache-Control"), "private") || strings.Contains(keyed.header.Get("Vary"), "Authorization")
+	check(t, private, "/templates with a key: Cache-Control %q, Vary %q", keyed.header.Get("Cache-Control"), keyed.header.Get("Vary"))
+	check(t, allowsPage(page.get("/offers?limit=0")), "a refusal of /offers that no page can read")
+	check(t, allowsPage(page.get(offer)), "%s: no page can read it", offer)
+	equal(t, "Cache-Control of one offer", page.get(offer).header.Get("Cache-Control"), "no-store")
+
+	for _, path := range []string{"/gpus", "/offers", "/templates", offer} {
+		a := s.as("").preflight(http.MethodGet, path)
+		check(t, a.status/100 == 2, "preflight of %s: status %d", path, a.status)
+		check(t, allowsPage(a), "preflight of %s: Access-Control-Allow-Origin %q", path, a.header.Get("Access-Control-Allow-Origin"))
+		methods := strings.Split(strings.ReplaceAll(a.header.Get("Access-Control-Allow-Methods"), " ", ""), ",")
+		check(t, slices.Contains(methods, "GET"), "preflight of %s: methods %q", path, methods)
+		check(t, !slices.Contains(methods, "POST") && !slices.Contains(methods, "DELETE"), "preflight of %s: methods %q", path, methods)
+	}
+}
+
+// Pages of other origins see nothing but the public GETs.
+func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
+	s := start(t)
+	page := s.with("Origin", "https://page.example")
+	for _, op := range operations() {
+		path := strings.NewReplacer("{id}", "none", "{slug}", "none").Replace(op.path)
+		if op.scope == "public" && op.method == http.MethodGet || op.scope == "optional" {
+			continue
+		}
+		a := page.call(op.method, path, nil)
+		equal(t, a.what+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "")
+		equal(t, a.what+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
+		p := s.as("").preflight(op.method, path)
+		methods := p.header.Get("Access-Control-Allow-Methods")
+		check(t, !allowsPage(p) || !strings.Contains(methods, op.method), "preflight of %s %s: methods %q", op.method, path, methods)
+	}
+	a := page.get("/offers?cursor=" + url.QueryEscape("%%%"))
+	check(t, a.status == http.StatusUnprocessableEntity, "a bad cursor: %d", a.status)
+}
+
+// Only the listed operations exist.
+func TestRuleOnlyListedOperations(t *testing.T) {
+	s := start(t)
+	id := text(s.running(nil), "id")
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, "PURGE", http.MethodTrace}
+	listed := map[string][]string{}
+	for _, op := range operations() {
+		listed[op.path] = append(listed[op.path], op.method)
+	}
+	for pattern, known := range listed {
+		path := strings.NewReplacer("{id}", id, "{slug}", "ubuntu").Replace(pattern)
+		for _, method := range methods {
+			if slices.Contains(known, method) {
+				continue
+			}
+			a := s.call(method, path, nil)
+			allow := strings.Split(strings.ReplaceAll(a.header.Get("Allow"), " ", ""), ",")
+			for _, m := range known {
+				check(t, slices.Contains(allow, m), "%s %s: Allow %q lacks %s", method, path, allow, m)
+			}
+			check(t, !slices.Contains(allow, method), "%s %s: refused, but allowed by %q", method, path, allow)
+			if method == http.MethodHead {
+				equal(t, "HEAD "+path+": status", a.status, http.StatusMethodNotAllowed)
+				continue
+			}
+			a.failsAs(http.StatusMethodNotAllowed, "not_found")
+		}
+	}
+	for _, path := range []string{"/", "/users", "/instances/" + id + "/restart", "/instances/" + id + "/ssh", "/offers/a/b", "/auth", "/auth/token", "/gpus/rtx_4090",
+		"/ssh-keys/a/b", "/api-keys/a/b", "/balances", "/ME", "/Instances"} {
+		s.get(path).fails("not_found")
+		s.post(path, object{}).fails("not_found")
+	}
+}

@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The document's chapter "SSH keys".
+
+func TestSSHKeyBounds(t *testing.T) {
+	s := start(t)
+	send := func(body object) answer {
+		a := s.post("/ssh-keys", body)
+		if a.status == http.StatusCreated {
+			s.delete("/ssh-keys/" + text(a.object(), "id")).want(http.StatusNoContent)
+		}
+		return a
+	}
+	private := "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
+	key := publicKey(1)
+	kind, rest, _ := strings.Cut(key, " ")
+	blob, _, _ := strings.Cut(rest, " ")
+	list := slices.Concat([]edge{
+		{"name", absent{}, true}, {"name", "", true}, {"name", strings.Repeat("x", 60), true}, {"name", strings.Repeat("x", 61), false},
+		{"name", strings.Repeat("ж", 60), true}, {"name", strings.Repeat("ж", 61), false}, {"name", strings.Repeat("🦊", 60), true}, {"name", strings.Repeat("🦊", 61), false},
+		{"public_key", absent{}, false}, {"public_key", "", false}, {"public_key", "ssh-ed25519", false}, {"public_key", blob, false}, {"public_key", kind + " " + blob, true},
+		{"public_key", kind + " " + blob + " a comment of words", true}, {"public_key", kind + " !!!", false}, {"public_key", kind + " " + blob[:20], false},
+		{"public_key", "ssh-rsa " + blob, false}, {"public_key", private, false}, {"public_key", strings.ReplaceAll(private, "\n", " "), false},
+		{"public_key", key + "\n" + publicKey(2), false}, {"no_such_field", 1, false},
+	}, wrongKinds("public_key", "string", false), wrongKinds("name", "string", false)[:4])
+	edges(object{"name": "n", "public_key": key}, list, send)
+	equal(t, "keys that were left", len(s.list("/ssh-keys")), 0)
+}
+
+func TestSSHKeyLife(t *testing.T) {
+	s := start(t)
+	key := publicKey(7)
+	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(blob)
+	before := s.now()
+	o := s.post("/ssh-keys", object{"name": "ноутбук", "public_key": key}).created()
+	equal(t, "name", text(o, "name"), "ноутбук")
+	equal(t, "type", text(o, "type"), "ssh-ed25519")
+	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
+	check(t, instant(o, "created_at").Equal(before), "created_at %v, now %v", o["created_at"], before)
+	listed := s.list("/ssh-keys")
+	check(t, len(listed) == 1 && brief(listed[0]) == brief(o), "the key in the list: %v", listed)
+	again := s.post("/ssh-keys", object{"public_key": key}).created()
+	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
+
+	i := s.running(nil)
+	s.delete("/ssh-keys/" + text(o, "id")).want(http.StatusNoContent)
+	s.delete("/ssh-keys/" + text(o, "id")).fails("not_found")
+	check(t, !slices.Contains(ids(s.list("/ssh-keys")), text(o, "id")), "a deleted key is listed")
+	now := s.instance(text(i, "id"))
+	equal(t, "status of a server that has the key", text(now, "status"), "running")
+	equal(t, "ssh of a server that has the key", brief(now["ssh"]), brief(i["ssh"]))
+	body := s.ready()
+	body["ssh_key_ids"] = []any{o["id"]}
+	a := s.order(fresh("deleted-key"), body)
+	check(t, a.status == http.StatusUnprocessableEntity || a.status == http.StatusNotFound, "a rental with a deleted key: %d", a.status)
+	body["ssh_key_ids"] = []any{again["id"]}
+	s.order(fresh("live-key"), body).created()
+	for _, id := range []string{"none", "%D0%B9", "a%2Fb"} {
+		s.delete("/ssh-keys/" + id).fails("not_found")
+	}
+}
