@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"go.uber.org/goleak"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -28,17 +29,57 @@ const patience = 20 * time.Second
 // look is the pause between two looks at a page: a browser is not on a clock of ours.
 const look = 50 * time.Millisecond
 
-// browser finds Chromium, or skips the test.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("no Chromium on PATH: the pages are not tried in a real browser (Debian: apt-get install chromium)")
-	return ""
+// chrome is the browser that all tests share: each has a tab with cookies of its own. [TestMain] ends it.
+var chrome struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+	stop  func()
 }
+
+// browser starts Chromium, or skips the test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	chrome.start.Do(func() {
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+			if path, err := exec.LookPath(name); err == nil {
+				startChrome(path)
+				return
+			}
+		}
+	})
+	if chrome.err != nil {
+		t.Fatal(chrome.err)
+	}
+	if chrome.ctx == nil {
+		t.Skip("no Chromium on PATH: the pages are not tried in a real browser (Debian: apt-get install chromium)")
+	}
+	return chrome.ctx
+}
+
+func startChrome(path string) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeBrowser := chromedp.NewContext(allocator)
+	chrome.ctx, chrome.stop = ctx, func() { closeBrowser(); stop() }
+	chrome.err = chromedp.Do(ctx) // the first use starts it
+}
+
+// tests are the tests of this package, with the end of the browser after them.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
+	if chrome.stop != nil {
+		chrome.stop()
+	}
+	return code
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 // tab is a page of a browser that looks at a simulator. Anything the page complains of, and any request to another
 // place, fails the test.
@@ -51,24 +92,17 @@ type tab struct {
 	quiet  bool // the service is expected to be gone
 }
 
-// open starts a browser of its own.
+// open opens a tab whose browser prefers a language.
 func open(t *testing.T, server *simulator.Server, language string) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser(t)), chromedp.Flag("lang", language),
-		chromedp.Flag("accept-lang", language), chromedp.WindowSize(1280, 900))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(allocator)
+	ctx, closeTab := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
 	b := &tab{t: t, ctx: ctx, server: server}
-	// The first use starts the browser, which must outlive it.
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
-	b.run(send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
+	preference := network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}}
+	b.run(send(network.SetExtraHTTPHeaders, preference), send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
 	t.Cleanup(b.complain)
 	return b
 }
@@ -122,7 +156,7 @@ func (b *tab) run(actions ...action) {
 func (b *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector(%q))", selector)))
 	if err != nil {
 		return err.Error()
 	}

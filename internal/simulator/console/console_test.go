@@ -138,6 +138,10 @@ func TestErrorsOfTheServiceAreExplained(t *testing.T) {
 	service := &fake{}
 	h := pages(service, true)
 	page := get(t, h, "GET", "/device?code=ABCD-EFGH")
+	cookie, err := http.ParseSetCookie(page.Header().Get("Set-Cookie"))
+	if err != nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/device" {
+		t.Errorf("cookie %v %v", cookie, err)
+	}
 	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page.Body.String())
 	form := url.Values{"csrf": {token[1]}, "code": {"ABCD-EFGH"}, "decision": {"deny"}}
 	for decision, want := range map[string]int{"deny": 500, "perhaps": 422, "approve": 200} {

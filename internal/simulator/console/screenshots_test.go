@@ -34,7 +34,7 @@ func TestScreenshots(t *testing.T) {
 	} {
 		for _, language := range []string{"en", "ru"} {
 			for _, mode := range []string{"light", "dark"} {
-				for name, width := range map[string]int64{"desk": 1440, "phone": 390} {
+				for name, width := range map[string]int64{"desk": 1280, "phone": 390} {
 					page.run(size(width, 844), scheme(mode), chromedp.Navigate(server.ConsoleURL+"console/language?to="+language), chromedp.Navigate(shot.address))
 					page.shows("main", shot.waitFor)
 					ctx, cancel := context.WithTimeout(page.ctx, patience)

@@ -1,6 +1,6 @@
 // The balance over time as steps: between two movements it stands still.
 
-import {moment, rubles, shortMoment, text} from './format.js';
+import {moment, roundRubles, rubles, shortMoment, text} from './format.js';
 
 const NS = 'http://www.w3.org/2000/svg';
 const HEIGHT = 220, LEFT = 92, RIGHT = 16, TOP = 12, BOTTOM = 26;
@@ -77,7 +77,7 @@ export class Chart {
     for (const kop of ticks(low, high)) {
       const y = this.y(kop);
       draw('line', {class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y, y2: y}, svg);
-      draw('text', {class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end'}, svg).textContent = rubles(kop);
+      draw('text', {class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end'}, svg).textContent = roundRubles(kop);
     }
     const count = Math.max(Math.min(Math.floor((width - LEFT) / 110), 6), 1), span = (last - first) / 1000;
     for (let n = 0; n <= count; n++) {

@@ -8,9 +8,10 @@ const PERIOD = 1000, RETRY = 3000, HOURS_A_MONTH = 730;
 const $ = id => document.getElementById(id);
 
 const chart = new Chart($('chart'));
-const fleet = new Fleet($('fleet'), control);
+const fleet = new Fleet($('fleet'), {control, tell: toast, announce: news => put($('news'), news)});
 let latest = null;
 let timer = 0;
+let shownLedger = '';
 let toastTimer = 0;
 
 function toast(message, bad) {
@@ -71,7 +72,7 @@ function show(o) {
   $('more').hidden = o.total <= o.instances.length;
   put($('more'), `${o.total - o.instances.length} ${text.more}`);
   chart.show(o.history);
-  showLedger(o.ledger);
+  showLedger(o.ledger, new Map(o.instances.map(i => [i.id, i.name])));
   showBudgets(o.budgets);
   $('faults').hidden = o.faults === 0;
   put($('faults'), `${text.faultsNow}: ${o.faults}`);
@@ -94,23 +95,35 @@ function showCount(o) {
   const states = new Map();
   for (const i of o.instances) states.set(i.status, (states.get(i.status) ?? 0) + 1);
   put($('count'), String(o.total));
-  put($('states'), [...states].map(([status, n]) => `${n} ${text['s_' + status] ?? status}`).join(' · '));
+  put($('states'), [...states].map(([status, n]) => `${n}\u00a0${text['s_' + status] ?? status}`).join(' · '));
 }
 
-function showLedger(entries) {
+function showLedger(entries, names) {
   const body = $('ledger').tBodies[0];
-  if (body.dataset.newest === entries[0]?.id && body.children.length === entries.length) return;
-  body.dataset.newest = entries[0]?.id ?? '';
+  const now = JSON.stringify([entries, [...names]]);
+  if (now === shownLedger) return;
+  shownLedger = now;
   body.replaceChildren(...entries.map(e => {
     const row = document.createElement('tr');
+    row.setAttribute('role', 'row'); // kept when a phone lays the table out anew
     const at = row.insertCell(), what = row.insertCell(), amount = row.insertCell();
+    at.className = 'when';
+    what.className = 'what';
+    for (const cell of [at, what, amount]) cell.setAttribute('role', 'cell');
     at.textContent = moment(e.at).slice(5, 19);
     at.title = moment(e.at);
     what.textContent = text['t_' + e.type] ?? e.type;
     const about = document.createElement('span');
     about.className = 'fine';
-    about.textContent = [e.description, e.instance_id].filter(Boolean).join(' · ');
+    about.textContent = e.description === what.textContent ? '' : e.description;
     what.append(about);
+    if (e.instance_id) {
+      const which = document.createElement('span');
+      which.className = 'fine which';
+      which.textContent = names.get(e.instance_id) || e.instance_id;
+      which.title = e.instance_id;
+      what.append(which);
+    }
     amount.textContent = (e.amount_kop > 0 ? '+' : '') + rubles(e.amount_kop);
     amount.className = e.amount_kop > 0 ? 'number plus' : 'number';
     return row;
@@ -127,7 +140,7 @@ function showBudgets(budgets) {
     const [who, meter, how] = item.children;
     put(who, b.caller);
     how.className = 'fine';
-    put(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds} ${text.seconds}`);
+    put(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
     Object.assign(meter, {min: 0, max: b.limit, low: b.limit * 0.25, high: b.limit * 0.5, optimum: b.limit, value: b.remaining});
     meter.setAttribute('aria-label', `${b.caller}: ${how.textContent}`);
   });

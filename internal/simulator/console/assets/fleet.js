@@ -17,6 +17,19 @@ export function put(node, content) {
   if (node.textContent !== content) node.textContent = content;
 }
 
+// notes say what the status alone does not.
+function notes(instance) {
+  const all = [];
+  if (!instance.online) all.push(text.hostAway);
+  if (instance.stop_reason && (instance.online || instance.stop_reason !== 'provider')) {
+    all.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
+  }
+  const settling = ['running', 'stopped'].includes(instance.desired_state) && instance.desired_state !== instance.status;
+  if (settling && !['failed', ...booting].includes(instance.status)) all.push(`${text.to} ${text['s_' + instance.desired_state]}`);
+  if (instance.fail_boots) all.push(text.bootsFail);
+  return all.join(' · ');
+}
+
 // actions are what can be done to a server from here: what it is called, when it makes sense, and the call.
 const actions = [
   {name: 'outbid', when: i => i.type === 'interruptible' && holding.includes(i.status),
@@ -30,16 +43,19 @@ const actions = [
 ];
 
 class Row {
-  constructor(instance, control) {
+  constructor(instance, control, tell) {
+    this.tell = tell;
     this.node = make('tr');
     this.node.dataset.id = instance.id;
+    this.node.setAttribute('role', 'row'); // kept when the table is laid out as cards
     const cell = (label, className) => {
       const td = make('td', className);
       td.dataset.label = label;
+      td.setAttribute('role', 'cell');
       this.node.append(td);
       return td;
     };
-    const who = cell(text.name, 'who'), what = cell(text.hardware), price = cell(text.price, 'number');
+    const who = cell(text.name, 'who'), what = cell(text.hardware, 'what'), price = cell(text.price, 'number');
     this.cost = cell(text.cost, 'number cost');
     this.access = cell(text.access, 'access');
     this.badge = make('span', 'badge');
@@ -51,8 +67,16 @@ class Row {
     this.kind = what.appendChild(make('span', 'fine'));
     this.price = price.appendChild(make('span'));
     this.disk = price.appendChild(make('span', 'fine'));
+    this.burn = price.appendChild(make('span', 'fine'));
     this.menu = make('details', 'menu');
-    this.menu.append(make('summary', '', text.actions));
+    this.menu.name = 'menu'; // one is open at a time
+    const summary = this.menu.appendChild(make('summary', '', text.actions));
+    summary.setAttribute('aria-label', `${text.actions}: ${instance.name || instance.id}`);
+    this.menu.addEventListener('keydown', event => {
+      if (event.key !== 'Escape') return;
+      this.menu.open = false;
+      summary.focus();
+    });
     const list = this.menu.appendChild(make('div', 'list'));
     this.buttons = actions.map(action => {
       const button = list.appendChild(make('button', '', text[action.name]));
@@ -60,6 +84,7 @@ class Row {
       button.title = text[action.name + 'Help'];
       button.addEventListener('click', () => {
         this.menu.open = false;
+        summary.focus();
         control('PATCH', action.path(this.instance), action.body(this.instance));
       });
       return button;
@@ -73,16 +98,11 @@ class Row {
     if (this.badge.dataset.status !== instance.status) this.badge.dataset.status = instance.status;
     this.badge.title = instance.status;
     put(this.name, instance.name || '—');
-    const notes = [];
-    if (instance.stop_reason) notes.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
-    if (instance.desired_state !== instance.status && ['running', 'stopped'].includes(instance.desired_state)
-      && !['failed', ...booting].includes(instance.status)) notes.push(`${text.to} ${text['s_' + instance.desired_state]}`);
-    if (!instance.online) notes.push(text.hostAway);
-    if (instance.fail_boots) notes.push(text.bootsFail);
-    put(this.aside, notes.join(' · '));
+    put(this.aside, notes(instance));
     put(this.kind, text[instance.type] + (instance.bid_kop_h ? ` · ${text.bid} ${rubles(instance.bid_kop_h)}` : ''));
     put(this.price, rubles(instance.running_kop_h));
     put(this.disk, `${text.stoppedPrice} ${rubles(instance.stopped_kop_h)}`);
+    put(this.burn, `${text.billedNow} ${rubles(instance.burn_kop_h)}`);
     put(this.cost, rubles(instance.cost_so_far_kop));
     this.reach(instance);
     actions.forEach((action, n) => { this.buttons[n].hidden = !action.when(instance); });
@@ -91,18 +111,19 @@ class Row {
 
   // reach shows the ways in, and rebuilds them only when they change.
   reach(instance) {
-    const now = JSON.stringify([instance.ssh, instance.urls]);
+    const none = holding.includes(instance.status) ? text.noAddress : '—';
+    const now = JSON.stringify([instance.ssh, instance.urls, none]);
     if (now === this.reached) return;
     this.reached = now;
     this.access.replaceChildren();
     if (instance.ssh) {
       const line = make('span', 'ssh');
       const copy = make('button', 'copy', text.copy);
-      copy.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(instance.ssh);
+      copy.addEventListener('click', () => navigator.clipboard.writeText(instance.ssh).then(() => {
         put(copy, text.copied);
         setTimeout(() => put(copy, text.copy), 1500);
-      });
+      }, () => this.tell(text.notCopied, true)));
+      copy.title = text.copyHelp;
       line.append(make('code', '', instance.ssh), copy);
       this.access.append(line);
     }
@@ -113,18 +134,21 @@ class Row {
       a.target = '_blank';
       this.access.append(a);
     }
-    if (!this.access.childNodes.length) this.access.append(make('span', 'fine', text.noAddress));
+    this.access.classList.toggle('none', !this.access.childNodes.length);
+    if (!this.access.childNodes.length) this.access.append(make('span', 'fine', none));
   }
 }
 
 export class Fleet {
-  constructor(table, control) {
+  // control calls the control API; tell shows a sentence for a while; announce says one to screen readers.
+  constructor(table, {control, tell, announce}) {
     this.body = table.tBodies[0];
-    this.control = control;
+    Object.assign(this, {control, tell, announce});
     this.rows = new Map();
   }
 
   show(instances) {
+    const changes = [];
     const there = new Set(instances.map(i => i.id));
     for (const [id, row] of this.rows) {
       if (!there.has(id)) {
@@ -135,11 +159,14 @@ export class Fleet {
     instances.forEach((instance, n) => {
       let row = this.rows.get(instance.id);
       if (!row) {
-        row = new Row(instance, this.control);
+        row = new Row(instance, this.control, this.tell);
         this.rows.set(instance.id, row);
         this.body.insertBefore(row.node, this.body.children[n] ?? null);
       }
+      const before = row.instance?.status;
       row.update(instance);
+      if (before && before !== instance.status) changes.push(`${instance.name || instance.id}: ${row.badge.textContent}`);
     });
+    if (changes.length) this.announce(changes.join(', '));
   }
 }

@@ -13,6 +13,11 @@ export function rubles(kopecks) {
   return `${sign}${whole}${russian ? ',' : '.'}${String(all % 100).padStart(2, '0')}\u00a0₽`;
 }
 
+// roundRubles leaves the kopecks out where there are none.
+export function roundRubles(kopecks) {
+  return kopecks % 100 ? rubles(kopecks) : rubles(kopecks).replace(/[.,]00(?=\u00a0₽$)/, '');
+}
+
 // moment writes an instant in UTC.
 export function moment(iso) {
   return new Date(iso).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';

@@ -1,0 +1,193 @@
+package console_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// TestPagesOfOthersAreRefused asks as a browser does that was led here by another site, or under another name.
+func TestPagesOfOthersAreRefused(t *testing.T) {
+	server := start(t)
+	own := strings.TrimSuffix(server.ConsoleURL, "/")
+	for _, path := range []string{"/", "/console/overview"} {
+		for _, c := range []struct {
+			name, host, header, value string
+			status                    int
+		}{
+			{"our own page", "", "Origin", own, http.StatusOK},
+			{"typed into the address bar", "", "Sec-Fetch-Site", "none", http.StatusOK},
+			{"another origin", "", "Origin", "https://evil.example", http.StatusForbidden},
+			{"an origin that hides", "", "Origin", "null", http.StatusForbidden},
+			{"another site", "", "Sec-Fetch-Site", "cross-site", http.StatusForbidden},
+			{"a name that was pointed here", "evil.example", "Sec-Fetch-Site", "same-origin", http.StatusForbidden},
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, own+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = c.host
+			req.Header.Set(c.header, c.value)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != c.status || c.status != http.StatusOK && strings.Contains(string(body), "balance_kop") {
+				t.Errorf("%s from %s: %d %v %s", path, c.name, resp.StatusCode, err, body)
+			}
+		}
+	}
+}
+
+// later evaluates a script whose value is a promise.
+func later[T any](b *tab, script string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", script, err)
+	}
+	return value
+}
+
+func TestMoneyIsWrittenAsPeopleWriteIt(t *testing.T) {
+	server := start(t)
+	for language, want := range map[string][]string{
+		"en": {"0.00 ₽", "0.05 ₽", "1,234.56 ₽", "−1,234,567.80 ₽", "90,071,992,547,409.91 ₽", "1,000 ₽", "1,000.50 ₽", "0.1 h", "71 h", "3 days"},
+		"ru": {"0,00 ₽", "0,05 ₽", "1 234,56 ₽", "−1 234 567,80 ₽", "90 071 992 547 409,91 ₽", "1 000 ₽", "1 000,50 ₽", "0,1 ч", "71 ч", "3 дн."},
+	} {
+		page := open(t, server, language)
+		page.run(chromedp.Navigate(server.ConsoleURL))
+		got := later[[]string](page, `import('/console/assets/format.js').then(m => [
+			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.rubles), m.roundRubles(100000), m.roundRubles(100050), m.lasting(0.1), m.lasting(71), m.lasting(72)])`)
+		for n, w := range want {
+			if g := strings.ReplaceAll(got[n], "\u00a0", " "); g != w {
+				t.Errorf("%s: %q, want %q", language, g, w)
+			}
+		}
+	}
+}
+
+// TestPageStaysAsItIsWhileItLives checks that what a person has open, typed or focused outlives what changes around it.
+func TestPageStaysAsItIsWhileItLives(t *testing.T) {
+	server := start(t)
+	const name = `<img src=x onerror="document.title='broken'">`
+	id, _ := rent(t, server, name, "on_demand", "ubuntu", 3)
+	page := open(t, server, "en")
+	page.run(chromedp.Navigate(server.ConsoleURL))
+	row := fmt.Sprintf("tr[data-id=%q]", id)
+	page.shows(row, name, "creating")
+	page.press(row + " summary")
+	evaluate[chromedp.Void](page, fmt.Sprintf(`document.querySelector('[name=path]').value = '/gpus';
+		window.held = document.querySelector(%q); held.focus()`, row+" [data-action=adminStop]"))
+	rent(t, server, "another", "on_demand", "ubuntu", 4)
+	server.Advance(11 * time.Minute)
+	page.shows("#fleet", "another")
+	page.shows(row+" .badge", "running")
+	page.shows("#count", "2")
+	if news := page.text("#news"); !strings.Contains(news, name+": running") {
+		t.Errorf("screen readers were told %q", news)
+	}
+	for what, script := range map[string]string{
+		"the focus":      "document.activeElement === held",
+		"the open menu":  "held.closest('details').open",
+		"what was typed": "document.querySelector('[name=path]').value === '/gpus'",
+		"the title":      "document.title !== 'broken'",
+		"the new row":    fmt.Sprintf("document.querySelector(%q).previousElementSibling !== null", row),
+	} {
+		if !evaluate[bool](page, script) {
+			t.Errorf("%s did not survive", what)
+		}
+	}
+	page.run(chromedp.KeyEvent(kb.Escape))
+	if evaluate[bool](page, "held.closest('details').open || document.activeElement.tagName !== 'SUMMARY'") {
+		t.Error("Escape does not close the menu")
+	}
+	page.press(row + " summary")
+	page.press(row + " [data-action=adminStop]")
+	page.shows(row, "stopped", "by staff")
+}
+
+func TestCommandIsCopied(t *testing.T) {
+	server := start(t)
+	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
+	server.Advance(20 * time.Minute)
+	page := open(t, server, "en")
+	page.run(chromedp.Navigate(server.ConsoleURL))
+	page.shows("#fleet", "ssh -p")
+	evaluate[chromedp.Void](page, `navigator.clipboard.writeText = text => { window.clip = text; return Promise.resolve(); }`)
+	page.press(".copy")
+	page.shows(".copy", "Copied")
+	if clip := evaluate[string](page, "clip"); clip == "" || clip != page.text(".ssh code") {
+		t.Errorf("copied %q", clip)
+	}
+	evaluate[chromedp.Void](page, `navigator.clipboard.writeText = () => Promise.reject(new Error())`)
+	page.press(".copy")
+	page.shows("#toast", "does not let the page copy")
+}
+
+// TestChartIsReadable looks at it with the least there can be, and with a history.
+func TestChartIsReadable(t *testing.T) {
+	server := start(t)
+	page := open(t, server, "en")
+	page.run(chromedp.Navigate(server.ConsoleURL))
+	page.shows("#chart", "₽")
+	sound := func(when string) {
+		t.Helper()
+		for _, span := range []string{"3600", "86400", "604800", "0"} {
+			page.press(fmt.Sprintf("[data-range=%q]", span))
+			drawn := evaluate[string](page, "document.querySelector('#chart').innerHTML")
+			if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Infinity") || !strings.Contains(drawn, `class="line"`) || !strings.Contains(drawn, "₽</text>") {
+				t.Errorf("%s, span %s: %s", when, span, drawn)
+			}
+		}
+	}
+	sound("nothing has happened")
+	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
+	server.Advance(26*time.Hour + 10*time.Minute)
+	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(-5))}); err != nil {
+		t.Fatal(err)
+	}
+	page.shows("#ledger", "Adjustment")
+	sound("the money ran out")
+	// By keyboard: the last point is what is available now, the one before it is the adjustment.
+	page.run(chromedp.Focus(chromedp.CSS("#chart")))
+	page.run(chromedp.KeyEvent(kb.ArrowLeft))
+	page.shows("#chart .value", page.text("#available"), "2026-03-03 12:10:00 UTC")
+	for range 40 {
+		page.run(chromedp.KeyEvent(kb.ArrowLeft))
+	}
+	page.shows("#chart .value", "5,000.00", "2025-12-02") // the first top-up
+}
+
+// TestHiddenPageAsksNothing counts what a page asks while nobody can see it.
+func TestHiddenPageAsksNothing(t *testing.T) {
+	server := start(t)
+	page := open(t, server, "en")
+	page.run(chromedp.Navigate(server.ConsoleURL))
+	page.shows("#link", "live")
+	evaluate[chromedp.Void](page, `
+		window.hide = hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); };
+		window.asked = 0;
+		window.really = fetch;
+		fetch = (...all) => { asked++; return really(...all); };
+		hide(true)`)
+	// The page's own clock cannot be moved: two of its periods must pass.
+	time.Sleep(2500 * time.Millisecond)
+	if asked := evaluate[int](page, "asked"); asked > 1 {
+		t.Errorf("a hidden page asked %d times", asked)
+	}
+	evaluate[chromedp.Void](page, "asked = 0; hide(false)")
+	if asked := evaluate[int](page, "asked"); asked != 1 {
+		t.Errorf("the page asked %d times when it was seen again", asked)
+	}
+}
