@@ -157,8 +157,8 @@ func FuzzListQuery(f *testing.F) {
 	}}
 	f.Fuzz(func(t *testing.T, op uint8, raw string) {
 		r := x.ready(t)
-		path := paths[int(op)%len(paths)]
-		other := cursors[paths[(int(op)+1)%6]]
+		list := int(op) % len(paths)
+		path, other := paths[list], cursors[paths[(list+1)%6]]
 		raw = strings.NewReplacer("CURSOR", cursors[path], "OTHER", other).Replace(raw)
 		a, ok := r.send("GET", "/api/v1"+strings.Replace(path, "INSTANCE", id, 1)+"?"+raw, "", nil)
 		if !ok || !a.judge([]int{200, 422}, "", "limit", "cursor", "status", "tail") {

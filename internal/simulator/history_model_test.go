@@ -16,7 +16,20 @@ type host struct {
 	offer
 	listed, online, failBoots bool
 	tenant                    *rented
+	// told is the last answer about it that was found right, and now what was right about it.
+	told string
+	now  hostState
 }
+
+// hostState is what changes about an offer.
+type hostState struct {
+	free          bool
+	onDemand      int64
+	interruptible *int64 // a new one for each price
+}
+
+// free is whether it can be rented now.
+func (h *host) free() bool { return h.listed && h.online && h.tenant == nil }
 
 // price is what the market asks for a rental type now, nil when it does not let the server that way.
 func (h *host) price(interruptible bool) *int64 {

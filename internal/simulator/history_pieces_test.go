@@ -52,7 +52,7 @@ func newPair(t testing.TB, rt *rapid.T) *pair {
 	for _, o := range showcase(p.leaping, p.config.Seed) {
 		p.offers = append(p.offers, o.ID)
 	}
-	if rapid.IntRange(0, 7).Draw(rt, "kept") == 0 {
+	if oneIn(20).Draw(rt, "kept") {
 		p.config.State = filepath.Join(t.TempDir(), "state.json")
 	}
 	p.stepping = bareRig(rapidTB{t, rt}, p.config)
@@ -145,7 +145,7 @@ func (p *pair) addTemplate(*rapid.T) {
 }
 
 func (p *pair) reset(rt *rapid.T) {
-	if rapid.IntRange(0, 7).Draw(rt, "reset") > 0 {
+	if !oneIn(10).Draw(rt, "reset") {
 		return
 	}
 	p.both("POST", "/control/reset", nil)

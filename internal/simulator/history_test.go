@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"flag"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,13 @@ import (
 
 // historyStart is when every history begins.
 var historyStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// init asks for more histories than the library does where the command line asks for no number: -rapid.checks.
+func init() {
+	if err := flag.Set("rapid.checks", "300"); err != nil {
+		panic(err)
+	}
+}
 
 // TestHistoryMoney leads an account through random histories next to a model of it, which is written from the API
 // document and knows nothing of the simulator's own clockwork: it watches every millisecond in which something may
@@ -85,7 +93,7 @@ func newHistory(t testing.TB, rt *rapid.T) *history {
 		Seed: rapid.Uint64Range(0, 3).Draw(rt, "seed"), Clock: simulator.ClockManual, Start: historyStart, Boot: h.boot,
 		APIKey: testKey, Market: simulator.MarketStill,
 	}
-	if rapid.IntRange(0, 9).Draw(rt, "kept") == 0 {
+	if oneIn(20).Draw(rt, "kept") {
 		h.config.State = filepath.Join(t.TempDir(), "state.json")
 	}
 	h.rig = bareRig(rapidTB{t, rt}, h.config)
@@ -152,4 +160,9 @@ func showcase(r *rig, seed uint64) []offer {
 	}
 	showcases.bySeed[seed] = chosen
 	return chosen
+}
+
+// oneIn is true once in so many draws. False is what a history is cut down to.
+func oneIn(n int) *rapid.Generator[bool] {
+	return rapid.Map(rapid.Uint64(), func(x uint64) bool { return x%uint64(n) == uint64(n)-1 })
 }

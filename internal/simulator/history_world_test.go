@@ -167,7 +167,7 @@ func (h *history) changeKeys(*rapid.T) {
 
 // reset goes back to the seed's first state, rarely: it ends the history so far.
 func (h *history) reset(rt *rapid.T) {
-	if rapid.IntRange(0, 4).Draw(rt, "reset") > 0 {
+	if !oneIn(10).Draw(rt, "reset") {
 		return
 	}
 	h.must(h.Reset())
