@@ -153,10 +153,11 @@ func (b *tab) run(actions ...action) {
 	}
 }
 
+// text is what a part of the page says: nothing when it is not to be seen.
 func (b *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector(%q))", selector)))
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("(e => e?.checkVisibility() ? e.innerText ?? e.textContent : '')(document.querySelector(%q))", selector)))
 	if err != nil {
 		return err.Error()
 	}

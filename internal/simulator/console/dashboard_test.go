@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
 // TestPagesOfOthersAreRefused asks as a browser does that was led here by another site, or under another name.
@@ -133,6 +134,41 @@ func TestCommandIsCopied(t *testing.T) {
 	evaluate[chromedp.Void](page, `navigator.clipboard.writeText = () => Promise.reject(new Error())`)
 	page.press(".copy")
 	page.shows("#toast", "does not let the page copy")
+}
+
+// TestOverviewAddsUp holds the balance over time against the ledger, also when there is more of it than is shown.
+func TestOverviewAddsUp(t *testing.T) {
+	server := start(t)
+	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
+	for _, span := range []time.Duration{5 * time.Hour, 12 * 24 * time.Hour} {
+		server.Advance(span)
+		o := server.Overview()
+		if len(o.History) < 3 || len(o.History) > console.MaxHistory || len(o.Ledger) < 3 || len(o.Ledger) > console.MaxLedger {
+			t.Fatalf("%d points, %d entries", len(o.History), len(o.Ledger))
+		}
+		after := map[time.Time]int64{}
+		sum := o.Balance.BalanceKop
+		for _, entry := range o.Ledger {
+			after[entry.At] = sum
+			sum -= entry.AmountKop
+		}
+		matched := 0
+		for n, point := range o.History[:len(o.History)-1] {
+			if want, known := after[point.At]; known {
+				matched++
+				if point.BalanceKop != want {
+					t.Errorf("point %d, %v: %d, want %d", n, point.At, point.BalanceKop, want)
+				}
+			}
+			if n > 0 && point.At.Before(o.History[n-1].At) {
+				t.Errorf("point %d, %v: goes back", n, point.At)
+			}
+		}
+		last := o.History[len(o.History)-1]
+		if matched == 0 || !last.At.Equal(o.Now) || last.BalanceKop != o.Balance.AvailableKop {
+			t.Errorf("%d points match; the last is %v, now %v with %+v", matched, last, o.Now, o.Balance)
+		}
+	}
 }
 
 // TestChartIsReadable looks at it with the least there can be, and with a history.
