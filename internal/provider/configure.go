@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
@@ -41,6 +42,12 @@ type model struct {
 	PollInterval   types.String `tfsdk:"poll_interval"`
 	RequestTimeout types.String `tfsdk:"request_timeout"`
 	MaxRetries     types.Int64  `tfsdk:"max_retries"`
+	Spending       types.Object `tfsdk:"spending"`
+}
+
+type spendingModel struct {
+	RequireFunds types.String `tfsdk:"require_funds"`
+	MaxBurnKopH  types.Int64  `tfsdk:"max_burn_kop_h"`
 }
 
 // Configure implements provider.Provider.
@@ -51,11 +58,27 @@ func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureR
 		return
 	}
 	meta := p.meta(config, &resp.Diagnostics)
+	spending, diags := spending(ctx, config.Spending)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	meta.Spending = spending
 	resp.ResourceData = meta
 	resp.DataSourceData = meta
+}
+
+// spending is what the block says; what is not known yet checks as by default.
+func spending(ctx context.Context, block types.Object) (tfkit.Spending, diag.Diagnostics) {
+	s := tfkit.Spending{RequireFunds: tfkit.FundsWarn}
+	if block.IsNull() || block.IsUnknown() {
+		return s, nil
+	}
+	var m spendingModel
+	diags := block.As(ctx, &m, basetypes.ObjectAsOptions{})
+	s.RequireFunds = cmp.Or(m.RequireFunds.ValueString(), s.RequireFunds)
+	s.MaxBurnKopH = m.MaxBurnKopH.ValueInt64()
+	return s, diags
 }
 
 // meta makes the client. What is not known at plan is left out of it rather

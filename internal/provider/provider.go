@@ -74,6 +74,29 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"An answer that asks for patience (429) is waited out and not counted.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
 			},
+			"spending": spendingAttribute(),
+		},
+	}
+}
+
+func spendingAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "How the money is looked at when a plan is made. Both checks need the scope `billing:read`, and step aside without it. " +
+			"Prices are those of the moment; disk beyond an offer's base is not in them.",
+		Attributes: map[string]schema.Attribute{
+			"require_funds": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "What to do when the balance and the credit limit do not cover two hours of all that the plan starts: `warn` (default), " +
+					"`error` or `off`.",
+				Validators: []validator.String{stringvalidator.OneOf(tfkit.FundsWarn, tfkit.FundsError, tfkit.FundsOff)},
+			},
+			"max_burn_kop_h": schema.Int64Attribute{
+				Optional: true,
+				MarkdownDescription: "Refuse a plan that would lead to a burn rate of the whole account above this, kopecks per hour: the present one, and what the plan starts. " +
+					"A server that is replaced makes room for its successor; what is destroyed elsewhere in the plan does not, because nothing says that it goes first. No limit by default.",
+				Validators: []validator.Int64{int64validator.AtLeast(1)},
+			},
 		},
 	}
 }

@@ -158,3 +158,6 @@ func (c *Client) ListOffers(ctx context.Context, query OfferQuery) iter.Seq2[Off
 func (c *Client) GetOffer(ctx context.Context, id string) (Offer, error) {
 	return fetch[Offer](ctx, c, request{method: http.MethodGet, path: []string{"offers", id}, access: public})
 }
+
+// Key is the same for two queries that ask for the same offers, page size aside.
+func (q OfferQuery) Key() string { return q.values().Encode() }

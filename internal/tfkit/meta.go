@@ -2,6 +2,7 @@ package tfkit
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -21,7 +22,27 @@ type Meta struct {
 	// PollInterval is the first pause between two looks at something that is
 	// still changing.
 	PollInterval time.Duration
+	// Spending says how the money is looked at before it is spent.
+	Spending Spending
+
+	shared sync.Map // what Shared made, by its type
 }
+
+// Spending is the provider's block of that name.
+type Spending struct {
+	// RequireFunds is one of the Funds constants.
+	RequireFunds string
+	// MaxBurnKopH is the largest burn rate a plan may lead to, kopecks per hour.
+	// 0 allows any.
+	MaxBurnKopH int64
+}
+
+// What is to happen when the balance does not cover two hours of what a plan starts.
+const (
+	FundsWarn  = "warn"
+	FundsError = "error"
+	FundsOff   = "off"
+)
 
 // Ready says whether requests that need a key can be made.
 func (m *Meta) Ready() bool { return m != nil && m.Client != nil && !m.KeyUnknown }

@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+// hoursPerMonth is the mean month.
+const hoursPerMonth = 730
+
+// HourlyRubles writes a rate in kopecks per hour for people, who think of what
+// a server costs in a month as well.
+func HourlyRubles(kopH int64) string {
+	return Rubles(kopH) + " per hour (" + Rubles(kopH*hoursPerMonth) + " per month)"
+}
+
 // Rubles writes an amount in kopecks for people: "1 234,56 ₽", with no-break
 // spaces between the thousands and before the sign.
 func Rubles(kop int64) string {

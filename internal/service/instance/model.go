@@ -13,31 +13,36 @@ import (
 )
 
 type model struct {
-	OfferID  types.String `tfsdk:"offer_id"`
 	Template types.String `tfsdk:"template"`
 	DiskGB   types.Int64  `tfsdk:"disk_gb"`
 
-	Name          types.String   `tfsdk:"name"`
-	Type          types.String   `tfsdk:"type"`
-	MaxPriceKopH  types.Int64    `tfsdk:"max_price_kop_h"`
-	SSHKeyIDs     types.Set      `tfsdk:"ssh_key_ids"`
-	Image         types.String   `tfsdk:"image"`
-	DesiredState  types.String   `tfsdk:"desired_state"`
-	OnOutbid      types.String   `tfsdk:"on_outbid"`
-	KeepOnTimeout types.Bool     `tfsdk:"keep_on_timeout"`
-	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	OfferID        types.String   `tfsdk:"offer_id"`
+	OfferQuery     types.Object   `tfsdk:"offer_query"`
+	Name           types.String   `tfsdk:"name"`
+	Type           types.String   `tfsdk:"type"`
+	MaxPriceKopH   types.Int64    `tfsdk:"max_price_kop_h"`
+	SSHKeyIDs      types.Set      `tfsdk:"ssh_key_ids"`
+	Image          types.String   `tfsdk:"image"`
+	DesiredState   types.String   `tfsdk:"desired_state"`
+	OnOutbid       types.String   `tfsdk:"on_outbid"`
+	ReplaceOn      types.Set      `tfsdk:"replace_on"`
+	IdempotencyKey types.String   `tfsdk:"idempotency_key"`
+	KeepOnTimeout  types.Bool     `tfsdk:"keep_on_timeout"`
+	Timeouts       timeouts.Value `tfsdk:"timeouts"`
 
-	ID           types.String `tfsdk:"id"`
-	Status       types.String `tfsdk:"status"`
-	StopReason   types.String `tfsdk:"stop_reason"`
-	GPU          types.Object `tfsdk:"gpu"`
-	TemplateName types.String `tfsdk:"template_name"`
-	Country      types.String `tfsdk:"country"`
-	Price        types.Object `tfsdk:"price"`
-	SSH          types.Object `tfsdk:"ssh"`
-	URLs         types.List   `tfsdk:"urls"`
-	CreatedAt    types.String `tfsdk:"created_at"`
-	StartedAt    types.String `tfsdk:"started_at"`
+	ID            types.String `tfsdk:"id"`
+	RentedOfferID types.String `tfsdk:"rented_offer_id"`
+	QuotedKopH    types.Int64  `tfsdk:"quoted_kop_h"`
+	Status        types.String `tfsdk:"status"`
+	StopReason    types.String `tfsdk:"stop_reason"`
+	GPU           types.Object `tfsdk:"gpu"`
+	TemplateName  types.String `tfsdk:"template_name"`
+	Country       types.String `tfsdk:"country"`
+	Price         types.Object `tfsdk:"price"`
+	SSH           types.Object `tfsdk:"ssh"`
+	URLs          types.List   `tfsdk:"urls"`
+	CreatedAt     types.String `tfsdk:"created_at"`
+	StartedAt     types.String `tfsdk:"started_at"`
 }
 
 var (
@@ -127,6 +132,8 @@ func applied(plan model, inst rental.Instance) model {
 	now := fromAPI(plan, inst)
 	m := plan
 	m.ID = tfkit.Prefer(plan.ID, now.ID)
+	m.RentedOfferID = tfkit.Prefer(plan.RentedOfferID, types.StringNull())
+	m.QuotedKopH = tfkit.Prefer(plan.QuotedKopH, types.Int64Null())
 	m.Type = tfkit.Prefer(plan.Type, now.Type)
 	m.Image = tfkit.Prefer(plan.Image, now.Image)
 	m.DesiredState = tfkit.Prefer(plan.DesiredState, now.DesiredState)
@@ -143,10 +150,9 @@ func applied(plan model, inst rental.Instance) model {
 	return m
 }
 
-// toCreate is the write side.
+// toCreate is the write side. The offer is still to be chosen.
 func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diagnostics) {
 	create := rental.InstanceCreate{
-		OfferID:  plan.OfferID.ValueString(),
 		Template: plan.Template.ValueString(),
 		DiskGB:   plan.DiskGB.ValueInt64(),
 		Name:     plan.Name.ValueString(),

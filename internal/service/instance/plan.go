@@ -2,9 +2,10 @@ package instance
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -28,41 +29,93 @@ func (r *instanceResource) ValidateConfig(ctx context.Context, req resource.Vali
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and
-// again, in another process, at apply, and must come to the same result: it
-// uses nothing but configuration, state and plan.
+// again, in another process, at apply, and must come to the same planned values:
+// those come from configuration, state and plan alone. What the service says
+// meanwhile leads to warnings and errors only.
 func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
+	switch {
+	case req.Plan.Raw.IsNull():
+	case req.State.Raw.IsNull():
+		r.modifyCreation(ctx, req, resp)
+	default:
+		r.modifyChange(ctx, req, resp)
+	}
+}
+
+func (r *instanceResource) modifyCreation(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	note, problems := req.Private.GetKey(ctx, predecessorKey)
+	resp.Diagnostics.Append(problems...)
+	if resp.Diagnostics.HasError() {
 		return
 	}
+	var before *predecessor
+	if len(note) > 0 {
+		before = new(predecessor)
+		if json.Unmarshal(note, before) != nil {
+			before = nil // of another version: it only makes warnings better
+		}
+	}
+	r.planCreation(ctx, plan, before, &resp.Diagnostics)
+}
+
+func (r *instanceResource) modifyChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	keepCreationArguments(state, &plan, &resp.Diagnostics)
-	if planConvergence(state, &plan) == stepReplace {
-		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("status"))
+	replaced, problems := planArguments(ctx, state, &plan)
+	resp.Diagnostics.Append(problems...)
+	next := planConvergence(state, &plan)
+	if next == stepReplace {
+		replaced = append(replaced, path.Root("status"))
 	}
+	resp.RequiresReplace = append(resp.RequiresReplace, replaced...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+
+	before := predecessor{ID: state.ID.ValueString(), RunKopH: burnOf(state)}
+	if r.Meta.Ready() {
+		r.fleet().ids.add(before.ID)
+		if key := state.IdempotencyKey.ValueString(); key != "" && key == plan.IdempotencyKey.ValueString() {
+			holder := keyHolder{id: before.ID, name: plan.Name.ValueString()}
+			if other, clash := r.fleet().keys.keep(key, holder); clash {
+				addSharedKey(&resp.Diagnostics, key, holder, other)
+			}
+		}
+		if next == stepStart && len(replaced) == 0 {
+			c := startOf(state)
+			before.Starts, before.Added = c.starts, c.added
+			r.checkMoney(ctx, c, &resp.Diagnostics)
+		}
+	}
+	if note, err := json.Marshal(before); err == nil {
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, predecessorKey, note)...)
+	}
 }
 
-// keepCreationArguments lets a changed creation-only argument plan nothing: the
-// state keeps what the server was rented with. After an import the state has no
-// value, and the configured one is adopted.
-func keepCreationArguments(state model, plan *model, diags *diag.Diagnostics) {
-	if !state.OfferID.IsNull() {
-		plan.OfferID = state.OfferID
-	}
-	if state.SSHKeyIDs.IsNull() || plan.SSHKeyIDs.IsNull() {
-		return
-	}
-	if !plan.SSHKeyIDs.IsUnknown() && !plan.SSHKeyIDs.Equal(state.SSHKeyIDs) {
-		diags.AddAttributeWarning(path.Root("ssh_key_ids"), "SSH keys of a running server stay as they are",
-			"The service attaches keys when a server is created and cannot change them later. The configured keys are not applied to instance "+
-				state.ID.ValueString()+". Replace it with -replace to have them, or change authorized_keys on the server itself.")
-	}
-	plan.SSHKeyIDs = state.SSHKeyIDs
+// predecessorKey is where the plan for a server leaves a note: when the server
+// turns out to be replaced, the plan for its successor finds it there.
+const predecessorKey = "predecessor"
+
+// burnOf is what a server burns according to its state, kopecks per hour.
+func burnOf(state model) int64 {
+	return kopHNow(rental.Instance{Status: rental.InstanceStatus(state.Status.ValueString()), Price: rental.InstancePrice{
+		RunningKopH: priceField(state, "running_kop_h"), StoppedKopH: priceField(state, "stopped_kop_h"),
+	}})
+}
+
+// startOf is what a start of the server does to the money.
+func startOf(state model) change {
+	running := priceField(state, "running_kop_h")
+	return change{starts: running, added: running - burnOf(state)}
+}
+
+func priceField(m model, name string) int64 {
+	number, _ := m.Price.Attributes()[name].(types.Int64)
+	return number.ValueInt64()
 }
 
 // planConvergence plans what an apply is going to change of the computed
@@ -81,6 +134,9 @@ func planConvergence(state model, plan *model) step {
 	if next != stepNone {
 		expectChange(state, plan)
 	}
+	if next == stepStop {
+		expectUnreachable(state, plan)
+	}
 	return next
 }
 
@@ -88,6 +144,8 @@ func planConvergence(state model, plan *model) step {
 // as soon as any argument changes.
 func keepComputed(state model, plan *model) {
 	plan.ID = state.ID
+	plan.RentedOfferID = state.RentedOfferID
+	plan.QuotedKopH = state.QuotedKopH
 	plan.Status = state.Status
 	plan.StopReason = state.StopReason
 	plan.GPU = state.GPU
@@ -112,4 +170,20 @@ func expectChange(state model, plan *model) {
 	if state.Type.ValueString() == string(rental.Interruptible) {
 		plan.Price = types.ObjectUnknown(priceType) // a new bid has a new price
 	}
+}
+
+// expectUnreachable plans what is certain of a stop: no bid is placed, and
+// nobody can log in or open a page afterwards.
+func expectUnreachable(state model, plan *model) {
+	plan.Price = state.Price
+	plan.SSH = types.ObjectNull(sshType)
+	var links []attr.Value
+	for _, element := range state.URLs.Elements() {
+		link, ok := element.(types.Object)
+		if !ok || link.IsNull() || link.IsUnknown() {
+			return
+		}
+		links = append(links, types.ObjectValueMust(urlType.AttrTypes, map[string]attr.Value{"label": link.Attributes()["label"], "url": types.StringNull()}))
+	}
+	plan.URLs = types.ListValueMust(urlType, links)
 }

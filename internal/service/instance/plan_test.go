@@ -1,11 +1,12 @@
 package instance
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -32,7 +33,7 @@ func TestPlanConvergence(t *testing.T) {
 	}{
 		"settled":          {saved("running", "running"), "running", stepNone, nil},
 		"settled, stopped": {saved("stopped", "stopped"), "stopped", stepNone, nil},
-		"to stop":          {saved("running", "running"), "stopped", stepStop, []string{"status", "stop_reason", "ssh", "urls"}},
+		"to stop":          {saved("running", "running"), "stopped", stepStop, []string{"status", "stop_reason"}},
 		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls"}},
 		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls"}},
 		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls"}},
@@ -80,29 +81,94 @@ func TestPlanConvergenceWithUnknownIntent(t *testing.T) {
 	}
 }
 
-func TestKeepCreationArguments(t *testing.T) {
-	keys := func(ids ...attr.Value) types.Set { return types.SetValueMust(types.StringType, ids) }
-	a, b := types.StringValue("a"), types.StringValue("b")
-	none := types.SetNull(types.StringType)
+// What acts at creation only plans nothing later, unless replace_on names it.
+func TestPlanArguments(t *testing.T) {
+	text := types.StringValue
+	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
+	noSet := types.SetNull(types.StringType)
+	query := func(gpu, order types.String) types.Object {
+		values := map[string]attr.Value{}
+		for name, kind := range queryType {
+			value, err := kind.ValueFromTerraform(t.Context(), tftypes.NewValue(kind.TerraformType(t.Context()), nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[name] = value
+		}
+		values["order"] = order
+		if !gpu.IsNull() {
+			values["gpu"] = set(gpu)
+		}
+		return types.ObjectValueMust(queryType, values)
+	}
+	noQuery, whatever := types.ObjectNull(queryType), types.StringNull()
+	base := model{OfferID: text("a"), OfferQuery: noQuery, SSHKeyIDs: noSet, ReplaceOn: noSet}
+	queried := model{OfferQuery: query(text("rtx_4090"), whatever), SSHKeyIDs: noSet, ReplaceOn: noSet}
+	with := func(m model, change func(*model)) model { change(&m); return m }
 	for name, test := range map[string]struct {
-		stateOffer, planOffer, wantOffer types.String
-		stateKeys, planKeys, wantKeys    types.Set
-		warnings                         int
+		imported    bool
+		state, plan model
+		want        model // where it differs from plan
+		replaced    string
+		warnings    int
 	}{
-		"unchanged":                {a, a, a, keys(a), keys(a), keys(a), 0},
-		"another offer":            {a, b, a, none, none, none, 0},
-		"an offer not known yet":   {a, types.StringUnknown(), a, none, none, none, 0},
-		"adopted after an import":  {types.StringNull(), b, b, none, keys(a), keys(a), 0},
-		"other keys":               {a, a, a, keys(a), keys(b), keys(a), 1},
-		"keys not known yet":       {a, a, a, keys(a), types.SetUnknown(types.StringType), keys(a), 0},
-		"keys no longer mentioned": {a, a, a, keys(a), none, none, 0},
+		"unchanged":            {state: base, plan: base, want: base},
+		"another offer":        {state: base, plan: with(base, func(m *model) { m.OfferID = text("b") }), want: base},
+		"an offer to be known": {state: base, plan: with(base, func(m *model) { m.OfferID = types.StringUnknown() }), want: base},
+		"another offer, named": {
+			state: base, plan: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }),
+			want: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }), replaced: argOfferID,
+		},
+		"an offer adopted after an import": {imported: true, state: with(base, func(m *model) { m.OfferID = types.StringNull() }), plan: base, want: base},
+		"adopted even when named": {
+			imported: true, state: with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
+			plan: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }), want: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
+		},
+		"a query instead of an offer": {state: base, plan: queried, want: queried},
+		"a query that is not met instead of an offer": {
+			state: base, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
+		},
+		"another order": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }), want: queried, warnings: 1},
+		"another gpu": {
+			state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
+		},
+		"any gpu":             {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(whatever, whatever) }), want: queried, warnings: 1},
+		"a gpu to be known":   {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(types.StringUnknown(), whatever) }), want: queried, warnings: 1},
+		"a query to be known": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = types.ObjectUnknown(queryType) }), want: queried},
+		"another query, named": {
+			state: queried, plan: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }),
+			want: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }), replaced: argOfferQuery,
+		},
+		"other keys": {
+			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
+			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
+		},
+		"keys to be known": {
+			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) }),
+			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
+		},
+		"keys no longer mentioned": {state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1},
+		"keys mentioned now":       {state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1},
+		"keys adopted after an import": {
+			imported: true, state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := model{OfferID: test.planOffer, SSHKeyIDs: test.planKeys}
-			var diags diag.Diagnostics
-			keepCreationArguments(model{OfferID: test.stateOffer, SSHKeyIDs: test.stateKeys}, &plan, &diags)
-			if !plan.OfferID.Equal(test.wantOffer) || !plan.SSHKeyIDs.Equal(test.wantKeys) {
-				t.Errorf("planned %s and %s, want %s and %s", plan.OfferID, plan.SSHKeyIDs, test.wantOffer, test.wantKeys)
+			state, plan := test.state, test.plan
+			state.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
+				"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
+			})
+			if !test.imported {
+				state.QuotedKopH = types.Int64Value(100)
+			}
+			replaced, diags := planArguments(t.Context(), state, &plan)
+			if !plan.OfferID.Equal(test.want.OfferID) || !plan.OfferQuery.Equal(test.want.OfferQuery) || !plan.SSHKeyIDs.Equal(test.want.SSHKeyIDs) {
+				t.Errorf("planned %s, %s and %s, want %s, %s and %s", plan.OfferID, plan.OfferQuery, plan.SSHKeyIDs, test.want.OfferID, test.want.OfferQuery, test.want.SSHKeyIDs)
+			}
+			if got := strings.Trim(replaced.String(), "[]"); got != test.replaced {
+				t.Errorf("replaced for %q, want %q", got, test.replaced)
 			}
 			if diags.HasError() || diags.WarningsCount() != test.warnings {
 				t.Errorf("diagnostics %v, want %d warnings", diags, test.warnings)

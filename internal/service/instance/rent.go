@@ -7,105 +7,156 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// rent makes the one request that spends money. It is not cut off when the run
-// is interrupted: a request whose answer nobody reads would leave a server
-// billing that no state knows.
-func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Diagnostics) (rental.Instance, bool) {
-	create, problems := toCreate(ctx, plan)
+// rented is a server that this creation stands for.
+type rented struct {
+	rental.Instance
+	// offerID is what it was rented from; empty when an earlier run did it.
+	offerID string
+	// takenOver: an earlier run rented it with the same key.
+	takenOver bool
+}
+
+// state is what is saved at once, before anything can fail.
+func (s rented) state(plan model) model {
+	plan.RentedOfferID = tfkit.Text(s.offerID)
+	plan.QuotedKopH = types.Int64Value(s.Price.RunningKopH)
+	return plan
+}
+
+// rent spends the money: it chooses an offer and makes the one request for it.
+// That request is not cut off when the run is interrupted: a request whose
+// answer nobody reads would leave a server billing that no state knows.
+func (r *instanceResource) rent(ctx context.Context, plan model, timeout time.Duration, diags *diag.Diagnostics) (rented, bool) {
+	order, problems := toCreate(ctx, plan)
 	diags.Append(problems...)
-	if diags.HasError() || !r.withinCap(ctx, plan, diags) {
-		return rental.Instance{}, false
+	if diags.HasError() {
+		return rented{}, false
 	}
-	if ctx.Err() != nil {
-		diags.AddError("Cannot create instance", "Interrupted before anything was rented.")
-		return rental.Instance{}, false
+	keys := newKeySeries(plan.IdempotencyKey.ValueString())
+	holder := keyHolder{name: plan.Name.ValueString()}
+	if other, clash := r.fleet().keys.create(keys.base, holder); clash {
+		addSharedKey(diags, keys.base, holder, other)
+		return rented{}, false
 	}
-	postCtx, stop := tfkit.Detach(ctx)
+	detached, stop := tfkit.Detach(ctx)
 	defer stop()
-	inst, _, err := r.Meta.Client.CreateInstance(postCtx, newIdempotencyKey(), create)
+	postCtx, cancel := context.WithTimeout(detached, timeout)
+	defer cancel()
+	c := &creation{client: r.Meta.Client, interval: r.Meta.PollInterval, fleet: r.fleet(), keys: keys, order: order, began: r.Meta.Client.Now()}
+	server, err := c.choose(ctx, postCtx, plan)
 	if err != nil {
-		addCreateError(diags, err)
-		return rental.Instance{}, false
+		addRentError(diags, err)
+		return rented{}, false
 	}
-	return inst, true
+	if difference := differs(server.Instance, plan); difference != "" {
+		addStranger(diags, server.Instance, keys.current(), difference)
+		return rented{}, false
+	}
+	return server, true
 }
 
-func addCreateError(diags *diag.Diagnostics, err error) {
-	if rental.IsOutcomeUnknown(err) {
-		diags.AddError("Cannot tell whether the instance was created",
-			err.Error()+"\n\nThe service took the request, but its answer was lost and asking again did not help. Before the next apply, look in the "+
-				"service's console whether a new server runs, and import or destroy it: it is billed.")
-		return
-	}
-	nextStep := ""
-	switch {
-	case rental.IsNotFound(err):
-		nextStep = "Nothing was rented: the offer is gone, or there is no such template. Run plan again to choose from what there is now."
-	case rental.IsConflict(err):
-		nextStep = "Nothing was rented: the offer was taken or its price changed since the plan, or the account's limit of instances is reached. " +
-			"Run plan again to choose from what there is now; if the limit is reached, destroy a server first."
-	}
-	tfkit.AddErrorAdvising(diags, "create instance", nextStep, err, "offer_id", "template", "disk_gb", "name", "ssh_key_ids", "type", "image")
+// creation makes the request for one server, under one series of keys.
+type creation struct {
+	client   *rental.Client
+	interval time.Duration // first pause between two tries to learn an outcome
+	fleet    *fleet
+	keys     *keySeries
+	order    rental.InstanceCreate
+	began    time.Time // by the service's clock
+	asked    bool      // a request to rent was made
 }
 
-// withinCap looks at the live price before renting when there is a cap.
-func (r *instanceResource) withinCap(ctx context.Context, plan model, diags *diag.Diagnostics) bool {
-	if plan.MaxPriceKopH.IsNull() {
-		return true
-	}
-	offer, err := r.Meta.Client.GetOffer(ctx, plan.OfferID.ValueString())
-	if err != nil {
-		tfkit.AddError(diags, "look at offer "+plan.OfferID.ValueString(), err, "offer_id")
-		return false
-	}
-	price := offer.Price.OnDemandKopH
-	if plan.Type.ValueString() == string(rental.Interruptible) {
-		if offer.Price.InterruptibleKopH == nil {
-			diags.AddAttributeError(path.Root("offer_id"), "Offer has no interruptible price", "Offer "+offer.ID+" cannot be rented as interruptible. Choose another, or type = \"on_demand\".")
-			return false
+// unknownOutcome says that a server may or may not have been rented.
+type unknownOutcome struct {
+	key    string
+	random bool
+	err    error
+}
+
+func (e *unknownOutcome) Error() string { return e.err.Error() }
+
+func (e *unknownOutcome) Unwrap() error { return e.err }
+
+var errKeysUsedUp = errors.New("all keys of the series were used for servers that are destroyed by now")
+
+// post rents from an offer, or learns what was rented under the key before. A
+// key whose server is destroyed is spent: the next of the series stands for the
+// server that takes its place.
+func (c *creation) post(ctx context.Context, offerID string) (rented, error) {
+	order := c.order
+	order.OfferID = offerID
+	c.asked = true
+	for {
+		inst, replayed, err := c.settle(ctx, order)
+		if err != nil {
+			return rented{}, err
 		}
-		price = *offer.Price.InterruptibleKopH
-	}
-	if limit := plan.MaxPriceKopH.ValueInt64(); price > limit {
-		diags.AddAttributeError(path.Root("max_price_kop_h"), "Offer is dearer than max_price_kop_h",
-			fmt.Sprintf("Offer %s costs %s per hour now, the cap is %s. Nothing was rented. Choose another offer, or raise the cap.",
-				offer.ID, tfkit.Rubles(price), tfkit.Rubles(limit)))
-		return false
-	}
-	return true
-}
-
-// destroy asks for the destruction and waits for its end, so that a name, an
-// offer or a limit it occupied is free when Terraform goes on.
-func (r *instanceResource) destroy(ctx, waitCtx context.Context, id string, timeout time.Duration, diags *diag.Diagnostics) {
-	inst, err := r.Meta.Client.DeleteInstance(waitCtx, id)
-	if rental.IsConflict(err) {
-		// Already on its way out, perhaps by a request of ours whose answer was lost.
-		conflict := err
-		if inst, err = r.Meta.Client.GetInstance(waitCtx, id); err == nil && !gone(inst) {
-			err = conflict
+		if !replayed || !gone(inst) {
+			// The service's times are told to the second.
+			earlier := replayed && inst.CreatedAt.Before(c.began.Add(-time.Second))
+			server := rented{Instance: inst, offerID: offerID, takenOver: earlier}
+			if earlier {
+				server.offerID = ""
+			}
+			return server, nil
+		}
+		if !c.keys.next() {
+			return rented{}, errKeysUsedUp
 		}
 	}
-	if err == nil && inst.Status != rental.StatusDestroyed {
-		err = poll.Until(waitCtx, poll.Exponential(r.Meta.PollInterval), func(ctx context.Context) (bool, error) {
-			inst, err := r.Meta.Client.GetInstance(ctx, id)
-			return inst.Status == rental.StatusDestroyed, err
-		})
+}
+
+// settle makes the request until its outcome is known. While it is not, nothing
+// else may be tried, for the server may be there.
+func (c *creation) settle(ctx context.Context, order rental.InstanceCreate) (inst rental.Instance, replayed bool, err error) {
+	inst, replayed, err = c.client.CreateInstance(ctx, c.keys.current(), order)
+	if err == nil || !rental.IsOutcomeUnknown(err) {
+		return inst, replayed, err
+	}
+	doubt := &unknownOutcome{key: c.keys.current(), random: c.keys.random, err: err}
+	waited := poll.Until(ctx, poll.Exponential(c.interval), func(ctx context.Context) (bool, error) {
+		inst, replayed, err = c.client.CreateInstance(ctx, c.keys.current(), order)
+		switch {
+		case err == nil, settles(err):
+			return true, nil
+		case rental.IsUnauthorized(err), rental.IsForbidden(err):
+			return false, err // no repetition is going to tell
+		}
+		return false, nil
+	})
+	if waited != nil {
+		return inst, replayed, doubt
+	}
+	return inst, replayed, err
+}
+
+// settles says whether a refusal tells that nothing was rented: had the earlier
+// request been carried out, its repetition would have been told the server.
+func settles(err error) bool {
+	return rental.IsNotFound(err) || rental.IsConflict(err) || rental.IsInsufficientFunds(err) || rental.IsValidation(err)
+}
+
+// differs says in what a server is not what the plan wants; empty when it is.
+func differs(inst rental.Instance, plan model) string {
+	unlike := func(name string, has, wants any) string {
+		return fmt.Sprintf("%s is %v, and the configuration says %v", name, has, wants)
 	}
 	switch {
-	case err == nil, rental.IsNotFound(err):
-	case ctx.Err() != nil:
-		diags.AddError("Interrupted while instance "+id+" was being destroyed", "It stays in the state until it is surely gone; run again.")
-	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("Instance "+id+" is not destroyed yet", fmt.Sprintf("The service took the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
-	default:
-		tfkit.AddError(diags, "destroy instance "+id, err)
+	case inst.Template.Slug != "" && inst.Template.Slug != plan.Template.ValueString():
+		return unlike("template", inst.Template.Slug, plan.Template.ValueString())
+	case inst.DiskGB != 0 && inst.DiskGB != plan.DiskGB.ValueInt64():
+		return unlike("disk_gb", inst.DiskGB, plan.DiskGB.ValueInt64())
+	case string(inst.Type) != plan.Type.ValueString():
+		return unlike("type", inst.Type, plan.Type.ValueString())
+	case inst.Image != "" && !plan.Image.IsUnknown() && inst.Image != plan.Image.ValueString():
+		return unlike("image", inst.Image, plan.Image.ValueString())
 	}
+	return ""
 }

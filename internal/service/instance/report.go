@@ -44,7 +44,7 @@ const untaint = "To keep this server and go on waiting for it, run `terraform un
 func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
 	case ctx.Err() != nil:
-		diags.AddWarning("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+r.story(ctx, inst))
+		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+r.story(ctx, inst))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Instance "+inst.ID+" is not where it should be yet",
 			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), r.story(ctx, inst)))
@@ -67,8 +67,8 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+r.story(ctx, inst))
 	case errors.As(err, &tooDear):
 		diags.AddError("Instance "+inst.ID+" was not started: too dear",
-			fmt.Sprintf("The server is interruptible, and %s. It is left as it is; only its disk is billed. Raise max_price_kop_h, "+
-				"set on_outbid to \"keep\" to wait for a better price or to \"replace\" to rent another, or apply again later.", tooDear))
+			fmt.Sprintf("To start it, %s. It is left as it is; only its disk is billed. Raise max_price_kop_h or apply again later; for an interruptible server "+
+				"on_outbid = \"keep\" waits for a better price and \"replace\" rents another.", tooDear))
 	case errors.As(err, &refused):
 		action := "start"
 		if refused.status == rental.StatusRunning {
@@ -78,6 +78,16 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 	default:
 		tfkit.AddError(diags, "bring instance "+inst.ID+" to where it should be", err)
 	}
+}
+
+// warnOfClosedPages tells of web pages that a running server has not opened yet.
+func warnOfClosedPages(diags *diag.Diagnostics, plan model, inst rental.Instance) {
+	closed := closedPages(inst)
+	if len(closed) == 0 || inst.Status != rental.StatusRunning || plan.DesiredState.ValueString() != string(rental.DesiredRunning) {
+		return
+	}
+	diags.AddWarning("Instance "+inst.ID+" runs, but not all of its web pages are open yet",
+		"Without an address so far: "+tfkit.Plain(strings.Join(closed, ", "))+". The next refresh brings it into urls.")
 }
 
 // cause names trouble with the service that lay behind a time-out.

@@ -2,9 +2,9 @@ package instance
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -44,18 +44,36 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	inst, ok := r.rent(ctx, plan, &resp.Diagnostics)
+	server, ok := r.rent(waitCtx, plan, timeout, &resp.Diagnostics)
 	if !ok {
 		return
 	}
+	plan, inst := server.state(plan), server.Instance
+	r.fleet().ids.add(inst.ID)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	if resp.Diagnostics.HasError() {
 		return
+	}
+	if server.takenOver {
+		addTakenOver(&resp.Diagnostics, inst, plan.IdempotencyKey.ValueString())
+		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
 	}
 	inst, err := r.settlerFor(plan).settle(waitCtx, inst)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	if err != nil {
 		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
+	} else {
+		warnOfClosedPages(&resp.Diagnostics, plan, inst)
+	}
+}
+
+// rename gives a server that was taken over the name it has by now.
+func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.Instance, diags *diag.Diagnostics) {
+	if plan.Name.Equal(types.StringPointerValue(inst.Name)) {
+		return
+	}
+	if _, err := r.Meta.Client.UpdateInstance(ctx, inst.ID, rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()}); err != nil {
+		diags.AddWarning("Instance "+inst.ID+" was not renamed", "The next apply tries again. "+err.Error())
 	}
 }
 
@@ -66,6 +84,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
 		return
 	}
+	r.fleet().ids.add(state.ID.ValueString())
 	inst, err := r.Meta.Client.GetInstance(ctx, state.ID.ValueString())
 	switch {
 	case rental.IsNotFound(err), err == nil && gone(inst):
@@ -117,11 +136,16 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, time
 		r.reportUpdateWait(ctx, &resp.Diagnostics, inst, timeout, err)
 	}
 	if resp.Diagnostics.HasError() {
-		state.OnOutbid, state.MaxPriceKopH, state.KeepOnTimeout, state.Timeouts = plan.OnOutbid, plan.MaxPriceKopH, plan.KeepOnTimeout, plan.Timeouts
+		// What acts without a request has been taken over all the same.
+		failed := plan
+		keepComputed(state, &failed)
+		failed.DesiredState = state.DesiredState
+		state = failed
 		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, inst))...)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	warnOfClosedPages(&resp.Diagnostics, plan, inst)
 }
 
 // Delete destroys the server and waits until it is gone.
@@ -133,6 +157,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	r.fleet().ids.add(state.ID.ValueString())
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)
@@ -145,10 +170,6 @@ func (r *instanceResource) ImportState(ctx context.Context, req resource.ImportS
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("on_outbid"), types.StringValue(outbidRestart))...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("keep_on_timeout"), types.BoolValue(false))...)
 }
-
-// newIdempotencyKey is made once per creation: every retry carries the same, so
-// that however often the request is repeated one server is rented at most.
-func newIdempotencyKey() string { return "tf-" + rand.Text() }
 
 func gone(inst rental.Instance) bool {
 	return judge(sighting{status: inst.Status, desired: inst.DesiredState}, rental.DesiredRunning, outbidKeep) == stepGone

@@ -95,7 +95,7 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"offer_id"},
+				ImportStateVerifyIgnore: []string{"offer_id", "rented_offer_id", "quoted_kop_h"},
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },

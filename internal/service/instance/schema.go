@@ -2,11 +2,13 @@ package instance
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -43,12 +45,6 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 }
 
 func addRequired(attributes map[string]schema.Attribute) {
-	attributes["offer_id"] = schema.StringAttribute{
-		Required: true,
-		MarkdownDescription: "The offer to rent, from `gpurent_offers`. It acts at creation only: an offer is a quote, so a later change " +
-			"(the list moves all the time) plans nothing.",
-		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-	}
 	attributes["template"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "Slug of the template the server starts from. A change replaces the server.",
@@ -64,6 +60,14 @@ func addRequired(attributes map[string]schema.Attribute) {
 }
 
 func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
+	attributes["offer_id"] = schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "The offer to rent, from `gpurent_offers`. Exactly one of `offer_id` and `offer_query` is needed. It acts at creation only: an offer is a quote, so a later change " +
+			"(the list moves all the time) plans nothing, unless `replace_on` names it.",
+		Validators: []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery))},
+	}
+	attributes["offer_query"] = queryAttribute()
+	addPolicies(attributes)
 	attributes["name"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "Name, up to 60 characters. It is changed in place.",
@@ -80,14 +84,14 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 	attributes["max_price_kop_h"] = schema.Int64Attribute{
 		Optional: true,
 		MarkdownDescription: "Dearest offer to accept, kopecks per hour for the whole server and the chosen `type`, as in the filter of `gpurent_offers`: " +
-			"it caps the creation, and every later start of an interruptible server, whose bid may be placed anew. Disk beyond the offer's base comes on top. No cap by default.",
+			"it caps the creation, every later start, and every new bid of an interruptible server. Disk beyond the offer's base comes on top. No cap by default.",
 		Validators: []validator.Int64{int64validator.AtLeast(1)},
 	}
 	attributes["ssh_key_ids"] = schema.SetAttribute{
 		Optional:    true,
 		ElementType: types.StringType,
 		MarkdownDescription: "Ids of the SSH keys to attach, up to 10. All of the account's keys by default, none for an empty set. It acts at creation only: " +
-			"the service cannot change the keys of a server, so a later change draws a warning and plans nothing.",
+			"the service cannot change the keys of a server, so a later change draws a warning and leaves the server as it is, unless `replace_on` names it.",
 		Validators: []validator.Set{
 			setvalidator.SizeAtMost(maxSSHKeys),
 			setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
@@ -107,6 +111,12 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 		MarkdownDescription: "`running` (default) or `stopped`: a stopped server keeps its disk, and only the disk is billed. It is changed in place.",
 		Validators:          []validator.String{stringvalidator.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 	}
+	attributes["timeouts"] = describedTimeouts(ctx)
+}
+
+// addPolicies adds what says how to handle the server, and can change at any time
+// without a request.
+func addPolicies(attributes map[string]schema.Attribute) {
 	attributes["on_outbid"] = schema.StringAttribute{
 		Optional: true,
 		Computed: true,
@@ -122,8 +132,23 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 		MarkdownDescription: "With `true` a creation that does not finish within `timeouts.create` ends in a warning, and the next apply goes on waiting. " +
 			"By default it ends in an error and the server is marked tainted: the next apply replaces it.",
 	}
-	attributes["timeouts"] = describedTimeouts(ctx)
+	attributes["replace_on"] = schema.SetAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "Which changes of creation-only arguments replace the server: any of `offer_id`, `offer_query`, `ssh_key_ids`. None by default. " +
+			"Its disk and data are lost then.",
+		Validators: []validator.Set{setvalidator.ValueStringsAre(stringvalidator.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs))},
+	}
+	attributes["idempotency_key"] = schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "A fixed text of your choice that stands for this one server, up to 64 printable ASCII characters without spaces, and different for each server. With it even a run that is " +
+			"killed between the rental and the saved state loses nothing: the next apply gets the same server and takes it over. When the server is replaced, the provider goes on with " +
+			"`KEY-2`, `KEY-3` and so on by itself; together with `create_before_destroy` change the key with each replacement. A later change plans no more than to remember it. By default each creation has a random one.",
+		Validators: []validator.String{stringvalidator.RegexMatches(printableKey, "must be 1 to 64 printable ASCII characters without spaces")},
+	}
 }
+
+// printableKey is what the header Idempotency-Key takes.
+var printableKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 
 // describedTimeouts adds what the library leaves out: a description of the whole.
 func describedTimeouts(ctx context.Context) schema.Attribute {
@@ -139,57 +164,4 @@ func describedTimeouts(ctx context.Context) schema.Attribute {
 	}
 	nested.MarkdownDescription = "How long each operation may take."
 	return nested
-}
-
-func addComputed(attributes map[string]schema.Attribute) {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
-	number := func(description string) schema.Int64Attribute {
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
-	}
-	attributes["id"] = text("Id of the instance.")
-	attributes["status"] = text("What the service says of it: `creating`, `starting`, `running`, `stopping`, `stopped`, `destroying`, `destroyed`, `failed` or `outbid`.")
-	attributes["stop_reason"] = text("Why it stopped: `user`, `low_balance`, `admin` or `provider`. Null while it was never stopped.")
-	attributes["gpu"] = schema.SingleNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "The GPUs of the server.",
-		Attributes: map[string]schema.Attribute{
-			"slug":    text("Model slug, as in the `gpu` filter of `gpurent_offers`."),
-			"name":    text("Model name."),
-			"count":   number("How many GPUs the server has."),
-			"vram_gb": number("VRAM of each GPU, GB. Null when the service does not say."),
-		},
-	}
-	attributes["template_name"] = text("Name of the template.")
-	attributes["country"] = text("Country the server stands in, ISO 3166-1 alpha-2. Null when the service does not say.")
-	attributes["price"] = schema.SingleNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "The locked price.",
-		Attributes: map[string]schema.Attribute{
-			"running_kop_h":  number("While running, kopecks per hour."),
-			"stopped_kop_h":  number("While stopped or outbid (the disk), kopecks per hour."),
-			"traffic_kop_gb": number("Traffic, kopecks per GB."),
-		},
-	}
-	attributes["ssh"] = schema.SingleNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "How to log in. Null until the port is assigned, and for templates without SSH.",
-		Attributes: map[string]schema.Attribute{
-			"host":    text("Host."),
-			"port":    number("Port."),
-			"user":    text("User."),
-			"command": text("The command, ready to run."),
-		},
-	}
-	attributes["urls"] = schema.ListNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "Web interfaces of the template.",
-		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"label": text("What it is."),
-			"url":   text("Its address. Null while it is not ready."),
-		}},
-	}
-	attributes["created_at"] = text("When it was rented, RFC 3339 in UTC.")
-	attributes["started_at"] = text("When it first ran, RFC 3339 in UTC. Null before.")
 }

@@ -40,8 +40,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	config.Offers, config.IDs = []item{}, []string{}
 	for offer, err := range d.Meta.Client.ListOffers(ctx, query) {
 		if err != nil {
-			tfkit.AddError(&resp.Diagnostics, "list offers", err, "gpu", "num_gpus", "min_gpus", "type", "country", "min_reliability", "min_vram_gb",
-				"max_price_kop_h", "verified", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "order")
+			tfkit.AddError(&resp.Diagnostics, "list offers", err, append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)...)
 			return
 		}
 		config.Offers = append(config.Offers, fromAPI(offer))

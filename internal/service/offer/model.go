@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // item is one offer. Nil fields are unknown to the service.
@@ -80,20 +81,10 @@ func fromAPI(o rental.Offer) item {
 
 // offersModel is the data source: the filters, and what they find.
 type offersModel struct {
-	GPU             types.Set     `tfsdk:"gpu"`
-	NumGPUs         types.Set     `tfsdk:"num_gpus"`
-	MinGPUs         types.Int64   `tfsdk:"min_gpus"`
-	Type            types.String  `tfsdk:"type"`
-	Country         types.Set     `tfsdk:"country"`
-	MinReliability  types.Float64 `tfsdk:"min_reliability"`
-	MinVRAMGB       types.Float64 `tfsdk:"min_vram_gb"`
-	MaxPriceKopH    types.Int64   `tfsdk:"max_price_kop_h"`
-	Verified        types.Bool    `tfsdk:"verified"`
-	MinCUDA         types.Float64 `tfsdk:"min_cuda"`
-	MinDiskGB       types.Float64 `tfsdk:"min_disk_gb"`
-	MinInetDownMbps types.Float64 `tfsdk:"min_inet_down_mbps"`
-	Order           types.String  `tfsdk:"order"`
-	MaxResults      types.Int64   `tfsdk:"max_results"`
+	tfkit.OfferFilters
+	Type         types.String `tfsdk:"type"`
+	MaxPriceKopH types.Int64  `tfsdk:"max_price_kop_h"`
+	MaxResults   types.Int64  `tfsdk:"max_results"`
 
 	Offers []item   `tfsdk:"offers"`
 	IDs    []string `tfsdk:"ids"`
@@ -101,21 +92,9 @@ type offersModel struct {
 
 // toQuery is the write side. A page is no larger than what is wanted of it.
 func toQuery(ctx context.Context, m offersModel, wanted int64) (rental.OfferQuery, diag.Diagnostics) {
-	query := rental.OfferQuery{
-		MinGPUs:         m.MinGPUs.ValueInt64Pointer(),
-		Type:            rental.RentalType(m.Type.ValueString()),
-		MinReliability:  m.MinReliability.ValueFloat64Pointer(),
-		MinVRAMGB:       m.MinVRAMGB.ValueFloat64Pointer(),
-		MaxPriceKopH:    m.MaxPriceKopH.ValueInt64Pointer(),
-		Verified:        m.Verified.ValueBoolPointer(),
-		MinCUDA:         m.MinCUDA.ValueFloat64Pointer(),
-		MinDiskGB:       m.MinDiskGB.ValueFloat64Pointer(),
-		MinInetDownMbps: m.MinInetDownMbps.ValueFloat64Pointer(),
-		Order:           m.Order.ValueString(),
-		ListOptions:     rental.ListOptions{PageSize: min(wanted, maxPageSize)},
-	}
-	diags := m.GPU.ElementsAs(ctx, &query.GPU, false)
-	diags.Append(m.NumGPUs.ElementsAs(ctx, &query.NumGPUs, false)...)
-	diags.Append(m.Country.ElementsAs(ctx, &query.Country, false)...)
+	query, diags := m.Query(ctx)
+	query.Type = rental.RentalType(m.Type.ValueString())
+	query.MaxPriceKopH = m.MaxPriceKopH.ValueInt64Pointer()
+	query.PageSize = min(wanted, maxPageSize)
 	return query, diags
 }

@@ -2,11 +2,8 @@ package offer
 
 import (
 	"context"
-	"regexp"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -15,12 +12,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
-)
-
-var (
-	// A comma separates slugs on the wire.
-	gpuSlug     = regexp.MustCompile(`^[^,\s]+$`)
-	countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
 )
 
 // Schema implements datasource.DataSource.
@@ -43,53 +34,20 @@ func (d *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 }
 
 func filters() map[string]schema.Attribute {
-	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
-	return map[string]schema.Attribute{
-		"gpu": schema.SetAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "GPU model slugs, any of them; see `gpurent_gpus`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug, "must be a model slug without commas"))},
-		},
-		"num_gpus": schema.SetAttribute{
-			Optional: true, ElementType: types.Int64Type,
-			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(1, 2, 4, 8))},
-		},
-		"min_gpus": schema.Int64Attribute{
-			Optional: true, MarkdownDescription: "GPUs in the server at least.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
-		},
-		"type": schema.StringAttribute{
-			Optional: true, MarkdownDescription: "`on_demand` (default) or `interruptible`: which price counts, and which offers are listed.",
-			Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
-		},
-		"country": schema.SetAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`, any of them.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode, "must be two capital letters, for example \"NL\""))},
-		},
-		"min_reliability": schema.Float64Attribute{
-			Optional: true, MarkdownDescription: "Reliability at least, 0 to 1.",
-			Validators: []validator.Float64{float64validator.Between(0, 1)},
-		},
-		"min_vram_gb":     schema.Float64Attribute{Optional: true, MarkdownDescription: "VRAM of each GPU at least, GB.", Validators: atLeastZero},
-		"max_price_kop_h": schema.Int64Attribute{Optional: true, MarkdownDescription: "The whole server costs at most this for the chosen `type`, kopecks per hour.", Validators: []validator.Int64{int64validator.AtLeast(0)}},
-		"verified":        schema.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
-		"min_cuda":        schema.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example `12.4`.", Validators: atLeastZero},
-		"min_disk_gb":     schema.Float64Attribute{Optional: true, MarkdownDescription: "Disk at least, GB.", Validators: atLeastZero},
-		"min_inet_down_mbps": schema.Float64Attribute{
-			Optional: true, MarkdownDescription: "Download at least, Mbit/s.", Validators: atLeastZero,
-		},
-		"order": schema.StringAttribute{
-			Optional: true, MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, `reliability`, `vram` or `inet_down`.",
-			Validators: []validator.String{stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
-				rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown)},
-		},
-		"max_results": schema.Int64Attribute{
-			Optional: true, MarkdownDescription: "How many offers to read, 50 by default. More than one page is read where needed.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
-		},
+	attributes := tfkit.OfferFilterAttributes()
+	attributes["type"] = schema.StringAttribute{
+		Optional: true, MarkdownDescription: "`on_demand` (default) or `interruptible`: which price counts, and which offers are listed.",
+		Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 	}
+	attributes["max_price_kop_h"] = schema.Int64Attribute{
+		Optional: true, MarkdownDescription: "The whole server costs at most this for the chosen `type`, kopecks per hour.",
+		Validators: []validator.Int64{int64validator.AtLeast(0)},
+	}
+	attributes["max_results"] = schema.Int64Attribute{
+		Optional: true, MarkdownDescription: "How many offers to read, 50 by default. More than one page is read where needed.",
+		Validators: []validator.Int64{int64validator.AtLeast(1)},
+	}
+	return attributes
 }
 
 func offerAttributes() map[string]schema.Attribute {

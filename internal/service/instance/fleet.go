@@ -1,0 +1,111 @@
+package instance
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// fleet is what the instances of one run must know of one another and of the
+// service, so that they neither take each other's place nor ask the same twice.
+type fleet struct {
+	keys     keyring
+	ids      idSet        // servers that this run knows: from the state, or rented by it
+	offers   reservations // by this apply
+	planned  reservations // by this plan, for its estimate
+	spending spendingPlan
+	watch    watcher
+
+	account   tfkit.Remembered[rental.Balance]
+	active    tfkit.Remembered[[]rental.Instance]
+	templates tfkit.Remembered[map[string]rental.Template]
+	market    market
+}
+
+func (r *instanceResource) fleet() *fleet { return tfkit.Shared[fleet](r.Meta) }
+
+// glance is how old an answer may be that only warns or estimates. The service
+// itself refreshes its market about every minute.
+const glance = time.Minute
+
+// balance is the account's money.
+func (f *fleet) balance(ctx context.Context, client *rental.Client) (rental.Balance, error) {
+	return f.account.Get(ctx, glance, client.GetBalance)
+}
+
+// instances are the active ones as the run found them: not asked for again, so
+// that none of its own is among them.
+func (f *fleet) instances(ctx context.Context, client *rental.Client) ([]rental.Instance, error) {
+	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) ([]rental.Instance, error) {
+		return tfkit.Filter(client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: rental.ListOptions{PageSize: maxPageSize}}), nil)
+	})
+}
+
+// template finds one by its slug. One that is not there is looked for again: it
+// may have been made since the last look, perhaps by this very run.
+func (f *fleet) template(ctx context.Context, client *rental.Client, slug string) (template rental.Template, found bool, err error) {
+	for _, age := range []time.Duration{glance, 0} {
+		all, err := f.templates.Get(ctx, age, func(ctx context.Context) (map[string]rental.Template, error) {
+			all := map[string]rental.Template{}
+			for template, err := range client.ListTemplates(ctx, rental.ListOptions{PageSize: maxPageSize}) {
+				if err != nil {
+					return nil, err
+				}
+				all[template.Slug] = template
+			}
+			return all, nil
+		})
+		if err != nil {
+			return rental.Template{}, false, err
+		}
+		if template, found = all[slug]; found {
+			return template, true, nil
+		}
+	}
+	return rental.Template{}, false, nil
+}
+
+// maxPageSize is the service's: the fewest requests for a whole listing.
+const maxPageSize = 200
+
+// idSet is a set of instance ids. Its zero value is empty.
+type idSet struct{ all sync.Map }
+
+func (s *idSet) add(id string) { s.all.Store(id, true) }
+
+func (s *idSet) has(id string) bool {
+	_, there := s.all.Load(id)
+	return there
+}
+
+// reservations are the offers that siblings have taken or are about to take.
+// Its zero value has none.
+type reservations struct {
+	mu    sync.Mutex
+	taken map[string]bool
+}
+
+// reserve is false for an offer that is reserved already.
+func (r *reservations) reserve(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken[id] {
+		return false
+	}
+	if r.taken == nil {
+		r.taken = map[string]bool{}
+	}
+	r.taken[id] = true
+	return true
+}
+
+// release gives back an offer that may suit a sibling.
+func (r *reservations) release(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.taken, id)
+}

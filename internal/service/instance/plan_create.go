@@ -1,0 +1,212 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// predecessor is the server that a planned one replaces. The plan for it leaves
+// a note for the plan of its successor, which otherwise knows nothing of it.
+type predecessor struct {
+	ID      string `json:"id"`
+	Starts  int64  `json:"starts"`  // what its own plan counted as started, kopecks per hour
+	Added   int64  `json:"added"`   // and as added to the burn rate
+	RunKopH int64  `json:"run_kop"` // what it burns now
+}
+
+// planCreation looks at what a plan is about to rent, before money is spent.
+func (r *instanceResource) planCreation(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+	if !r.Meta.Ready() {
+		return
+	}
+	r.refuseSharedKey(plan, before, diags)
+	r.checkTemplate(ctx, plan, diags)
+	if diags.HasError() {
+		return
+	}
+	r.warnOfTwins(ctx, plan, before, diags)
+	r.checkPrice(ctx, plan, before, diags)
+}
+
+// refuseSharedKey finds two servers with one idempotency key.
+func (r *instanceResource) refuseSharedKey(plan model, before *predecessor, diags *diag.Diagnostics) {
+	if plan.IdempotencyKey.ValueString() == "" {
+		return
+	}
+	replaces := ""
+	if before != nil {
+		replaces = before.ID
+	}
+	holder := keyHolder{name: plan.Name.ValueString()}
+	if other, clash := r.fleet().keys.plan(plan.IdempotencyKey.ValueString(), holder, replaces); clash {
+		addSharedKey(diags, plan.IdempotencyKey.ValueString(), holder, other)
+	}
+}
+
+func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
+	diags.AddAttributeError(path.Root("idempotency_key"), "Two servers share an idempotency key",
+		fmt.Sprintf("%s and %s both have idempotency_key = %q. The service rents one server for a key, so both would be the same one. Give each a key of its own, "+
+			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, key))
+}
+
+// checkTemplate refuses a template that is not there, and a disk below its minimum.
+func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	slug := plan.Template.ValueString()
+	if slug == "" {
+		return
+	}
+	template, found, err := r.fleet().template(ctx, r.Meta.Client, slug)
+	switch {
+	case err != nil: // The service itself refuses what does not fit.
+	case !found:
+		diags.AddAttributeError(path.Root("template"), "No such template",
+			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists what there is.", slug))
+	case !plan.DiskGB.IsUnknown() && plan.DiskGB.ValueInt64() < template.MinDiskGB:
+		diags.AddAttributeError(path.Root("disk_gb"), "Disk below the template's minimum",
+			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d.", slug, template.MinDiskGB, plan.DiskGB.ValueInt64()))
+	}
+}
+
+// maxTwins is how many twins are named.
+const maxTwins = 3
+
+// warnOfTwins names active servers that bear the planned name and that this run
+// does not know: one of them may be what an interrupted run has rented.
+func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+	name := plan.Name.ValueString()
+	if name == "" {
+		return
+	}
+	active, err := r.fleet().instances(ctx, r.Meta.Client)
+	if err != nil {
+		return // a warning that cannot be given is no reason to stop
+	}
+	var twins []rental.Instance
+	for _, inst := range active {
+		same := inst.Name != nil && *inst.Name == name
+		if same && !r.fleet().ids.has(inst.ID) && (before == nil || before.ID != inst.ID) && !gone(inst) {
+			twins = append(twins, inst)
+		}
+	}
+	if len(twins) == 0 {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already bears this name", twins[0].ID), twinText(name, twins, plan.IdempotencyKey.ValueString()))
+}
+
+func twinText(name string, twins []rental.Instance, key string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "This plan rents another server named %q, and is billed for it besides:\n", tfkit.Plain(name))
+	for _, twin := range twins[:min(len(twins), maxTwins)] {
+		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", twin.ID, twin.Status, tfkit.Time(twin.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(twin)))
+	}
+	if more := len(twins) - maxTwins; more > 0 {
+		fmt.Fprintf(&text, "  and %d more\n", more)
+	}
+	text.WriteString("It may have been left by a run that was killed before it saved its state. ")
+	if key != "" {
+		fmt.Fprintf(&text, "If that run had idempotency_key = %q too, the apply takes the server over and rents none. Otherwise, to", key)
+	} else {
+		text.WriteString("To")
+	}
+	fmt.Fprintf(&text, " keep it instead of renting another, add this block, with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
+		"If nobody needs it, destroy it in the service's console.", twins[0].ID)
+	return text.String()
+}
+
+// kopHNow is what a server burns at present, kopecks per hour.
+func kopHNow(inst rental.Instance) int64 {
+	switch inst.Status {
+	case rental.StatusStopped, rental.StatusOutbid:
+		return inst.Price.StoppedKopH
+	case rental.StatusFailed, rental.StatusDestroying, rental.StatusDestroyed:
+		return 0
+	default:
+		return inst.Price.RunningKopH
+	}
+}
+
+// checkPrice looks at the offer as it is now. One that is gone is only worth a
+// warning: after a crash our own rental may be the reason, and an error would
+// keep the next apply from taking it over.
+func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+	if !r.watchesMoney() && plan.MaxPriceKopH.IsNull() {
+		return
+	}
+	price, known := r.estimate(ctx, plan, diags)
+	if !known {
+		return
+	}
+	c := change{starts: price, added: price}
+	if before != nil {
+		c.starts -= before.Starts
+		c.added -= before.Added + before.RunKopH
+	}
+	r.checkMoney(ctx, c, diags)
+}
+
+// estimate is what the server would cost if it were rented now.
+func (r *instanceResource) estimate(ctx context.Context, plan model, diags *diag.Diagnostics) (kopH int64, known bool) {
+	if plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown() {
+		return 0, false
+	}
+	if plan.OfferID.IsNull() {
+		return r.estimateQuery(ctx, plan, diags)
+	}
+	id := plan.OfferID.ValueString()
+	if id == "" {
+		return 0, false
+	}
+	offer, err := r.fleet().market.glimpse(ctx, r.Meta.Client, id, rental.RentalType(plan.Type.ValueString()))
+	if err != nil {
+		return 0, false
+	}
+	if offer == nil {
+		diags.AddAttributeWarning(path.Root("offer_id"), "Offer "+tfkit.Plain(id)+" is gone",
+			"It cannot be rented now: somebody has it, or its host left. Unless an earlier run with the same idempotency_key rented it, the apply is going to fail. "+
+				"Choose another, or use offer_query, which takes the best that is there when the server is rented.")
+		return 0, false
+	}
+	rentalType := rental.RentalType(plan.Type.ValueString())
+	price, rentable := priceOf(*offer, rentalType)
+	if limit := plan.MaxPriceKopH.ValueInt64(); limit > 0 && rentable && price > limit {
+		addTooDear(diags, id, price, limit)
+		return 0, false
+	}
+	if !rentable {
+		addNoInterruptible(diags, id)
+	}
+	return price, rentable
+}
+
+// estimateQuery takes the offer that the server would get if nobody else were
+// quicker, and each server of the plan another.
+func (r *instanceResource) estimateQuery(ctx context.Context, plan model, diags *diag.Diagnostics) (kopH int64, known bool) {
+	if plan.OfferQuery.IsUnknown() {
+		return 0, false
+	}
+	query, problems := offerQuery(ctx, plan)
+	if problems.HasError() {
+		return 0, false
+	}
+	offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, glance)
+	if err != nil {
+		return 0, false
+	}
+	for _, offer := range offers {
+		if price, rentable := priceOf(offer, query.Type); rentable && r.fleet().planned.reserve(offer.ID) {
+			return price, true
+		}
+	}
+	diags.AddAttributeWarning(path.Root("offer_query"), "No offer matches now",
+		fmt.Sprintf("The market has %d offers for this query, and the plan has that many servers for them already. Unless there are more when it is applied, or an earlier run with the same "+
+			"idempotency_key rented the server, the apply is going to fail. Loosen the query or raise max_price_kop_h.", len(offers)))
+	return 0, false
+}

@@ -1,0 +1,213 @@
+package instance
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// watcher looks at all servers of a run that somebody waits for, with as few
+// requests as that takes: one listing answers everybody, and who waits alone
+// asks for the one server. Its zero value is ready.
+type watcher struct {
+	mu      sync.Mutex
+	waiting []*glanceAt
+	looking bool // a round is under way or due; it looks after who came meanwhile
+	pages   int  // of the last listing
+	wake    chan struct{}
+}
+
+// glanceAt is one who waits for the next look at a server.
+type glanceAt struct {
+	ctx   context.Context
+	id    string
+	due   time.Time
+	found chan sighted // takes one
+	// endAwaited: its destruction was accepted, so that its absence from the
+	// active servers is proof enough.
+	endAwaited bool
+}
+
+// look asks for the one server, for as long as it is waited for.
+func (g *glanceAt) look(client *rental.Client) {
+	inst, err := client.GetInstance(g.ctx, g.id)
+	g.found <- sighted{inst, err}
+}
+
+// sighted is what a look came to.
+type sighted struct {
+	inst rental.Instance
+	err  error
+}
+
+// wait is what somebody waits for.
+type wait struct {
+	id      string
+	backoff poll.Backoff
+	// endAwaited: the server's destruction was accepted.
+	endAwaited bool
+	// check is told the server, or why it could not be looked at.
+	check func(context.Context, rental.Instance, error) (done bool, err error)
+}
+
+// until looks at a server, first after a pause, until check is done or fails.
+// When ctx ends, its error is returned at once.
+func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) error {
+	for attempt := 0; ; attempt++ {
+		seen, err := w.next(ctx, client, &glanceAt{
+			ctx: ctx, id: what.id, due: time.Now().Add(what.backoff(attempt)), found: make(chan sighted, 1), endAwaited: what.endAwaited,
+		})
+		if err != nil {
+			return err
+		}
+		if done, err := what.check(ctx, seen.inst, seen.err); done || err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for a look that begins after this call: at due, or earlier when
+// somebody else is due and everybody is looked at.
+func (w *watcher) next(ctx context.Context, client *rental.Client, waiter *glanceAt) (sighted, error) {
+	own := context.WithoutCancel(ctx) // the rounds go on for the others
+	w.mu.Lock()
+	w.waiting = append(w.waiting, waiter)
+	if w.wake == nil {
+		w.wake = make(chan struct{}, 1)
+	}
+	if !w.looking {
+		w.looking = true
+		go w.rounds(own, client)
+	} else {
+		select {
+		case w.wake <- struct{}{}: // the new one may be due before the others
+		default:
+		}
+	}
+	w.mu.Unlock()
+	select {
+	case seen := <-waiter.found:
+		return seen, ctx.Err()
+	case <-ctx.Done():
+		return sighted{}, ctx.Err()
+	}
+}
+
+// rounds looks whenever somebody is due, as long as anybody waits.
+func (w *watcher) rounds(ctx context.Context, client *rental.Client) {
+	for {
+		due, ok := w.firstDue()
+		if !ok {
+			return
+		}
+		if wait := time.Until(due); wait > 0 {
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-w.wake:
+				timer.Stop()
+				continue
+			}
+		}
+		w.round(ctx, client)
+	}
+}
+
+// firstDue forgets who has left, and ends the rounds when nobody is there.
+func (w *watcher) firstDue() (due time.Time, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forget()
+	for i, waiter := range w.waiting {
+		if i == 0 || waiter.due.Before(due) {
+			due = waiter.due
+		}
+	}
+	w.looking = len(w.waiting) > 0
+	return due, w.looking
+}
+
+func (w *watcher) forget() {
+	there := w.waiting[:0]
+	for _, waiter := range w.waiting {
+		if waiter.ctx.Err() == nil {
+			there = append(there, waiter)
+		}
+	}
+	clear(w.waiting[len(there):])
+	w.waiting = there
+}
+
+// round looks once, for everybody who waits when it begins.
+func (w *watcher) round(ctx context.Context, client *rental.Client) {
+	w.mu.Lock()
+	w.forget()
+	now := w.waiting
+	w.waiting = nil
+	many := len(now) > max(w.pages, 1)
+	w.mu.Unlock()
+	if len(now) == 0 {
+		return
+	}
+	ctx, cancel := unionContext(ctx, now)
+	defer cancel()
+	if !many {
+		for _, waiter := range now {
+			waiter.look(client)
+		}
+		return
+	}
+	active, err := w.list(ctx, client)
+	for _, waiter := range now {
+		inst, there := active[waiter.id]
+		switch {
+		case err != nil:
+			waiter.found <- sighted{err: err}
+		case there:
+			waiter.found <- sighted{inst: inst}
+		case waiter.endAwaited:
+			waiter.found <- sighted{inst: rental.Instance{ID: waiter.id, Status: rental.StatusDestroyed}}
+		default:
+			waiter.look(client) // the listing leaves out what is destroyed: make sure
+		}
+	}
+}
+
+func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
+	active := map[string]rental.Instance{}
+	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: rental.ListOptions{PageSize: maxPageSize}}) {
+		if err != nil {
+			return nil, err
+		}
+		active[inst.ID] = inst
+	}
+	w.mu.Lock()
+	w.pages = 1 + len(active)/maxPageSize
+	w.mu.Unlock()
+	return active, nil
+}
+
+// unionContext ends when none of them waits any more.
+func unionContext(parent context.Context, waiters []*glanceAt) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	var left atomic.Int64
+	left.Store(int64(len(waiters)))
+	stops := make([]func() bool, len(waiters))
+	for i, waiter := range waiters {
+		stops[i] = context.AfterFunc(waiter.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}

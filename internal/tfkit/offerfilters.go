@@ -1,0 +1,154 @@
+package tfkit
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// OfferFilters are the terms an offer is searched by, wherever that is done: in
+// the list of offers, and where a server is rented. The rental type and the
+// price cap stand beside them, because a server has those of its own.
+type OfferFilters struct {
+	GPU             types.Set     `tfsdk:"gpu"`
+	NumGPUs         types.Set     `tfsdk:"num_gpus"`
+	MinGPUs         types.Int64   `tfsdk:"min_gpus"`
+	Country         types.Set     `tfsdk:"country"`
+	MinReliability  types.Float64 `tfsdk:"min_reliability"`
+	MinVRAMGB       types.Float64 `tfsdk:"min_vram_gb"`
+	Verified        types.Bool    `tfsdk:"verified"`
+	MinCUDA         types.Float64 `tfsdk:"min_cuda"`
+	MinDiskGB       types.Float64 `tfsdk:"min_disk_gb"`
+	MinInetDownMbps types.Float64 `tfsdk:"min_inet_down_mbps"`
+	Order           types.String  `tfsdk:"order"`
+}
+
+// Query is the write side. An unknown filter filters nothing.
+func (f OfferFilters) Query(ctx context.Context) (rental.OfferQuery, diag.Diagnostics) {
+	query := rental.OfferQuery{
+		MinGPUs:         known(f.MinGPUs, f.MinGPUs.ValueInt64),
+		MinReliability:  known(f.MinReliability, f.MinReliability.ValueFloat64),
+		MinVRAMGB:       known(f.MinVRAMGB, f.MinVRAMGB.ValueFloat64),
+		Verified:        known(f.Verified, f.Verified.ValueBool),
+		MinCUDA:         known(f.MinCUDA, f.MinCUDA.ValueFloat64),
+		MinDiskGB:       known(f.MinDiskGB, f.MinDiskGB.ValueFloat64),
+		MinInetDownMbps: known(f.MinInetDownMbps, f.MinInetDownMbps.ValueFloat64),
+		Order:           f.Order.ValueString(),
+	}
+	diags := elements(ctx, f.GPU, &query.GPU)
+	diags.Append(elements(ctx, f.NumGPUs, &query.NumGPUs)...)
+	diags.Append(elements(ctx, f.Country, &query.Country)...)
+	return query, diags
+}
+
+// known is nil for a null or unknown value.
+func known[T any](value interface {
+	IsNull() bool
+	IsUnknown() bool
+}, get func() T) *T {
+	if value.IsNull() || value.IsUnknown() {
+		return nil
+	}
+	got := get()
+	return &got
+}
+
+// elements leaves out a set that is not wholly known.
+func elements[T any](ctx context.Context, set types.Set, into *[]T) diag.Diagnostics {
+	if set.IsUnknown() {
+		return nil
+	}
+	for _, element := range set.Elements() {
+		if element.IsUnknown() {
+			return nil
+		}
+	}
+	return set.ElementsAs(ctx, into, false)
+}
+
+// OfferFilterNames are the attributes that OfferFilterAttributes describes.
+var OfferFilterNames = []string{
+	"gpu", "num_gpus", "min_gpus", "country", "min_reliability", "min_vram_gb", "verified", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "order",
+}
+
+var (
+	// A comma separates slugs on the wire.
+	gpuSlug     = regexp.MustCompile(`^[^,\s]+$`)
+	countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
+)
+
+// OfferFilterAttributes are the attributes of OfferFilters in a data source.
+func OfferFilterAttributes() map[string]datasource.Attribute {
+	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
+	return map[string]datasource.Attribute{
+		"gpu": datasource.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "GPU model slugs, any of them; see `gpurent_gpus`.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug, "must be a model slug without commas"))},
+		},
+		"num_gpus": datasource.SetAttribute{
+			Optional: true, ElementType: types.Int64Type,
+			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(1, 2, 4, 8))},
+		},
+		"min_gpus": datasource.Int64Attribute{
+			Optional: true, MarkdownDescription: "GPUs in the server at least.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"country": datasource.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`, any of them.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode, "must be two capital letters, for example \"NL\""))},
+		},
+		"min_reliability": datasource.Float64Attribute{
+			Optional: true, MarkdownDescription: "Reliability at least, 0 to 1.",
+			Validators: []validator.Float64{float64validator.Between(0, 1)},
+		},
+		"min_vram_gb": datasource.Float64Attribute{Optional: true, MarkdownDescription: "VRAM of each GPU at least, GB.", Validators: atLeastZero},
+		"verified":    datasource.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
+		"min_cuda":    datasource.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example `12.4`.", Validators: atLeastZero},
+		"min_disk_gb": datasource.Float64Attribute{Optional: true, MarkdownDescription: "Disk at least, GB.", Validators: atLeastZero},
+		"min_inet_down_mbps": datasource.Float64Attribute{
+			Optional: true, MarkdownDescription: "Download at least, Mbit/s.", Validators: atLeastZero,
+		},
+		"order": datasource.StringAttribute{
+			Optional: true, MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, `reliability`, `vram` or `inet_down`.",
+			Validators: []validator.String{stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
+				rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown)},
+		},
+	}
+}
+
+// OfferFilterArguments are the same attributes in a resource.
+func OfferFilterArguments() map[string]resource.Attribute {
+	arguments := map[string]resource.Attribute{}
+	for name, attribute := range OfferFilterAttributes() {
+		switch a := attribute.(type) {
+		case datasource.SetAttribute:
+			arguments[name] = resource.SetAttribute{Optional: true, ElementType: a.ElementType, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		case datasource.Int64Attribute:
+			arguments[name] = resource.Int64Attribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		case datasource.Float64Attribute:
+			arguments[name] = resource.Float64Attribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		case datasource.BoolAttribute:
+			arguments[name] = resource.BoolAttribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		case datasource.StringAttribute:
+			arguments[name] = resource.StringAttribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		default:
+			panic(fmt.Sprintf("the filter %s is of a kind that has no counterpart yet: %T", name, attribute))
+		}
+	}
+	return arguments
+}
