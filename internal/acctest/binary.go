@@ -8,16 +8,50 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // Some things only the real binary under a real CLI can show: signals, logs,
 // what ends up in files.
 
-// Binary builds the provider and returns the path of the executable.
+// built is the executable that all tests which run at the same time share.
+var built struct {
+	sync.Mutex
+	binary string
+	users  int
+}
+
+// Binary builds the provider and returns the path of the executable. It is
+// there until the test ends; a test that asks meanwhile gets the same one.
 func Binary(t testing.TB) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "terraform-provider-gpurent")
+	built.Lock()
+	defer built.Unlock()
+	if built.users == 0 {
+		built.binary = build(t)
+	}
+	built.users++
+	t.Cleanup(func() {
+		built.Lock()
+		defer built.Unlock()
+		if built.users--; built.users > 0 {
+			return
+		}
+		if err := os.RemoveAll(filepath.Dir(built.binary)); err != nil {
+			t.Error(err)
+		}
+	})
+	return built.binary
+}
+
+func build(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "gpurent-binary-") //nolint:usetesting // it may outlive the test that asked first
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(folder, "terraform-provider-gpurent")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
 	build.Dir = Root()
 	if out, err := build.CombinedOutput(); err != nil {
@@ -31,6 +65,7 @@ func Binary(t testing.TB) string {
 type Workspace struct {
 	t      testing.TB
 	cli    string
+	binary string
 	folder string
 	env    []string
 }
@@ -61,8 +96,8 @@ func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 	if os.Getenv("TF_ACC") == "" || cli == "" {
 		e.t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
 	}
-	w := &Workspace{t: e.t, cli: cli, folder: e.t.TempDir()}
-	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(Binary(e.t)))
+	w := &Workspace{t: e.t, cli: cli, binary: Binary(e.t), folder: e.t.TempDir()}
+	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(w.binary))
 	w.write("cli.tfrc", rc)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
@@ -87,6 +122,9 @@ func (w *Workspace) write(name, content string) {
 		w.t.Fatal(err)
 	}
 }
+
+// Folder is where the CLI runs.
+func (w *Workspace) Folder() string { return w.folder }
 
 // Read returns a file of the workspace, such as terraform.tfstate.
 func (w *Workspace) Read(name string) string {
@@ -115,4 +153,12 @@ func (w *Workspace) Run(arguments ...string) string {
 		w.t.Fatalf("%s: %v\n%s", strings.Join(arguments, " "), err, &output)
 	}
 	return output.String()
+}
+
+// Try runs a CLI command that may fail, and returns how it ended and what it printed.
+func (w *Workspace) Try(arguments ...string) (output string, err error) {
+	w.t.Helper()
+	var printed bytes.Buffer
+	err = w.Command(w.t.Context(), &printed, arguments...).Run()
+	return printed.String(), err
 }

@@ -43,7 +43,11 @@ func (e *Env) Left(noun string, want int) error {
 
 // Offer is what tests need to know of an offer.
 type Offer struct {
-	ID    string `json:"id"`
+	ID  string `json:"id"`
+	GPU struct {
+		Slug  string `json:"slug"`
+		Count int64  `json:"count"`
+	} `json:"gpu"`
 	Price struct {
 		OnDemandKopH      int64  `json:"on_demand_kop_h"`
 		InterruptibleKopH *int64 `json:"interruptible_kop_h"`
@@ -140,4 +144,16 @@ func (e *Env) decode(data []byte, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		e.t.Fatalf("%v in %s", err, data)
 	}
+}
+
+// Offers are the first page of a listing of offers.
+func (e *Env) Offers(query string) []Offer {
+	e.t.Helper()
+	var offers []Offer
+	for _, item := range e.list("offers?" + query) {
+		var offer Offer
+		e.decode(item, &offer)
+		offers = append(offers, offer)
+	}
+	return offers
 }

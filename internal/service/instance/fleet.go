@@ -32,9 +32,10 @@ func (r *instanceResource) fleet() *fleet { return tfkit.Shared[fleet](r.Meta) }
 // itself refreshes its market about every minute.
 const glance = time.Minute
 
-// balance is the account's money.
+// balance is the account's money as the run found it: not asked for again, so
+// that what the run has started meanwhile is not counted twice.
 func (f *fleet) balance(ctx context.Context, client *rental.Client) (rental.Balance, error) {
-	return f.account.Get(ctx, glance, client.GetBalance)
+	return f.account.Get(ctx, math.MaxInt64, client.GetBalance)
 }
 
 // instances are the active ones as the run found them: not asked for again, so

@@ -19,11 +19,10 @@ const fundedHours = 2
 // spendingPlan sums up what a plan starts, as its instances are planned one by
 // one. All amounts are kopecks per hour. Its zero value is an empty plan.
 type spendingPlan struct {
-	mu      sync.Mutex
-	starts  int64 // what runs that did not
-	added   int64 // by how much the burn rate grows
-	warned  bool  // the funds were reported
-	refused bool  // the burn rate was reported
+	mu     sync.Mutex
+	starts int64 // what runs that did not
+	added  int64 // by how much the burn rate grows
+	warned bool  // of the funds
 }
 
 // change is what the plan for one server does to the money.
@@ -41,13 +40,13 @@ func (s *spendingPlan) add(c change) (starts, added int64) {
 	return s.starts, s.added
 }
 
-// first is true for the first caller: one report is enough for a whole plan.
-func (s *spendingPlan) first(reported *bool) bool {
+// firstWarning is true once: one warning is enough for a whole plan.
+func (s *spendingPlan) firstWarning() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := *reported
-	*reported = true
-	return !was
+	first := !s.warned
+	s.warned = true
+	return first
 }
 
 // watchesMoney says whether anything is to be checked.
@@ -69,18 +68,22 @@ func (r *instanceResource) checkMoney(ctx context.Context, c change, diags *diag
 		tflog.Debug(ctx, "The balance cannot be read, so the plan is not held against it", map[string]any{"error": err.Error()})
 		return
 	}
-	if text := shortOfFunds(balance, starts); text != "" && r.Meta.Spending.RequireFunds != tfkit.FundsOff && plan.first(&plan.warned) {
-		const summary = "The balance does not cover what this plan starts"
-		if r.Meta.Spending.RequireFunds == tfkit.FundsError {
-			diags.AddError(summary, text+" Nothing was rented.")
-		} else {
-			diags.AddWarning(summary, text)
-		}
+	const summary = "The balance does not cover what this plan starts"
+	text := shortOfFunds(balance, starts)
+	switch {
+	case text == "" || r.Meta.Spending.RequireFunds == tfkit.FundsOff:
+	case r.Meta.Spending.RequireFunds == tfkit.FundsError:
+		diags.AddError(summary, text+" "+notStarted)
+	case plan.firstWarning():
+		diags.AddWarning(summary, text)
 	}
-	if text := tooMuchBurn(balance, added, r.Meta.Spending.MaxBurnKopH); text != "" && plan.first(&plan.refused) {
+	if text := tooMuchBurn(balance, added, r.Meta.Spending.MaxBurnKopH); text != "" {
 		diags.AddError("The plan burns more than max_burn_kop_h allows", text)
 	}
 }
+
+// notStarted ends every refusal: it is said for each server that is beyond the limit, so that none of them is rented.
+const notStarted = "This server was not started."
 
 // shortOfFunds is empty when the account covers the funded hours of all starts.
 func shortOfFunds(balance rental.Balance, starts int64) string {
@@ -99,7 +102,7 @@ func tooMuchBurn(balance rental.Balance, added, limit int64) string {
 	if limit == 0 || added <= 0 || after <= limit {
 		return ""
 	}
-	return fmt.Sprintf("The account burns %s. With what this plan starts it would be at least %s, and the provider's spending.max_burn_kop_h allows %s. Nothing was rented. "+
+	return fmt.Sprintf("The account burns %s. With what this plan starts it would be at least %s, and the provider's spending.max_burn_kop_h allows %s. "+notStarted+" "+
 		"Start less, stop or destroy something first (what this plan destroys elsewhere is not deducted), or raise the limit.",
 		tfkit.HourlyRubles(balance.BurnKopH), tfkit.HourlyRubles(after), tfkit.HourlyRubles(limit))
 }

@@ -1,0 +1,303 @@
+package instance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// queried is a server whose offer is chosen when it is rented.
+func queried(query string, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
+}
+
+// forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
+func forget(config string) resource.TestStep {
+	return resource.TestStep{Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n"}
+}
+
+func TestAccInstance_aFixedKeyFindsItsServerAgain(t *testing.T) {
+	env := acctest.Start(t)
+	same := statecheck.CompareValue(compare.ValuesSame())
+	differs := statecheck.CompareValue(compare.ValuesDiffer())
+	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	otherServer := func() statecheck.StateCheck { return differs.AddStateValue(address, tfjsonpath.New("id")) }
+	config := func(arguments ...string) string {
+		return env.Config(queried(`{ gpu = ["rtx_4090"] }`, append(arguments, `idempotency_key = "trainer"`)...))
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer(), otherServer(), at("rented_offer_id", knownvalue.NotNull()), at("quoted_kop_h", knownvalue.NotNull())}},
+			forget(env.Provider()),
+			{
+				// The next run takes it over, and gives it the name it has by now.
+				Config:           config(`name = "found again"`),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameServer(), at("status", knownvalue.StringExact("running")), at("rented_offer_id", knownvalue.Null()), at("name", knownvalue.StringExact("found again")),
+				},
+			},
+			{Config: config(`name = "found again"`), ConfigPlanChecks: acctest.Unchanged()},
+			{
+				// A replacement on purpose is another server.
+				Config: config(), Taint: []string{address},
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigStateChecks: []statecheck.StateCheck{otherServer()},
+			},
+			{
+				Config:            strings.Replace(config(), "= 60", "= 61", 1),
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigStateChecks: []statecheck.StateCheck{otherServer()},
+			},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+	if n := env.CountRequests("DELETE", "/instances"); n != 3 {
+		t.Errorf("%d servers were destroyed, want three", n)
+	}
+	if err := env.Left("instances?status=all", 3); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
+	env := acctest.Start(t)
+	block := func(count int) string {
+		return strings.Replace(env.Config(queried(`{}`, `idempotency_key = "same"`)), "offer_query", fmt.Sprintf("count = %d\n  offer_query", count), 1)
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: block(2), ExpectError: regexp.MustCompile(`share an idempotency key`)},
+			{Config: block(1)},
+			{Config: block(2), ExpectError: regexp.MustCompile(`(?s)share an idempotency key.*Instance\s+ins_`)},
+			// The one that is there may be replaced all the same.
+			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+	if err := env.Left("instances?status=all", 2); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+// A server that the key stands for, but that is not the configured one, is neither taken over nor doubled.
+func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
+	env := acctest.Start(t)
+	config := env.Config(queried(`{}`, `idempotency_key = "k"`))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config},
+			forget(env.Provider()),
+			{Config: strings.Replace(config, "= 60", "= 80", 1), ExpectError: regexp.MustCompile(`(?s)stands for another server.*disk_gb is\s+60`)},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("disk_gb", knownvalue.Int64Exact(60))}},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+	if err := env.Left("instances?status=all", 1); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+// The key leads back to the server also when the market has nothing left to rent.
+func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
+	config := env.Config(queried(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("rented_offer_id", knownvalue.StringExact(offer.ID))}},
+			forget(env.Provider()),
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+	if err := env.Left("instances?status=all", 1); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+// While it is not known whether a server was rented, the same request is repeated, however long that takes.
+func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
+	env := acctest.Start(t)
+	fault(t, env,
+		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
+		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before", Times: 3},
+		simulator.Fault{Method: "POST", Path: "/instances", Status: 500, Times: 3},
+	)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    []resource.TestStep{{Config: impatient(env, server()), ConfigStateChecks: []statecheck.StateCheck{at("rented_offer_id", knownvalue.NotNull())}}},
+		CheckDestroy:             nothingLeft(env),
+	})
+	if err := env.Left("instances?status=all", 1); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+// Even where the outcome stays unknown, the error says how to find out without renting twice.
+func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
+	env := acctest.Start(t)
+	fault(t, env,
+		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
+		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before"},
+	)
+	w := env.Workspace(impatient(env, server(`timeouts = { create = "300ms" }`)))
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	if err == nil {
+		t.Fatal("the apply succeeded")
+	}
+	key := regexp.MustCompile(`idempotency_key = ("tf-\w+")`).FindStringSubmatch(strings.Join(strings.Fields(output), " "))
+	if key == nil {
+		t.Fatalf("the error does not name the key:\n%s", output)
+	}
+	env.ClearFaults()
+	w.Configure(impatient(env, server("idempotency_key = "+key[1])))
+	w.Run("apply", "-auto-approve", "-no-color")
+	w.Run("plan", "-detailed-exitcode", "-no-color")
+	if err := env.Left("instances?status=all", 1); err != nil {
+		t.Error("of all that were ever rented:", err)
+	}
+}
+
+// after does something when the first request that matches is answered.
+func after(method, pattern string, do func()) acctest.Option {
+	var done atomic.Bool
+	wanted := regexp.MustCompile(pattern)
+	return acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if r.Method == method && wanted.MatchString(r.URL.Path) && !done.Swap(true) {
+				do()
+			}
+		})
+	})
+}
+
+func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
+	var env *acctest.Env
+	var all []acctest.Offer
+	set := func(offer acctest.Offer, patch simulator.OfferPatch) {
+		if err := env.SetOffer(offer.ID, patch); err != nil {
+			t.Error(err)
+		}
+	}
+	env = acctest.Start(t,
+		// When the list is read, the first is already taken, and the second too dear.
+		after("GET", `/offers$`, func() {
+			all = env.Offers("gpu=rtx_4090&num_gpus=1")
+			set(all[0], simulator.OfferPatch{Available: new(false)})
+			set(all[1], simulator.OfferPatch{OnDemandKopH: new(int64(1_000_000))})
+		}),
+	)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, "max_price_kop_h = 900000")),
+			Check: func(s *terraform.State) error {
+				return resource.TestCheckResourceAttr(address, "rented_offer_id", all[2].ID)(s)
+			},
+		}},
+		CheckDestroy: nothingLeft(env),
+	})
+}
+
+func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(queried(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No offer left.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
+			{
+				// A limit of the account is not the offer's fault: no other is tried.
+				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },
+				Config:      env.Config(queried(`{}`)),
+				ExpectError: regexp.MustCompile(`(?s)conflict.*a\s+limit\s+of\s+the\s+account`),
+			},
+		},
+	})
+	if n := env.CountRequests("POST", "/instances"); n != 1 {
+		t.Errorf("%d requests to rent, want one", n)
+	}
+}
+
+func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
+	t.Helper()
+	if err := env.SetAccount(patch); err != nil {
+		t.Error(err)
+	}
+}
+
+// Fifty servers at once, each from an offer of its own, none above the cap.
+func TestAccInstance_fiftyAtOnce(t *testing.T) {
+	const many, choice = 50, 60
+	env := acctest.Start(t)
+	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e10))})
+	limit := env.Offers("limit=200")[choice-1].Price.OnDemandKopH
+	config := env.Config(fmt.Sprintf("resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
+		"  max_price_kop_h = %d\n  idempotency_key = \"fleet-${count.index}\"\n}\n", many, limit))
+	w := env.Workspace(config)
+	w.Run("apply", "-auto-approve", "-no-color", "-parallelism=50")
+	w.Run("plan", "-detailed-exitcode", "-no-color")
+	var state struct {
+		Resources []struct {
+			Instances []struct{ Attributes map[string]any }
+		}
+	}
+	if err := json.Unmarshal([]byte(w.Read("terraform.tfstate")), &state); err != nil {
+		t.Fatal(err)
+	}
+	offers := map[any]bool{}
+	for _, instance := range state.Resources[0].Instances {
+		offers[instance.Attributes["rented_offer_id"]] = true
+		if price := instance.Attributes["quoted_kop_h"].(float64); price > float64(limit) {
+			t.Errorf("a server for %v, above the cap of %d", price, limit)
+		}
+	}
+	if len(offers) != many || offers[nil] {
+		t.Errorf("%d servers from %d offers", many, len(offers))
+	}
+	if err := env.Left("instances?status=all&limit=200", many); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_3090", "on_demand")
+	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))
+	w := env.Workspace(env.Config(queried(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
+	output := strings.Join(strings.Fields(w.Run("plan", "-no-color")), " ")
+	for _, want := range []string{"Instance " + id + " already bears this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, output)
+		}
+	}
+	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already bears this name") == 0 {
+		t.Error("the apply does not say it")
+	}
+	// Its own server is no twin of what replaces it, nor is its key another's.
+	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
+	if output := w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer"); strings.Contains(output, "Instance "+own+" already") {
+		t.Errorf("the plan takes the server for its own twin:\n%s", output)
+	}
+}

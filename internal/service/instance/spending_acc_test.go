@@ -1,0 +1,143 @@
+package instance_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// pair is two servers with everything else the same.
+func pair(query string) string {
+	return strings.Replace(queried(query), "offer_query", "count = 2\n  offer_query", 1)
+}
+
+func spending(env *acctest.Env, arguments, config string) string {
+	return env.Provider("spending = {\n"+arguments+"\n}") + config
+}
+
+// plain is an output without line breaks and no-break spaces.
+func plain(output string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(output, "\u00a0", " ")), " ")
+}
+
+// The money is summed up over the plan: each server alone would be covered.
+func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
+	env := acctest.Start(t)
+	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
+	first, second := offers[0].Price.OnDemandKopH, offers[1].Price.OnDemandKopH
+	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*(first+second) - 100), CreditLimitKop: new(int64(0))})
+	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
+
+	w := env.Workspace(env.Config(pair(query)))
+	output := plain(w.Run("plan", "-no-color"))
+	for _, want := range []string{"balance does not cover what this plan starts", "Missing: 1,00 ₽", "per hour (", "per month)"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, output)
+		}
+	}
+	w.Configure(env.Config(queried(query)))
+	if output := w.Run("plan", "-no-color"); strings.Contains(output, "balance") {
+		t.Errorf("one server is covered, and yet:\n%s", output)
+	}
+	w.Configure(spending(env, `require_funds = "off"`, pair(query)))
+	if output := w.Run("plan", "-no-color"); strings.Contains(output, "balance") {
+		t.Errorf("the check is off, and yet:\n%s", output)
+	}
+	w.Configure(spending(env, `require_funds = "error"`, pair(query)))
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(plain(output), "Error: The balance does not cover what this plan starts") {
+		t.Errorf("%v, and it says:\n%s", err, output)
+	}
+	if err := env.NothingLeft("instances?status=all"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
+	env := acctest.Start(t)
+	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
+	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
+	// Room for one server with its disk, not for two.
+	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
+	one, two := spending(env, limit, queried(query)), spending(env, limit, pair(query))
+	w := env.Workspace(two)
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(plain(output), "burns more than max_burn_kop_h allows") {
+		t.Errorf("%v, and it says:\n%s", err, output)
+	}
+	w.Configure(one)
+	w.Run("apply", "-auto-approve", "-no-color")
+	// Its replacement makes room for itself, and what runs already is no reason to refuse a change.
+	w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
+	w.Configure(spending(env, limit, queried(query, `name = "a"`)))
+	w.Run("apply", "-auto-approve", "-no-color")
+	w.Configure(spending(env, limit, queried(query, `desired_state = "stopped"`)))
+	w.Run("apply", "-auto-approve", "-no-color")
+	w.Configure(spending(env, "max_burn_kop_h = 1", queried(query)))
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(plain(output), "burns more than max_burn_kop_h allows") {
+		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
+	}
+	w.Configure(spending(env, "max_burn_kop_h = 1", ""))
+	w.Run("apply", "-auto-approve", "-no-color")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without the permission to read the balance everything else works.
+func TestAccInstance_withoutBillingScopeTheMoneyIsNotLookedAt(t *testing.T) {
+	env := acctest.Start(t)
+	key := env.Secret(`{"name":"ci","scopes":["instances:read","instances:write"]}`)
+	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))})
+	config := env.ProviderWithKey(key, `spending = { require_funds = "error", max_burn_kop_h = 1 }`) + queried(`{}`)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ExpectError: regexp.MustCompile(`(?s)insufficient_funds.*Nothing\s+was\s+rented`)},
+			{
+				PreConfig:         func() { setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(10_000_000))}) },
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))},
+			},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+	if n := env.CountRequests("GET", "/balance"); n == 0 || n > 10 {
+		t.Errorf("the balance was asked for %d times", n)
+	}
+}
+
+func TestAccInstance_whatCannotFitIsRefusedAtPlan(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	named := func(change ...string) string {
+		return strings.NewReplacer(change...).Replace(instanceBlock(fmt.Sprintf("%q", offer.ID), "max_price_kop_h = 900000"))
+	}
+	refused := func(config, message string) resource.TestStep {
+		return resource.TestStep{Config: env.Config(config), PlanOnly: true, ExpectError: regexp.MustCompile(message)}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			refused(named(`"pytorch"`, `"no-such"`), `(?s)No such template.*gpurent_templates`),
+			refused(named("= 60", "= 10"), `(?s)Disk below the template's minimum.*disk_gb\s+is\s+10`),
+			refused(named("900000", "1"), `(?s)dearer than max_price_kop_h.*per\s+month`),
+			refused(queried(`{}`, fmt.Sprintf("offer_id = %q", offer.ID)), `2 attributes specified`),
+			refused("resource \"gpurent_instance\" \"none\" {\n  template = \"pytorch\"\n  disk_gb = 60\n}\n", `No attribute specified`),
+			refused(queried(`{ num_gpus = [3] }`), `value must be one of`),
+			refused(queried(`{ max_attempts = 0 }`), `between 1 and 50`),
+			refused(queried(`{}`, `replace_on = ["disk_gb"]`), `value must be one of`),
+			refused(queried(`{}`, `idempotency_key = "two words"`), `without\s+spaces`),
+			refused(queried(`{}`, fmt.Sprintf("idempotency_key = %q", strings.Repeat("k", 65))), `64`),
+		},
+	})
+	if n := env.CountRequests("POST", "/instances"); n != 0 {
+		t.Errorf("%d requests to rent", n)
+	}
+}
