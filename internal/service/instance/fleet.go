@@ -13,12 +13,13 @@ import (
 // fleet is what the instances of one run must know of one another and of the
 // service, so that they neither take each other's place nor ask the same twice.
 type fleet struct {
-	keys     keyring
-	ids      idSet        // servers that this run knows: from the state, or rented by it
-	offers   reservations // by this apply
-	planned  reservations // by this plan, for its estimate
-	spending spendingPlan
-	watch    watcher
+	keys      keyring
+	ids       idSet        // servers that this run knows: from the state, or rented by it
+	takenOver idSet        // servers of earlier runs that a creation of this run stands for
+	offers    reservations // by this apply
+	planned   reservations // by this plan, for its estimate
+	spending  spendingPlan
+	watch     watcher
 
 	account   tfkit.Remembered[rental.Balance]
 	active    tfkit.Remembered[[]rental.Instance]

@@ -103,20 +103,19 @@ func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *
 
 func twinText(name string, twins []rental.Instance, key string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "This plan rents another server named %q, and is billed for it besides:\n", tfkit.Plain(name))
+	fmt.Fprintf(&text, "There are active servers named %q that this run does not know:\n", tfkit.Plain(name))
 	for _, twin := range twins[:min(len(twins), maxTwins)] {
 		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", twin.ID, twin.Status, tfkit.Time(twin.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(twin)))
 	}
 	if more := len(twins) - maxTwins; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
-	text.WriteString("It may have been left by a run that was killed before it saved its state. ")
-	if key != "" {
-		fmt.Fprintf(&text, "If that run had idempotency_key = %q too, the apply takes the server over and rents none. Otherwise, to", key)
+	if key == "" {
+		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents another besides, and both are billed. To")
 	} else {
-		text.WriteString("To")
+		fmt.Fprintf(&text, "If one is left from a run that was killed, and had idempotency_key = %q too, the apply takes it over and rents none. Otherwise it rents another besides, and both are billed: to", key)
 	}
-	fmt.Fprintf(&text, " keep it instead of renting another, add this block, with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
+	fmt.Fprintf(&text, " keep the server instead, add this block, with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
 		"If nobody needs it, destroy it in the service's console.", twins[0].ID)
 	return text.String()
 }
@@ -206,7 +205,14 @@ func (r *instanceResource) estimateQuery(ctx context.Context, plan model, diags 
 		}
 	}
 	diags.AddAttributeWarning(path.Root("offer_query"), "No offer matches now",
-		fmt.Sprintf("The market has %d offers for this query, and the plan has that many servers for them already. Unless there are more when it is applied, or an earlier run with the same "+
-			"idempotency_key rented the server, the apply is going to fail. Loosen the query or raise max_price_kop_h.", len(offers)))
+		noOfferNow(len(offers))+" Unless that changes until it is applied, or an earlier run with the same idempotency_key rented the server, the apply is going to fail. "+
+			"Loosen the query or raise max_price_kop_h.")
 	return 0, false
+}
+
+func noOfferNow(matching int) string {
+	if matching == 0 {
+		return "The market has no offer for this query."
+	}
+	return fmt.Sprintf("The market has %d offers for this query, and other servers of the plan need them all.", matching)
 }

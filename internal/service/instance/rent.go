@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,6 +22,9 @@ type rented struct {
 	offerID string
 	// takenOver: an earlier run rented it with the same key.
 	takenOver bool
+	// twinTemplate is the slug of the template it was made from, where that is not
+	// the configured one but has the same content; else empty.
+	twinTemplate string
 }
 
 // state is what is saved at once, before anything can fail.
@@ -55,11 +59,30 @@ func (r *instanceResource) rent(ctx context.Context, plan model, timeout time.Du
 		addRentError(diags, err)
 		return rented{}, false
 	}
-	if difference := differs(server.Instance, plan); difference != "" {
+	if c.madeFromTwin(ctx, server.Instance, plan) {
+		server.twinTemplate = server.Template.Slug
+	}
+	if difference := differs(server, plan); difference != "" {
 		addStranger(diags, server.Instance, keys.current(), difference)
 		return rented{}, false
 	}
 	return server, true
+}
+
+// madeFromTwin says whether a server was made from another template than the
+// configured one, but with the same content: a run that was killed may have made
+// both template and server, and this run the template once more.
+func (c *creation) madeFromTwin(ctx context.Context, inst rental.Instance, plan model) bool {
+	if inst.Template.Slug == "" || inst.Template.Slug == plan.Template.ValueString() {
+		return false
+	}
+	one, found, err := c.fleet.template(ctx, c.client, inst.Template.Slug)
+	other, alsoFound, alsoErr := c.fleet.template(ctx, c.client, plan.Template.ValueString())
+	if err != nil || alsoErr != nil || !found || !alsoFound {
+		return false
+	}
+	one.Slug, one.Name, one.Description = other.Slug, other.Name, other.Description // of no matter to a server
+	return reflect.DeepEqual(one, other)
 }
 
 // creation makes the request for one server, under one series of keys.
@@ -144,12 +167,12 @@ func settles(err error) bool {
 }
 
 // differs says in what a server is not what the plan wants; empty when it is.
-func differs(inst rental.Instance, plan model) string {
+func differs(inst rented, plan model) string {
 	unlike := func(name string, has, wants any) string {
 		return fmt.Sprintf("%s is %v, and the configuration says %v", name, has, wants)
 	}
 	switch {
-	case inst.Template.Slug != "" && inst.Template.Slug != plan.Template.ValueString():
+	case inst.Template.Slug != "" && inst.Template.Slug != plan.Template.ValueString() && inst.twinTemplate == "":
 		return unlike("template", inst.Template.Slug, plan.Template.ValueString())
 	case inst.DiskGB != 0 && inst.DiskGB != plan.DiskGB.ValueInt64():
 		return unlike("disk_gb", inst.DiskGB, plan.DiskGB.ValueInt64())

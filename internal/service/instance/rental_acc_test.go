@@ -301,3 +301,58 @@ func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 		t.Errorf("the plan takes the server for its own twin:\n%s", output)
 	}
 }
+
+// With create_before_destroy and the same key the service answers with the very server that is to be replaced. It must
+// not be destroyed as its own predecessor.
+func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T) {
+	env := acctest.Start(t)
+	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w.Run("apply", "-auto-approve", "-no-color")
+	output := plain(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
+	if !strings.Contains(output, "was not replaced") {
+		t.Errorf("the apply does not say that nothing was replaced:\n%s", output)
+	}
+	w.Run("plan", "-detailed-exitcode", "-no-color")
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
+	}
+	// With another key it is replaced.
+	w.Configure(env.Config(queried(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer")
+	if err := env.Left("instances?status=all", 2); err != nil {
+		t.Error(err)
+	}
+	w.Run("destroy", "-auto-approve", "-no-color")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run that was killed may have left a server and the template it was made from. The next run makes the template once
+// more, for it has no key, and must recognise the server all the same.
+func TestAccInstance_aServerOfALostTemplateIsTakenOver(t *testing.T) {
+	env := acctest.Start(t)
+	same := statecheck.CompareValue(compare.ValuesSame())
+	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	const template = "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n  ports = [8080]\n}\n"
+	config := func(arguments ...string) string {
+		server := queried(`{}`, append(arguments, `idempotency_key = "k"`)...)
+		return env.Config(template, strings.Replace(server, `"pytorch"`, "gpurent_template.own.slug", 1))
+	}
+	forgetBoth := forget(env.Provider())
+	forgetBoth.Config += "removed {\n  from = gpurent_template.own\n  lifecycle {\n    destroy = false\n  }\n}\n"
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer()}},
+			forgetBoth,
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer()}},
+			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},
+			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Unchanged()},
+			// A real change still replaces.
+			{Config: strings.Replace(config(`name = "a"`), "8080", "8081", 1), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}

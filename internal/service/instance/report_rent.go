@@ -90,7 +90,21 @@ func addStranger(diags *diag.Diagnostics, inst rental.Instance, key, difference 
 }
 
 // addTakenOver tells of a server that an earlier run has rented.
-func addTakenOver(diags *diag.Diagnostics, inst rental.Instance, key string) {
-	diags.AddWarning("Took over instance "+inst.ID,
-		fmt.Sprintf("It was rented with idempotency_key %q at %s by a run that could not save it. No other server was rented.", key, tfkit.Time(inst.CreatedAt).ValueString()))
+func addTakenOver(diags *diag.Diagnostics, server rented, plan model) {
+	text := fmt.Sprintf("It was rented with idempotency_key %q at %s by a run that could not save it. No other server was rented.",
+		plan.IdempotencyKey.ValueString(), tfkit.Time(server.CreatedAt).ValueString())
+	if server.twinTemplate != "" {
+		text += fmt.Sprintf("\n\nIt was made from the template %q, which has the same content as %q and most likely is left from that run. If nothing else uses it, delete it in the service's console.",
+			tfkit.Plain(server.twinTemplate), plan.Template.ValueString())
+	}
+	diags.AddWarning("Took over instance "+server.ID, text)
+}
+
+// addNotReplaced tells that a server was not destroyed, because a creation of
+// this very run stands for it: with create_before_destroy the key of the server
+// to be replaced leads to that server.
+func addNotReplaced(diags *diag.Diagnostics, state model) {
+	diags.AddWarning("Instance "+state.ID.ValueString()+" was not replaced",
+		fmt.Sprintf("With create_before_destroy its successor is asked for while it is still there, and under the unchanged idempotency_key %q the service answers with the same server. "+
+			"It was kept, so nothing is lost. To replace it, change the key together with the replacement, or leave out create_before_destroy.", state.IdempotencyKey.ValueString()))
 }

@@ -55,7 +55,9 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if server.takenOver {
-		addTakenOver(&resp.Diagnostics, inst, plan.IdempotencyKey.ValueString())
+		r.fleet().takenOver.add(inst.ID)
+		addTakenOver(&resp.Diagnostics, server, plan)
+		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
 		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
 	}
 	inst, err := r.settlerFor(plan).settle(waitCtx, inst)
@@ -92,7 +94,11 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
 	default:
-		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, inst))...)
+		now := fromAPI(state, inst)
+		if isTwin(ctx, req.Private, inst.Template.Slug) {
+			now.Template = state.Template
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 	}
 }
 
@@ -158,6 +164,10 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
+	if r.fleet().takenOver.has(state.ID.ValueString()) {
+		addNotReplaced(&resp.Diagnostics, state)
+		return
+	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)
