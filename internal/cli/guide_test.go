@@ -29,6 +29,7 @@ type block struct {
 const (
 	otherTerminal = "other terminal"
 	shownOnly     = "shown only:"
+	mustFail      = "fails"
 )
 
 // readGuide returns the text of a guide's template.
@@ -80,8 +81,12 @@ type guideRun struct {
 	outputs string
 	// address takes the place of the one that the guide chooses: it may be in use here.
 	address string
-	text    strings.Builder
-	ran     []block
+	// pipeline names the CLI's settings on a machine that runs a workflow.
+	pipeline string
+	// before are snippets of another guide, which the reader follows first.
+	before []block
+	text   strings.Builder
+	ran    []block
 }
 
 // guideAddress is where the guides have the simulator listen.
@@ -105,7 +110,7 @@ func (g *guideRun) follow(t *testing.T, guide string) {
 	needs(t, "bash", "curl")
 	g.outputs, g.address = t.TempDir(), freeAddress(t)
 	g.text.WriteString("set -eu\n")
-	for _, b := range blocks(t, guide) {
+	for _, b := range append(g.before, blocks(t, guide)...) {
 		b.text = strings.ReplaceAll(b.text, guideAddress, g.address)
 		if b.language == "sh" && g.cli != "" {
 			b.text = strings.ReplaceAll(b.text, "terraform ", g.cli+" ")
@@ -119,8 +124,11 @@ func (g *guideRun) follow(t *testing.T, guide string) {
 		t.Fatalf("%v\n%s", err, g.lastWords(t))
 	}
 	for n, b := range g.ran {
-		if b.language == "json" {
+		switch b.language {
+		case "json":
 			g.compare(t, n, b)
+		case "text":
+			g.said(t, n, b)
 		}
 	}
 	if len(g.ran) < 10 {
@@ -138,9 +146,16 @@ func (g *guideRun) take(t *testing.T, b block) {
 		return
 	case b.language == "sh" && b.note == otherTerminal:
 		g.start(t, n, b)
+	case b.language == "sh" && b.note == mustFail:
+		if strings.Count(b.text, "\n") != 1 {
+			t.Errorf("line %d: of several commands that are to fail, only the last one counts", b.line)
+		}
+		fmt.Fprintf(&g.text, "if {\n%s} >%q 2>%q; then echo 'It did not fail.'; exit 1; fi\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	case b.language == "sh":
 		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q\n", b.text, g.file(n, "out"), g.file(n, "err"))
-	case b.language == "json":
+	case b.language == "yaml":
+		g.text.WriteString(g.workflow(t, n, b))
+	case b.language == "json", b.language == "text":
 	case b.language == "hcl":
 		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
 		if !ok || !filepath.IsLocal(name) {

@@ -1,0 +1,61 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// Runs are killed, cancelled and too slow as the guide says, and what it says to do heals them. Its simulator is one of
+// its own, because servers must boot slowly enough to be caught at it.
+func TestAccCrashSafePipelines(t *testing.T) {
+	tr := newTrial(t)
+	installed := tr.installed(t)
+	reader := guideRun{
+		cli: tr.cli, folder: t.TempDir(),
+		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
+	}
+	reader.follow(t, readGuide(t, "crash-safe-pipelines.md"))
+	script{
+		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
+		env: tr.environ(installed),
+	}.must(t)
+}
+
+// aMessage is what a row about a message quotes first.
+var aMessage = regexp.MustCompile("(?m)^\\| (?:… and )?`([^`]+)`")
+
+// Whoever searches a guide for a message must find the words that the provider uses. Most of them need trouble that the
+// guide does not make, so they are looked for where they come from.
+func TestGuidesQuoteMessagesThatExist(t *testing.T) {
+	sources, err := filepath.Glob(filepath.Join(acctest.Root(), "internal", "service", "instance", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range sources {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(content)
+	}
+	for name, least := range map[string]int{"crash-safe-pipelines.md": 8, "picking-offers.md": 10} {
+		_, table, _ := strings.Cut(readGuide(t, name), "\n## What you see, and what to do\n")
+		rows := aMessage.FindAllStringSubmatch(table, -1)
+		for _, row := range rows {
+			for part := range strings.SplitSeq(row[1], "…") {
+				if !strings.Contains(all.String(), strings.TrimSpace(part)) {
+					t.Errorf("%s: %q is said nowhere", name, part)
+				}
+			}
+		}
+		if len(rows) < least {
+			t.Errorf("%s: only %d messages were found: this test looks in the wrong place", name, len(rows))
+		}
+	}
+}
