@@ -15,14 +15,6 @@ provider "gpurent" {
   poll_interval = var.poll_interval
 }
 
-# What the market has under the price cap, cheapest first.
-data "gpurent_offers" "cheapest" {
-  gpu             = [var.gpu]
-  num_gpus        = [1]
-  min_disk_gb     = var.disk_gb
-  max_price_kop_h = var.max_price_kop_h
-}
-
 resource "gpurent_template" "fleet" {
   name        = "Fleet"
   description = "PyTorch, with TensorBoard on port 6006"
@@ -53,18 +45,24 @@ resource "gpurent_api_key" "ci" {
 }
 
 resource "gpurent_instance" "server" {
-  for_each = local.place
+  for_each = var.servers
 
   name        = each.key
   template    = gpurent_template.fleet.slug
   disk_gb     = var.disk_gb
   ssh_key_ids = [gpurent_ssh_key.fleet.id]
 
-  # An offer acts when the server is rented. Afterwards the list moves on (a
-  # rented offer leaves it at once), and the server stays. Should the list be too
-  # short one day, servers that are there must not fail: hence the try.
-  offer_id        = try(data.gpurent_offers.cheapest.ids[each.value], "no offer under the price cap")
+  # The cheapest offer that is there when the server is rented; each server takes
+  # another. Afterwards the market moves on, and the server stays.
+  offer_query = {
+    gpu      = [var.gpu]
+    num_gpus = [1]
+  }
   max_price_kop_h = var.max_price_kop_h
+
+  # Stands for this one server: should an apply be killed before it has saved what
+  # it rented, the next one takes the server over.
+  idempotency_key = "fleet-${each.key}"
 
   # A stopped server keeps its disk, and only the disk is billed.
   desired_state = contains(var.stopped, each.key) ? "stopped" : "running"
@@ -78,9 +76,4 @@ check "funds" {
     condition     = coalesce(data.gpurent_balance.now.runway_hours, 24) >= 24
     error_message = "The balance lasts for less than 24 hours."
   }
-}
-
-locals {
-  # Each server takes an offer of its own: its place in the alphabet of names.
-  place = { for index, name in sort(var.servers) : name => index }
 }

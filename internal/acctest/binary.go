@@ -129,11 +129,17 @@ func (w *Workspace) Folder() string { return w.folder }
 // Read returns a file of the workspace, such as terraform.tfstate.
 func (w *Workspace) Read(name string) string {
 	w.t.Helper()
-	content, err := os.ReadFile(filepath.Join(w.folder, name))
+	content, err := w.Peek(name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return string(content)
+	return content
+}
+
+// Peek is Read for a file that may not be there.
+func (w *Workspace) Peek(name string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(w.folder, name))
+	return string(content), err
 }
 
 // Command is a CLI command in the workspace that is still to be started.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -156,4 +157,32 @@ func (e *Env) Offers(query string) []Offer {
 		offers = append(offers, offer)
 	}
 	return offers
+}
+
+// Fetch reads one thing of the service, such as "balance".
+func Fetch[T any](e *Env, path string) T {
+	e.t.Helper()
+	var into T
+	e.decode(e.do(http.MethodGet, path, ""), &into)
+	return into
+}
+
+// List reads a listing of the service to its end, and returns how many it has.
+func List[T any](e *Env, query string, each func(T)) (n int) {
+	e.t.Helper()
+	type page struct {
+		Data []T
+		Next *string `json:"next_cursor"`
+	}
+	for cursor := ""; ; {
+		got := Fetch[page](e, query+cursor)
+		for _, item := range got.Data {
+			each(item)
+			n++
+		}
+		if got.Next == nil {
+			return n
+		}
+		cursor = "&cursor=" + url.QueryEscape(*got.Next)
+	}
 }

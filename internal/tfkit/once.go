@@ -29,8 +29,13 @@ type Once[T any] struct {
 	Discard func(context.Context, T) error
 }
 
-// maxCreateTries bounds how often a creation is tried whose answers are lost.
-const maxCreateTries = 3
+const (
+	// maxCreateTries bounds how often a creation is tried whose answers are lost.
+	maxCreateTries = 3
+	// maxLooks bounds how often one looks whether it was made: giving up would
+	// leave behind what no state knows.
+	maxLooks = 5
+)
 
 // Run creates exactly one. When an answer is lost it looks at what is there now
 // and was not before: if that has the right shape, it was made after all.
@@ -71,6 +76,9 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 
 func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok bool, err error) {
 	now, err := o.List(ctx)
+	for look := 1; err != nil && look < maxLooks && ctx.Err() == nil; look++ {
+		now, err = o.List(ctx)
+	}
 	if err != nil {
 		return found, false, err
 	}

@@ -42,7 +42,7 @@ type noOfferLeft struct {
 func (e *noOfferLeft) Error() string {
 	text := fmt.Sprintf("%d offers match the query", e.matched)
 	if e.siblings > 0 {
-		text += fmt.Sprintf(", %d of them are taken by other servers of this run", e.siblings)
+		text += fmt.Sprintf(", %d of them are taken by other servers of this run or failed one", e.siblings)
 	}
 	if e.tried > 0 {
 		text += fmt.Sprintf(", %d were tried and were gone or dearer by then", e.tried)

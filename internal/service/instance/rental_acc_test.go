@@ -356,3 +356,21 @@ func TestAccInstance_aServerOfALostTemplateIsTakenOver(t *testing.T) {
 		CheckDestroy: nothingLeft(env),
 	})
 }
+
+// A server that failed to boot is replaced from another offer, though its own is the cheapest again.
+func TestAccInstance_aFailedOfferIsNotTakenAgain(t *testing.T) {
+	env := acctest.Start(t)
+	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
+	if err := env.SetOffer(cheapest, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	config := env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `idempotency_key = "k"`))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ExpectError: regexp.MustCompile(`cannot be used`)},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}

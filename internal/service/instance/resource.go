@@ -168,6 +168,10 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		addNotReplaced(&resp.Diagnostics, state)
 		return
 	}
+	if state.Status.ValueString() == string(rental.StatusFailed) {
+		// What takes its place is better rented elsewhere.
+		r.fleet().offers.reserve(state.RentedOfferID.ValueString())
+	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)

@@ -1,0 +1,181 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// bootingFleet is a service whose servers run after a number of looks.
+type bootingFleet struct {
+	listings, gets atomic.Int64
+	mu             sync.Mutex
+	looks          map[string]int // still needed until it runs
+	gone           map[string]bool
+}
+
+func (f *bootingFleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	view := func(id string) map[string]any {
+		status := "running"
+		if f.gone[id] {
+			status = "destroyed"
+		} else if f.looks[id]--; f.looks[id] > 0 {
+			status = "starting"
+		}
+		return map[string]any{"id": id, "status": status, "type": "on_demand"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if id, one := strings.CutPrefix(r.URL.Path, "/api/v1/instances/"); one {
+		f.gets.Add(1)
+		_ = json.NewEncoder(w).Encode(view(id)) //nolint:errcheck // the client tells
+		return
+	}
+	f.listings.Add(1)
+	var all []any
+	for id := range f.looks {
+		if !f.gone[id] {
+			all = append(all, view(id))
+		}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": all, "next_cursor": nil}) //nolint:errcheck // the client tells
+}
+
+func startFleet(t *testing.T, looks map[string]int) (*bootingFleet, *rental.Client) {
+	t.Helper()
+	fleet := &bootingFleet{looks: maps.Clone(looks), gone: map[string]bool{}}
+	server := httptest.NewServer(fleet)
+	t.Cleanup(server.Close)
+	client, err := rental.New(rental.Config{BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet, client
+}
+
+func everyMillisecond(int) time.Duration { return time.Millisecond }
+
+func untilRunning(id string, backoff poll.Backoff) wait {
+	return wait{id: id, backoff: backoff, check: func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+		return inst.Status == rental.StatusRunning, err
+	}}
+}
+
+func TestWatcherAlone(t *testing.T) {
+	fleet, client := startFleet(t, map[string]int{"a": 3})
+	var w watcher
+	if err := w.until(t.Context(), client, untilRunning("a", everyMillisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if fleet.gets.Load() != 3 || fleet.listings.Load() != 0 {
+		t.Errorf("%d single looks and %d listings, want three and none", fleet.gets.Load(), fleet.listings.Load())
+	}
+}
+
+// However many wait, a look is one request.
+func TestWatcherTogether(t *testing.T) {
+	const servers, looks = 60, 5
+	needed := map[string]int{}
+	for n := range servers {
+		needed[fmt.Sprint(n)] = looks
+	}
+	fleet, client := startFleet(t, needed)
+	var w watcher
+	var all sync.WaitGroup
+	for id := range needed {
+		all.Go(func() {
+			// A pause long enough for all to be there.
+			if err := w.until(t.Context(), client, untilRunning(id, func(int) time.Duration { return 50 * time.Millisecond })); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if requests := fleet.listings.Load() + fleet.gets.Load(); requests > looks+2 {
+		t.Errorf("%d requests for %d servers that take %d looks", requests, servers, looks)
+	}
+}
+
+func TestWatcherMissesNobody(t *testing.T) {
+	fleet, client := startFleet(t, map[string]int{"a": 1, "b": 1e9, "c": 1e9})
+	fleet.gone = map[string]bool{"b": true, "c": true}
+	var w watcher
+	var all sync.WaitGroup
+	end := func(id string, endAwaited bool) {
+		all.Go(func() {
+			err := w.until(t.Context(), client, wait{id: id, backoff: func(int) time.Duration { return 30 * time.Millisecond }, endAwaited: endAwaited,
+				check: func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+					if inst.Status != rental.StatusDestroyed {
+						t.Errorf("%s is %s", id, inst.Status)
+					}
+					return true, err
+				}})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	end("b", true)
+	end("c", false)
+	all.Wait()
+	if fleet.gets.Load() != 1 || fleet.listings.Load() != 1 {
+		t.Errorf("%d listings, and %d looks to make sure: want one of each, for the server whose end nobody has asked for", fleet.listings.Load(), fleet.gets.Load())
+	}
+}
+
+func TestWatcherEndsAtOnce(t *testing.T) {
+	_, client := startFleet(t, map[string]int{"a": 1e9})
+	ctx, cancel := context.WithCancel(t.Context())
+	var w watcher
+	ended := make(chan error)
+	go func() { ended <- w.until(ctx, client, untilRunning("a", func(int) time.Duration { return time.Hour })) }()
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the wait goes on")
+	}
+	// Who comes later is looked after all the same.
+	if err := w.until(t.Context(), client, wait{id: "a", backoff: everyMillisecond, check: func(context.Context, rental.Instance, error) (bool, error) { return true, nil }}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody who is due earlier does not wait for those who came before.
+func TestWatcherWakesForTheImpatient(t *testing.T) {
+	_, client := startFleet(t, map[string]int{"a": 1, "b": 1})
+	var w watcher
+	patient := make(chan error)
+	go func() { patient <- w.until(t.Context(), client, untilRunning("a", func(int) time.Duration { return time.Hour })) }()
+	for {
+		w.mu.Lock()
+		there := len(w.waiting) > 0
+		w.mu.Unlock()
+		if there {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := w.until(t.Context(), client, untilRunning("b", everyMillisecond)); err != nil {
+		t.Error(err)
+	}
+	if err := <-patient; err != nil {
+		t.Error(err) // it was answered by the same look
+	}
+}
