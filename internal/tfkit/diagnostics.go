@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,6 +58,25 @@ func Plain(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// MakePlain makes all diagnostics safe to show in a terminal, whatever texts of
+// the service have found their way into them. Defer it.
+func MakePlain(diags *diag.Diagnostics) {
+	for i, d := range *diags {
+		summary, detail := Plain(d.Summary()), Plain(d.Detail())
+		if summary == d.Summary() && detail == d.Detail() {
+			continue
+		}
+		var plain diag.Diagnostic = diag.NewErrorDiagnostic(summary, detail)
+		if d.Severity() == diag.SeverityWarning {
+			plain = diag.NewWarningDiagnostic(summary, detail)
+		}
+		if at, ok := d.(diag.DiagnosticWithPath); ok {
+			plain = diag.WithPath(at.Path(), plain)
+		}
+		(*diags)[i] = plain
+	}
 }
 
 // attributePath finds the attribute for a field of the API, whose names are the
@@ -119,7 +139,7 @@ func advice(err *rental.Error) string {
 		if err.Reason() == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		return "The API key lacks the scope for this, or the account is blocked. Issue a key with the scope in the console, or ask support about the account."
+		return fmt.Sprintf("The API key lacks the scope %s, or the account is blocked. Issue a key with the scope in the service's console, or ask its support about the account.", scope(err))
 	case rental.CodeConflict:
 		return "The service does not allow this in the present state: a price changed, a limit is reached, or the thing is already on its way out. Run plan again to see where it stands."
 	case rental.CodeNotFound:
@@ -133,4 +153,20 @@ func advice(err *rental.Error) string {
 		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
 	}
 	return ""
+}
+
+// scope is what the API document asks for an operation.
+func scope(err *rental.Error) string {
+	noun, _, _ := strings.Cut(strings.TrimPrefix(err.Path, "/"), "/")
+	access := "write"
+	if err.Method == http.MethodGet {
+		access = "read"
+	}
+	switch noun {
+	case "instances", "templates":
+		return "instances:" + access
+	case "balance", "transactions":
+		return "billing:read"
+	}
+	return "user:" + access
 }

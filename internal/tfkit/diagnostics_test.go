@@ -86,3 +86,31 @@ func TestPlainTakesOutWhatMovesATerminal(t *testing.T) {
 		}
 	}
 }
+
+func TestMakePlain(t *testing.T) {
+	var diags diag.Diagnostics
+	diags.AddAttributeWarning(path.Root("name"), "ins_\x1b[2J", "a\nb\u202e")
+	diags.AddError("fine", "as it is, 1\u00a0234,56\u00a0₽")
+	diags.AddError("bad", "\x07bell")
+	MakePlain(&diags)
+	want := diag.Diagnostics{
+		diag.NewAttributeWarningDiagnostic(path.Root("name"), "ins_ [2J", "a\nb "),
+		diag.NewErrorDiagnostic("fine", "as it is, 1\u00a0234,56\u00a0₽"),
+		diag.NewErrorDiagnostic("bad", " bell"),
+	}
+	if !diags.Equal(want) {
+		t.Errorf("%v, want %v", diags, want)
+	}
+}
+
+func TestScopeOfAnOperation(t *testing.T) {
+	for operation, want := range map[string]string{
+		"GET /instances": "instances:read", "POST /instances/i/start": "instances:write", "DELETE /templates/t": "instances:write",
+		"GET /balance": "billing:read", "GET /transactions": "billing:read", "POST /ssh-keys": "user:write", "GET /api-keys": "user:read", "GET /me": "user:read",
+	} {
+		method, path, _ := strings.Cut(operation, " ")
+		if got := scope(&rental.Error{Method: method, Path: path}); got != want {
+			t.Errorf("%s needs %s, got %s", operation, want, got)
+		}
+	}
+}

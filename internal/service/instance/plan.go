@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // customTemplate is the slug of the catalogue's template for any image.
@@ -33,6 +34,7 @@ func (r *instanceResource) ValidateConfig(ctx context.Context, req resource.Vali
 // those come from configuration, state and plan alone. What the service says
 // meanwhile leads to warnings and errors only.
 func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
 	switch {
 	case req.Plan.Raw.IsNull():
 	case req.State.Raw.IsNull():

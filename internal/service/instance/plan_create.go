@@ -116,7 +116,7 @@ func twinText(name string, twins []rental.Instance, key string) string {
 		fmt.Fprintf(&text, "If one is left from a run that was killed, and had idempotency_key = %q too, the apply takes it over and rents none. Otherwise it rents another besides, and both are billed: to", key)
 	}
 	fmt.Fprintf(&text, " keep the server instead, add this block, with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
-		"If nobody needs it, destroy it in the service's console.", twins[0].ID)
+		"If nobody needs it, destroy it in the service's console. If it is managed already, here or in another configuration, there is nothing to do.", twins[0].ID)
 	return text.String()
 }
 

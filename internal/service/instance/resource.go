@@ -34,6 +34,7 @@ func newResource() resource.Resource { return &instanceResource{tfkit.Resource{N
 
 // Create rents the server, saves its id at once, and only then waits.
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
@@ -81,6 +82,7 @@ func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.I
 
 // Read refreshes the state. Only a server that is surely gone leaves it.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
@@ -104,6 +106,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 
 // Update renames, then starts, stops or waits where the plan said so.
 func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -156,6 +159,7 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, time
 
 // Delete destroys the server and waits until it is gone.
 func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)

@@ -263,6 +263,19 @@ func TestAccInstance_outbid(t *testing.T) {
 	})
 }
 
+// A cap that was lowered holds for the next start, too.
+func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(server(`desired_state = "stopped"`))},
+			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)too dear.*per\s+month`)},
+			{Config: env.Config(server(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+		},
+	})
+}
+
 func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
@@ -283,6 +296,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 	env := acctest.Start(t)
 	poor, rich := int64(100), int64(10_000_000)
 	no, yes := false, true
+	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
 	taken := env.CheapestOffer("rtx_3090", "on_demand")
 	account := func(patch simulator.AccountPatch) func() {
 		return func() {
@@ -297,7 +311,10 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &poor}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
 			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
-			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
+			{Config: env.ProviderWithKey(reader) + server(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Issue\s+a\s+key`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*ask\s+its\s+support`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+a\s+server`)},
+			{PreConfig: account(simulator.AccountPatch{MaxInstances: new(int64(20))}), Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
 			{
 				// Someone else was quicker.
 				PreConfig: func() {

@@ -162,7 +162,9 @@ func TestWatcherWakesForTheImpatient(t *testing.T) {
 	_, client := startFleet(t, map[string]int{"a": 1, "b": 1})
 	var w watcher
 	patient := make(chan error)
-	go func() { patient <- w.until(t.Context(), client, untilRunning("a", func(int) time.Duration { return time.Hour })) }()
+	go func() {
+		patient <- w.until(t.Context(), client, untilRunning("a", func(int) time.Duration { return time.Hour }))
+	}()
 	for {
 		w.mu.Lock()
 		there := len(w.waiting) > 0

@@ -2,6 +2,11 @@
 // every Terraform and OpenTofu of this machine, and with an OpenTofu built from
 // source where there is none. They need no network: each test starts a simulator
 // of the service.
+//
+//	acceptance [PACKAGE... [FLAG...]]
+//
+// Packages, as "./folder", are tested alone, and flags are handed to go test: the
+// long runs are made so.
 package main
 
 import (
@@ -31,7 +36,7 @@ const atOnce = "4"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout)
+	err := run(ctx, os.Stdout, os.Args[1:])
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "acceptance:", err)
@@ -41,16 +46,17 @@ func main() {
 
 // run tests with one CLI after another: the tests of one already keep all cores
 // busy. A failure with one does not keep the next from being tested.
-func run(ctx context.Context, out io.Writer) error {
+func run(ctx context.Context, out io.Writer, arguments []string) error {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
 	}
-	packages, err := packagesWithTests(os.DirFS(root))
-	if err != nil {
-		return err
+	if len(arguments) == 0 {
+		if arguments, err = packagesWithTests(os.DirFS(root)); err != nil {
+			return err
+		}
 	}
-	if len(packages) == 0 {
+	if len(arguments) == 0 {
 		return errors.New("no package has acceptance tests")
 	}
 	found, err := clis.All(ctx, out)
@@ -59,7 +65,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	var failed error
 	for _, cli := range found {
-		if err := testWith(ctx, out, cli, root, packages); err != nil {
+		if err := testWith(ctx, out, cli, root, arguments); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
 		if ctx.Err() != nil {
@@ -71,12 +77,12 @@ func run(ctx context.Context, out io.Writer) error {
 
 // testWith runs the tests with one CLI and fails unless at least one ran and all
 // that ran passed.
-func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, packages []string) (err error) {
+func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, arguments []string) (err error) {
 	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s (%s)\n", cli, cli.Path); err != nil {
 		return err
 	}
 	begin := time.Now()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + tests}, packages...)...) //nolint:gosec // our own folders
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + tests}, arguments...)...) //nolint:gosec // who runs this may run anything
 	cmd.Dir = root
 	cmd.Env = clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path)
 	if host := cli.ProviderHost(); host != "" {

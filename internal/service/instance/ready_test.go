@@ -1,0 +1,45 @@
+package instance
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// A running server is ready with its SSH address and its web pages; a page that stays closed is not waited for without end.
+func TestReady(t *testing.T) {
+	open, ssh := "http://host/", &rental.SSH{Host: "host", Port: 22, User: "root"}
+	page := func(url *string) []rental.InstanceURL { return []rental.InstanceURL{{Label: "Jupyter", URL: url}} }
+	for name, test := range map[string]struct {
+		inst   rental.Instance
+		after  int // poll intervals
+		noSSH  bool
+		wanted bool
+	}{
+		"stopped":                          {rental.Instance{Status: "stopped"}, 0, false, true},
+		"running with all it has":          {rental.Instance{Status: "running", SSH: ssh, URLs: page(&open)}, 0, false, true},
+		"running without pages":            {rental.Instance{Status: "running", SSH: ssh}, 0, false, true},
+		"no address yet":                   {rental.Instance{Status: "running"}, 1, false, false},
+		"no address for long":              {rental.Instance{Status: "running"}, 1000, false, false},
+		"a template without SSH, at first": {rental.Instance{Status: "running"}, graceIntervals - 1, true, false},
+		"a template without SSH":           {rental.Instance{Status: "running"}, graceIntervals, true, true},
+		"a page still closed":              {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals - 1, false, false},
+		"a page that stays closed":         {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				expects := !test.noSSH
+				s := &settler{interval: time.Second, expectsSSH: &expects}
+				if _, err := s.ready(t.Context(), test.inst); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(test.after) * time.Second)
+				if got, err := s.ready(t.Context(), test.inst); got != test.wanted || err != nil {
+					t.Errorf("ready: %t, %v, want %t", got, err, test.wanted)
+				}
+			})
+		})
+	}
+}
