@@ -120,33 +120,53 @@ func TestAccInstance_anOfferIsAQuoteNotAnIdentity(t *testing.T) {
 // What the service cannot tell is taken over from the configuration after an
 // import, without a request and without touching the server.
 func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
-	env := acctest.Start(t)
-	offer := env.CheapestOffer("rtx_4090", "on_demand")
-	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, offer.ID))
-	env.Advance(time.Minute)
-	config := env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID)), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{
-				Config: config,
-				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply: []plancheck.PlanCheck{
-						planned(plancheck.ResourceActionUpdate),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("running")),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("ssh"), knownvalue.NotNull()),
-					},
-				},
-				ConfigStateChecks: []statecheck.StateCheck{
-					at("id", knownvalue.StringExact(id)),
-					at("offer_id", knownvalue.StringExact(offer.ID)),
-					at("on_outbid", knownvalue.StringExact("restart")),
-				},
+	for name, test := range map[string]struct {
+		config func(offer string) string
+		adopts map[string]knownvalue.Check
+	}{
+		"an offer": {
+			func(offer string) string { return instanceBlock(fmt.Sprintf("%q", offer)) },
+			map[string]knownvalue.Check{"offer_id": knownvalue.NotNull(), "on_outbid": knownvalue.StringExact("restart")},
+		},
+		"a query, a key and SSH keys": {
+			func(string) string {
+				return queried(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`, `replace_on = ["offer_query", "ssh_key_ids"]`)
+			},
+			map[string]knownvalue.Check{
+				"offer_query": knownvalue.NotNull(), "idempotency_key": knownvalue.StringExact("k"), "ssh_key_ids": knownvalue.SetSizeExact(0),
+				"rented_offer_id": knownvalue.Null(), "quoted_kop_h": knownvalue.Null(),
 			},
 		},
-	})
-	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 1 {
-		t.Errorf("%d requests that change something, want only the test's own", n)
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := acctest.Start(t)
+			offer := env.CheapestOffer("rtx_4090", "on_demand").ID
+			id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, offer))
+			env.Advance(time.Minute)
+			config := env.Config(test.config(offer), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
+			checks := []statecheck.StateCheck{at("id", knownvalue.StringExact(id))}
+			for attribute, want := range test.adopts {
+				checks = append(checks, at(attribute, want))
+			}
+			resource.ParallelTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{
+					{
+						Config: config,
+						ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+							planned(plancheck.ResourceActionUpdate),
+							plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("running")),
+							plancheck.ExpectKnownValue(address, tfjsonpath.New("ssh"), knownvalue.NotNull()),
+						}},
+						ConfigStateChecks: checks,
+					},
+					{Config: config, ConfigPlanChecks: acctest.Unchanged()},
+				},
+			})
+			if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 1 {
+				t.Errorf("%d requests that change something, want only the test's own", n)
+			}
+		})
 	}
 }
 
@@ -170,112 +190,7 @@ func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }
 
-func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
-	env := acctest.Start(t)
-	var id string
-	set := func(patch simulator.InstancePatch) func() {
-		return func() {
-			if err := env.SetInstance(id, patch); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	put := func(value string) *string { return &value }
-	healed := []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("desired_state", knownvalue.StringExact("running"))}
-	update := acctest.Planned(address, plancheck.ResourceActionUpdate)
-	config := env.Config(server())
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config, Check: acctest.RememberID(address, &id)},
-			{
-				// Stopped in the console.
-				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("user")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
-			},
-			{
-				// Out of money for a while.
-				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("low_balance")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
-			},
-			{
-				// A boot that came to nothing: only another server helps.
-				PreConfig:         set(simulator.InstancePatch{Status: put("failed")}),
-				Config:            config,
-				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: healed,
-				Check:             acctest.RememberID(address, &id),
-			},
-			{
-				// Destroyed in the console.
-				PreConfig:        set(simulator.InstancePatch{Status: put("destroyed"), DesiredState: put("destroyed")}),
-				Config:           config,
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
-			},
-		},
-		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
-	})
-}
-
-func TestAccInstance_outbid(t *testing.T) {
-	env := acctest.Start(t)
-	offer := env.CheapestOffer("rtx_4090", "interruptible")
-	bid := *offer.Price.InterruptibleKopH
-	config := func(arguments ...string) string {
-		return env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID), append(arguments, `type = "interruptible"`)...))
-	}
-	outbid := func(price int64) func() {
-		return func() {
-			if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &price}); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config()},
-			{
-				PreConfig: outbid(bid + 100),
-				Config:    config(`on_outbid = "keep"`),
-				ConfigStateChecks: []statecheck.StateCheck{
-					at("status", knownvalue.StringExact("outbid")),
-				},
-			},
-			{
-				Config:      config(fmt.Sprintf("max_price_kop_h = %d", bid)),
-				ExpectError: regexp.MustCompile(`too dear`),
-			},
-			{
-				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-				ConfigStateChecks: []statecheck.StateCheck{
-					at("status", knownvalue.StringExact("running")),
-					at("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
-				},
-			},
-			{
-				PreConfig:        outbid(bid + 200),
-				Config:           config(`on_outbid = "replace"`),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-			},
-		},
-	})
-}
-
 // A cap that was lowered holds for the next start, too.
-func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
-	env := acctest.Start(t)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.Config(server(`desired_state = "stopped"`))},
-			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)too dear.*per\s+month`)},
-			{Config: env.Config(server(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
-		},
-	})
-}
-
 func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{

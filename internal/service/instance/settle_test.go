@@ -1,75 +1,105 @@
 package instance
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-func TestJudge(t *testing.T) {
-	const (
-		run, stop, nowhere = rental.DesiredRunning, rental.DesiredStopped, rental.DesiredState("")
-		restart            = outbidRestart
-	)
+// verdicts are what a server needs next, as an apply finds it: for each status and where the service is taking it, when it
+// is wanted running (on_outbid restart, keep, replace) and when it is wanted stopped (the same three). A dash is a service
+// that does not say where it is taking the server.
+const verdicts = `
+creating     -          wait    wait    wait       wait    wait    wait
+creating     running    wait    wait    wait       wait    wait    wait
+creating     stopped    wait    wait    wait       wait    wait    wait
+creating     destroyed  gone    gone    gone       gone    gone    gone
+starting     -          wait    wait    wait       wait    wait    wait
+starting     running    wait    wait    wait       wait    wait    wait
+starting     stopped    wait    wait    wait       wait    wait    wait
+starting     destroyed  gone    gone    gone       gone    gone    gone
+running      -          none    none    none       stop    stop    stop
+running      running    none    none    none       stop    stop    stop
+running      stopped    wait    wait    wait       wait    wait    wait
+running      destroyed  gone    gone    gone       gone    gone    gone
+stopping     -          wait    wait    wait       wait    wait    wait
+stopping     running    wait    wait    wait       wait    wait    wait
+stopping     stopped    wait    wait    wait       wait    wait    wait
+stopping     destroyed  gone    gone    gone       gone    gone    gone
+stopped      -          start   start   start      none    none    none
+stopped      running    start   start   start      stop    stop    stop
+stopped      stopped    start   start   start      none    none    none
+stopped      destroyed  gone    gone    gone       gone    gone    gone
+destroying   -          gone    gone    gone       gone    gone    gone
+destroying   running    gone    gone    gone       gone    gone    gone
+destroying   stopped    gone    gone    gone       gone    gone    gone
+destroying   destroyed  gone    gone    gone       gone    gone    gone
+destroyed    -          gone    gone    gone       gone    gone    gone
+destroyed    running    gone    gone    gone       gone    gone    gone
+destroyed    stopped    gone    gone    gone       gone    gone    gone
+destroyed    destroyed  gone    gone    gone       gone    gone    gone
+failed       -          replace replace replace    replace replace replace
+failed       running    replace replace replace    replace replace replace
+failed       stopped    replace replace replace    replace replace replace
+failed       destroyed  gone    gone    gone       gone    gone    gone
+outbid       -          start   none    replace    stop    stop    stop
+outbid       running    start   none    replace    stop    stop    stop
+outbid       stopped    start   none    replace    none    none    none
+outbid       destroyed  gone    gone    gone       gone    gone    gone
+hibernating  -          wait    wait    wait       wait    wait    wait
+hibernating  running    wait    wait    wait       wait    wait    wait
+hibernating  stopped    wait    wait    wait       wait    wait    wait
+hibernating  destroyed  gone    gone    gone       gone    gone    gone
+`
+
+// statuses are the nine of the service, and one that this version does not know.
+var statuses = []rental.InstanceStatus{
+	rental.StatusCreating, rental.StatusStarting, rental.StatusRunning, rental.StatusStopping, rental.StatusStopped,
+	rental.StatusDestroying, rental.StatusDestroyed, rental.StatusFailed, rental.StatusOutbid, "hibernating",
+}
+
+var headings = []rental.DesiredState{"", rental.DesiredRunning, rental.DesiredStopped, rental.DesiredDestroyed}
+
+func TestVerdicts(t *testing.T) {
+	rows := map[sighting][]string{}
+	for line := range strings.Lines(strings.TrimSpace(verdicts)) {
+		fields := strings.Fields(line)
+		rows[sighting{status: rental.InstanceStatus(fields[0]), desired: rental.DesiredState(strings.Trim(fields[1], "-"))}] = fields[2:]
+	}
+	for _, status := range statuses {
+		for _, desired := range headings {
+			seen := sighting{status: status, desired: desired}
+			row := rows[seen]
+			if len(row) != 6 {
+				t.Fatalf("%s heading for %q has %d verdicts", status, desired, len(row))
+			}
+			for n, wanted := range []rental.DesiredState{rental.DesiredRunning, rental.DesiredStopped} {
+				for m, onOutbid := range []string{outbidRestart, outbidKeep, outbidReplace} {
+					if got := judge(seen, wanted, onOutbid).String(); got != row[3*n+m] {
+						t.Errorf("%s heading for %q, wanted %s, on_outbid %s: %s, want %s", status, desired, wanted, onOutbid, got, row[3*n+m])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Once asked for, a start or stop is waited for.
+func TestJudgeWaitsForWhatWasAskedFor(t *testing.T) {
 	for _, test := range []struct {
-		status   rental.InstanceStatus
-		desired  rental.DesiredState
-		asked    bool
-		wanted   rental.DesiredState
-		onOutbid string
-		want     step
+		status          rental.InstanceStatus
+		desired, wanted rental.DesiredState
 	}{
-		// Where it is wanted.
-		{"running", run, false, run, restart, stepNone},
-		{"running", nowhere, false, run, restart, stepNone},
-		{"stopped", stop, false, stop, restart, stepNone},
-		{"stopped", nowhere, false, stop, restart, stepNone},
-
-		// On its way.
-		{"creating", run, false, run, restart, stepWait},
-		{"starting", run, false, run, restart, stepWait},
-		{"stopping", stop, false, stop, restart, stepWait},
-		{"creating", run, false, stop, restart, stepWait},
-		{"starting", run, false, stop, restart, stepWait},
-		{"stopping", stop, false, run, restart, stepWait},
-		{"hibernating", run, false, run, restart, stepWait},
-
-		// Has to be asked for, once.
-		{"stopped", stop, false, run, restart, stepStart},
-		{"stopped", nowhere, false, run, restart, stepStart},
-		{"stopped", run, false, run, restart, stepStart},
-		{"stopped", run, true, run, restart, stepWait},
-		{"stopped", stop, true, run, restart, stepWait},
-		{"running", run, false, stop, restart, stepStop},
-		{"running", nowhere, false, stop, restart, stepStop},
-		{"running", run, true, stop, restart, stepWait},
-		{"running", stop, false, stop, restart, stepWait},
-		{"running", stop, false, run, restart, stepWait},
-		{"stopped", run, false, stop, restart, stepStop},
-		{"stopped", run, true, stop, restart, stepWait},
-
-		// Outbid.
-		{"outbid", run, false, run, restart, stepStart},
-		{"outbid", run, true, run, restart, stepWait},
-		{"outbid", run, false, run, outbidKeep, stepNone},
-		{"outbid", run, false, run, outbidReplace, stepReplace},
-		{"outbid", run, false, stop, restart, stepStop},
-		{"outbid", run, true, stop, restart, stepWait},
-		{"outbid", stop, false, stop, restart, stepNone},
-		{"outbid", stop, false, stop, outbidReplace, stepNone},
-
-		// Beyond help, and gone.
-		{"failed", run, false, run, restart, stepReplace},
-		{"failed", stop, false, stop, outbidKeep, stepReplace},
-		{"destroying", rental.DesiredDestroyed, false, run, restart, stepGone},
-		{"destroyed", rental.DesiredDestroyed, false, stop, restart, stepGone},
-		{"running", rental.DesiredDestroyed, false, run, restart, stepGone},
-		{"creating", rental.DesiredDestroyed, false, run, restart, stepGone},
+		{"stopped", "running", "running"},
+		{"stopped", "stopped", "running"},
+		{"running", "running", "stopped"},
+		{"stopped", "running", "stopped"},
+		{"outbid", "running", "running"},
+		{"outbid", "running", "stopped"},
 	} {
-		got := judge(sighting{test.status, test.desired, test.asked}, test.wanted, test.onOutbid)
-		if got != test.want {
-			t.Errorf("%s heading for %q (asked: %t), wanted %s, on_outbid %s: %s, want %s",
-				test.status, test.desired, test.asked, test.wanted, test.onOutbid, got, test.want)
+		if got := judge(sighting{test.status, test.desired, true}, test.wanted, outbidRestart); got != stepWait {
+			t.Errorf("%s heading for %q, wanted %s: %s, want to wait", test.status, test.desired, test.wanted, got)
 		}
 	}
 }
@@ -77,9 +107,8 @@ func TestJudge(t *testing.T) {
 // Once a start or stop was asked for, no sequence of answers makes it be asked
 // for again in the same wait: a service that lags must not be hammered.
 func TestJudgeNeverAsksTwice(t *testing.T) {
-	statuses := []rental.InstanceStatus{"creating", "starting", "running", "stopping", "stopped", "destroying", "destroyed", "failed", "outbid", "new"}
 	for _, status := range statuses {
-		for _, desired := range []rental.DesiredState{"", "running", "stopped", "destroyed", "new"} {
+		for _, desired := range append(headings, "new") {
 			for _, wanted := range []rental.DesiredState{"running", "stopped"} {
 				for _, onOutbid := range []string{outbidRestart, outbidKeep, outbidReplace} {
 					if got := judge(sighting{status, desired, true}, wanted, onOutbid); got == stepStart || got == stepStop {

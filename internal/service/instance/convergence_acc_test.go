@@ -1,0 +1,121 @@
+package instance_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
+	env := acctest.Start(t)
+	var id string
+	set := func(patch simulator.InstancePatch) func() {
+		return func() {
+			if err := env.SetInstance(id, patch); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	put := func(value string) *string { return &value }
+	healed := []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("desired_state", knownvalue.StringExact("running"))}
+	update := acctest.Planned(address, plancheck.ResourceActionUpdate)
+	config := env.Config(server())
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, Check: acctest.RememberID(address, &id)},
+			{
+				// Stopped in the console.
+				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("user")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+			},
+			{
+				// Out of money for a while.
+				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("low_balance")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+			},
+			{
+				// A boot that came to nothing: only another server helps.
+				PreConfig:         set(simulator.InstancePatch{Status: put("failed")}),
+				Config:            config,
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigStateChecks: healed,
+				Check:             acctest.RememberID(address, &id),
+			},
+			{
+				// Destroyed in the console.
+				PreConfig:        set(simulator.InstancePatch{Status: put("destroyed"), DesiredState: put("destroyed")}),
+				Config:           config,
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
+	})
+}
+
+func TestAccInstance_outbid(t *testing.T) {
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "interruptible")
+	bid := *offer.Price.InterruptibleKopH
+	config := func(arguments ...string) string {
+		return env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID), append(arguments, `type = "interruptible"`)...))
+	}
+	outbid := func(price int64) func() {
+		return func() {
+			if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &price}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config()},
+			{
+				PreConfig: outbid(bid + 100),
+				Config:    config(`on_outbid = "keep"`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("status", knownvalue.StringExact("outbid")),
+				},
+			},
+			{
+				Config:      config(fmt.Sprintf("max_price_kop_h = %d", bid)),
+				ExpectError: regexp.MustCompile(`too dear`),
+			},
+			{
+				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					at("status", knownvalue.StringExact("running")),
+					at("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
+				},
+			},
+			{
+				PreConfig:        outbid(bid + 200),
+				Config:           config(`on_outbid = "replace"`),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+			},
+		},
+	})
+}
+
+func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(server(`desired_state = "stopped"`))},
+			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)too dear.*per\s+month`)},
+			{Config: env.Config(server(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+		},
+	})
+}

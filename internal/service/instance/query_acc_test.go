@@ -1,0 +1,140 @@
+package instance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+func queried(query string, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
+}
+
+func after(method, pattern string, do func()) acctest.Option {
+	var done atomic.Bool
+	wanted := regexp.MustCompile(pattern)
+	return acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if r.Method == method && wanted.MatchString(r.URL.Path) && !done.Swap(true) {
+				do()
+			}
+		})
+	})
+}
+
+func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
+	var env *acctest.Env
+	var all []acctest.Offer
+	set := func(offer acctest.Offer, patch simulator.OfferPatch) {
+		if err := env.SetOffer(offer.ID, patch); err != nil {
+			t.Error(err)
+		}
+	}
+	env = acctest.Start(t,
+		// When the list is read, the first is already taken, and the second too dear.
+		after("GET", `/offers$`, func() {
+			all = env.Offers("gpu=rtx_4090&num_gpus=1")
+			set(all[0], simulator.OfferPatch{Available: new(false)})
+			set(all[1], simulator.OfferPatch{OnDemandKopH: new(int64(1_000_000))})
+		}),
+	)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, "max_price_kop_h = 900000")),
+			Check: func(s *terraform.State) error {
+				return resource.TestCheckResourceAttr(address, "rented_offer_id", all[2].ID)(s)
+			},
+		}},
+		CheckDestroy: nothingLeft(env),
+	})
+}
+
+func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
+	env := acctest.Start(t)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(queried(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No offer left.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
+			{
+				// A limit of the account is not the offer's fault: no other is tried.
+				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },
+				Config:      env.Config(queried(`{}`)),
+				ExpectError: regexp.MustCompile(`(?s)conflict.*a\s+limit\s+of\s+the\s+account`),
+			},
+		},
+	})
+	if n := env.CountRequests("POST", "/instances"); n != 1 {
+		t.Errorf("%d requests to rent, want one", n)
+	}
+}
+
+func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
+	t.Helper()
+	if err := env.SetAccount(patch); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccInstance_fiftyAtOnce(t *testing.T) {
+	const many, choice = 50, 60
+	env := acctest.Start(t)
+	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e10))})
+	limit := env.Offers("limit=200")[choice-1].Price.OnDemandKopH
+	config := env.Config(fmt.Sprintf("resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
+		"  max_price_kop_h = %d\n  idempotency_key = \"fleet-${count.index}\"\n}\n", many, limit))
+	w := env.Workspace(config)
+	w.Run("apply", "-auto-approve", "-no-color", "-parallelism=50")
+	w.Run("plan", "-detailed-exitcode", "-no-color")
+	var state struct {
+		Resources []struct {
+			Instances []struct{ Attributes map[string]any }
+		}
+	}
+	if err := json.Unmarshal([]byte(w.Read("terraform.tfstate")), &state); err != nil {
+		t.Fatal(err)
+	}
+	offers := map[any]bool{}
+	for _, instance := range state.Resources[0].Instances {
+		offers[instance.Attributes["rented_offer_id"]] = true
+		if price := instance.Attributes["quoted_kop_h"].(float64); price > float64(limit) {
+			t.Errorf("a server for %v, above the cap of %d", price, limit)
+		}
+	}
+	if len(offers) != many || offers[nil] {
+		t.Errorf("%d servers from %d offers", many, len(offers))
+	}
+	if err := env.Left("instances?status=all&limit=200", many); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccInstance_aFailedOfferIsNotTakenAgain(t *testing.T) {
+	env := acctest.Start(t)
+	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
+	if err := env.SetOffer(cheapest, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	config := env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `idempotency_key = "k"`))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ExpectError: regexp.MustCompile(`cannot be used`)},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}
