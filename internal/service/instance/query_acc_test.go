@@ -18,10 +18,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+// queried is a server whose offer is chosen when it is rented.
 func queried(query string, arguments ...string) string {
 	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
 }
 
+// after does something when the first request that matches is answered.
 func after(method, pattern string, do func()) acctest.Option {
 	var done atomic.Bool
 	wanted := regexp.MustCompile(pattern)
@@ -89,6 +91,7 @@ func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
 	}
 }
 
+// Fifty servers at once, each from an offer of its own, none above the cap.
 func TestAccInstance_fiftyAtOnce(t *testing.T) {
 	const many, choice = 50, 60
 	env := acctest.Start(t)
@@ -122,6 +125,7 @@ func TestAccInstance_fiftyAtOnce(t *testing.T) {
 	}
 }
 
+// A server that failed to boot is replaced from another offer, though its own is the cheapest again.
 func TestAccInstance_aFailedOfferIsNotTakenAgain(t *testing.T) {
 	env := acctest.Start(t)
 	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID

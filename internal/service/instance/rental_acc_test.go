@@ -17,7 +17,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// queried is a server whose offer is chosen when it is rented.
 // forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
 func forget(config string) resource.TestStep {
 	return resource.TestStep{Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n"}
@@ -171,8 +170,6 @@ func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 	}
 }
 
-// after does something when the first request that matches is answered.
-// Fifty servers at once, each from an offer of its own, none above the cap.
 func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
@@ -248,5 +245,3 @@ func TestAccInstance_aServerOfALostTemplateIsTakenOver(t *testing.T) {
 		CheckDestroy: nothingLeft(env),
 	})
 }
-
-// A server that failed to boot is replaced from another offer, though its own is the cheapest again.

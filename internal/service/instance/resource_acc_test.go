@@ -190,7 +190,6 @@ func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }
 
-// A cap that was lowered holds for the next start, too.
 func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
