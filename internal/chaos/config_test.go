@@ -16,20 +16,20 @@ type wish struct {
 
 // wishes are a whole configuration.
 type wishes struct {
-	servers  map[string]*wish
-	image    string // of the own template
-	apiKey   bool
-	provider [][2]string // changes of the provider block
+	servers   map[string]*wish
+	image     string // of the own template
+	apiKey    bool
+	retries   int
+	impatient bool // a request times out before a slow answer comes
 }
 
 const maxServers = 4
 
 func newWishes(rng *rand.Rand) *wishes {
-	w := &wishes{servers: map[string]*wish{}, image: "ubuntu:24.04", apiKey: rng.IntN(2) == 0, provider: [][2]string{
-		{"max_retries = 3", pickOne(rng, "max_retries = 0", "max_retries = 1", "max_retries = 3")},
-		// With one second a slow answer is a lost one.
-		{"request_timeout = 0", pickOne(rng, `request_timeout = "1s"`, `request_timeout = "30s"`)},
-	}}
+	w := &wishes{
+		servers: map[string]*wish{}, image: "ubuntu:24.04", apiKey: rng.IntN(2) == 0,
+		retries: pickOne(rng, 0, 1, 3), impatient: rng.IntN(2) == 0,
+	}
 	for range 2 {
 		w.add(rng)
 	}
@@ -86,6 +86,15 @@ func (w *wishes) change(rng *rand.Rand) string {
 	}[argument]...)
 	w.servers[name].arguments[argument] = value
 	return fmt.Sprintf("%s: %s = %s", name, argument, value)
+}
+
+// provider changes a provider block accordingly.
+func (w *wishes) provider(block string) string {
+	timeout := "30s"
+	if w.impatient {
+		timeout = "1500ms"
+	}
+	return strings.Replace(block, "max_retries = 3", fmt.Sprintf("max_retries = %d\n  request_timeout = %q", w.retries, timeout), 1)
 }
 
 // text writes the configuration, without its provider block.

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -18,11 +16,7 @@ type witness struct {
 	mu      sync.Mutex
 	servers map[string]map[string]bool // ids by idempotency key
 	secrets map[string]bool
-	late    atomic.Int64 // creations that were carried out when the client may have left
 }
-
-// patience is less than the shortest time that a client waits for an answer.
-const patience = 500 * time.Millisecond
 
 func newWitness() *witness {
 	return &witness{servers: map[string]map[string]bool{}, secrets: map[string]bool{}}
@@ -36,14 +30,11 @@ func (w *witness) wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(out, r)
 			return
 		}
-		answer, began := &copied{ResponseWriter: out}, time.Now()
+		answer := &copied{ResponseWriter: out}
 		next.ServeHTTP(answer, r)
 		var made struct{ ID, Slug, Secret string }
 		if json.Unmarshal(answer.body.Bytes(), &made) != nil || made.ID+made.Slug == "" {
 			return // a refusal
-		}
-		if time.Since(began) > patience && !strings.HasSuffix(r.URL.Path, "/instances") {
-			w.late.Add(1)
 		}
 		w.issued(made.Secret)
 		if key := r.Header.Get("Idempotency-Key"); key != "" {

@@ -40,7 +40,7 @@ func Exponential(first time.Duration) Backoff {
 // the middle of a pause, it returns the context's error at once.
 func Until(ctx context.Context, backoff Backoff, check func(context.Context) (done bool, err error)) error {
 	for attempt := 0; ; attempt++ {
-		if err := pause(ctx, backoff(attempt)); err != nil {
+		if err := Pause(ctx, backoff(attempt)); err != nil {
 			return err
 		}
 		done, err := check(ctx)
@@ -50,7 +50,8 @@ func Until(ctx context.Context, backoff Backoff, check func(context.Context) (do
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits, or returns the error of ctx when that ends first.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

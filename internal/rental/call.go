@@ -61,6 +61,9 @@ type call struct {
 	// outcomeUnknown: an attempt may have been carried out without our knowing, and nothing since has told.
 	outcomeUnknown bool
 
+	// overdue: an attempt was given up while the service may still have been at work on it.
+	overdue bool
+
 	// lastFailure is why the latest attempt was to be repeated.
 	lastFailure error
 }

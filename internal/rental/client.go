@@ -68,6 +68,7 @@ type Client struct {
 	transport http.RoundTripper
 	idle      idleCloser // nil when the transport cannot
 	ahead     serviceClock
+	patience  time.Duration
 }
 
 type idleCloser interface{ CloseIdleConnections() }
@@ -87,7 +88,7 @@ func New(config Config) (*Client, error) {
 	if config.RequestTimeout < 0 {
 		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
 	}
-	client := &Client{base: base, apiKey: config.APIKey, transport: newTransport(config)}
+	client := &Client{base: base, apiKey: config.APIKey, transport: newTransport(config), patience: config.RequestTimeout}
 	if idle, ok := config.Transport.(idleCloser); ok {
 		client.idle = idle
 	}
@@ -121,6 +122,9 @@ func (c *Client) Authenticated() bool { return c.apiKey != "" }
 
 // BaseURL is the service's address, without a trailing slash.
 func (c *Client) BaseURL() string { return c.base.String() }
+
+// RequestTimeout is how long one HTTP attempt may take.
+func (c *Client) RequestTimeout() time.Duration { return c.patience }
 
 // CloseIdleConnections closes the kept-alive connections that are not in use. Calls may follow.
 func (c *Client) CloseIdleConnections() {

@@ -61,7 +61,7 @@ func (c *call) networkError(method string, cause error) *Error {
 	}
 	return &Error{
 		Method: method, Path: c.mask.text(c.path), Message: printable(c.mask.text(message), maxMessage),
-		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, Err: maskedError{cause, c.mask},
+		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, Overdue: c.overdue, Err: maskedError{cause, c.mask},
 	}
 }
 
@@ -101,7 +101,7 @@ func (c *call) answerError(method string, resp *http.Response, cause error) *Err
 
 func (c *call) answer(method string, resp *http.Response) *Error {
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Status: resp.StatusCode, Attempts: c.attempt,
+		Method: method, Path: c.mask.text(c.path), Status: resp.StatusCode, Attempts: c.attempt, Overdue: c.overdue,
 		RequestID: printable(c.mask.text(resp.Header.Get("X-Request-Id")), maxRequestID),
 	}
 }

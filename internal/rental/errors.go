@@ -47,6 +47,9 @@ type Error struct {
 	// OutcomeUnknown: the request may or may not have been carried out; see IsOutcomeUnknown.
 	OutcomeUnknown bool
 
+	// Overdue: an attempt was given up for want of time, and the service may still carry it out; see IsOverdue.
+	Overdue bool
+
 	// Err is the cause when it is not the service's answer: a network error, the context's error, an unreadable body.
 	Err error
 }
@@ -200,4 +203,12 @@ func IsUnavailable(err error) bool {
 func IsOutcomeUnknown(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.OutcomeUnknown
+}
+
+// IsOverdue reports that an attempt of the call took longer than its time and was given up, but may be carried out yet, even after a
+// later attempt was refused: nothing tells that the service has seen the first before the second. After another request timeout it
+// has most likely been carried out, or never will be.
+func IsOverdue(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Overdue
 }

@@ -62,6 +62,9 @@ func (l attemptLayer) explain(caller, attempt context.Context, err error) error 
 	case caller.Err() != nil:
 		return caller.Err()
 	case attempt.Err() != nil:
+		if current := callOf(attempt); current.maybeSent {
+			current.overdue = true
+		}
 		return attemptTimeout(l.timeout)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -13,6 +14,8 @@ import (
 // idempotency key, so that repeating a request whose answer was lost could
 // create a second one.
 type Once[T any] struct {
+	// Patience is how long a request that took too long may still be carried out.
+	Patience time.Duration
 	// Alone keeps the creations of one kind in this process apart, so that none
 	// takes the work of another for its own.
 	Alone *sync.Mutex
@@ -32,8 +35,8 @@ type Once[T any] struct {
 const (
 	// maxCreateTries bounds how often a creation is tried whose answers are lost.
 	maxCreateTries = 3
-	// maxLooks bounds how often one looks whether it was made: giving up would
-	// leave behind what no state knows.
+	// maxLooks bounds how often one tries to look whether it was made, and to
+	// remove it: giving up would leave behind what no state knows.
 	maxLooks = 5
 )
 
@@ -57,6 +60,9 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 			return made, err
 		}
 		found, ok, lookErr := o.look(ctx, known)
+		if lookErr == nil && !ok && rental.IsOverdue(err) && sleep(ctx, o.Patience) {
+			found, ok, lookErr = o.look(ctx, known)
+		}
 		if lookErr != nil {
 			return none, errors.Join(err, fmt.Errorf("looking whether it was made failed too: %w", lookErr))
 		}
@@ -64,7 +70,7 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 			return found, nil
 		}
 		if ok {
-			if discardErr := o.Discard(ctx, found); discardErr != nil && !rental.IsNotFound(discardErr) {
+			if discardErr := o.discard(ctx, found); discardErr != nil {
 				return none, errors.Join(err, fmt.Errorf("%s was made, but removing it failed: %w", o.ID(found), discardErr))
 			}
 		}
@@ -76,7 +82,7 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 
 func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok bool, err error) {
 	now, err := o.List(ctx)
-	for look := 1; err != nil && look < maxLooks && ctx.Err() == nil; look++ {
+	for try := 1; err != nil && try < maxLooks && ctx.Err() == nil; try++ {
 		now, err = o.List(ctx)
 	}
 	if err != nil {
@@ -88,4 +94,27 @@ func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok b
 		}
 	}
 	return found, false, nil
+}
+
+func (o Once[T]) discard(ctx context.Context, item T) error {
+	err := o.Discard(ctx, item)
+	for try := 1; err != nil && !rental.IsNotFound(err) && try < maxLooks && ctx.Err() == nil; try++ {
+		err = o.Discard(ctx, item)
+	}
+	if rental.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// sleep is false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -38,8 +38,9 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	postCtx, stop := tfkit.Detach(ctx)
 	defer stop()
 	key, err := tfkit.Once[rental.APIKeyCreated]{
-		Alone: &creating,
-		List:  r.issued,
+		Alone:    &creating,
+		Patience: r.Meta.Client.RequestTimeout(),
+		List:     r.issued,
 		Create: func(ctx context.Context) (rental.APIKeyCreated, error) {
 			return r.Meta.Client.CreateAPIKey(ctx, create)
 		},

@@ -138,23 +138,31 @@ func (c *creation) post(ctx context.Context, offerID string) (rented, error) {
 
 // settle makes the request until its outcome is known. While it is not, nothing
 // else may be tried, for the server may be there.
-func (c *creation) settle(ctx context.Context, order rental.InstanceCreate) (inst rental.Instance, replayed bool, err error) {
-	inst, replayed, err = c.client.CreateInstance(ctx, c.keys.current(), order)
-	if err == nil || !rental.IsOutcomeUnknown(err) {
-		return inst, replayed, err
-	}
-	doubt := &unknownOutcome{key: c.keys.current(), random: c.keys.random, err: err}
-	waited := poll.Until(ctx, poll.Exponential(c.interval), func(ctx context.Context) (bool, error) {
-		inst, replayed, err = c.client.CreateInstance(ctx, c.keys.current(), order)
+func (c *creation) settle(ctx context.Context, order rental.InstanceCreate) (rental.Instance, bool, error) {
+	inst, replayed, err := c.client.CreateInstance(ctx, c.keys.current(), order)
+	var doubt *unknownOutcome
+	backoff, again := poll.Exponential(c.interval), false
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		pause := backoff(attempt)
 		switch {
-		case err == nil, settles(err):
-			return true, nil
+		case err == nil:
+			return inst, replayed, nil
+		case rental.IsOutcomeUnknown(err):
+			doubt = &unknownOutcome{key: c.keys.current(), random: c.keys.random, err: err}
+		case settles(err) && !again && (rental.IsOverdue(err) || doubt != nil && rental.IsOverdue(doubt.err)):
+			// A request that was given up may still be under way, and get what its
+			// repetition was refused. It is given its time once more.
+			pause, again = c.client.RequestTimeout(), true
+		case doubt == nil, settles(err):
+			return inst, replayed, err
 		case rental.IsUnauthorized(err), rental.IsForbidden(err):
-			return false, err // no repetition is going to tell
+			return inst, replayed, doubt // no repetition is going to tell
 		}
-		return false, nil
-	})
-	if waited != nil {
+		if poll.Pause(ctx, pause) == nil {
+			inst, replayed, err = c.client.CreateInstance(ctx, c.keys.current(), order)
+		}
+	}
+	if doubt != nil && !settles(err) {
 		return inst, replayed, doubt
 	}
 	return inst, replayed, err

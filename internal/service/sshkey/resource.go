@@ -41,7 +41,8 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	postCtx, stop := tfkit.Detach(ctx)
 	defer stop()
 	key, err := tfkit.Once[rental.SSHKey]{
-		Alone: &creating,
+		Alone:    &creating,
+		Patience: r.Meta.Client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.SSHKey, error) {
 			return tfkit.Filter(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), nil)
 		},

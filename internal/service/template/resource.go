@@ -37,11 +37,12 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	postCtx, stop := tfkit.Detach(ctx)
 	defer stop()
 	template, err := tfkit.Once[rental.Template]{
-		Alone:  &creating,
-		List:   r.owned,
-		Create: func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
-		ID:     func(t rental.Template) string { return t.Slug },
-		Same:   func(t rental.Template) bool { return sameContent(create, t) },
+		Alone:    &creating,
+		Patience: r.Meta.Client.RequestTimeout(),
+		List:     r.owned,
+		Create:   func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
+		ID:       func(t rental.Template) string { return t.Slug },
+		Same:     func(t rental.Template) bool { return sameContent(create, t) },
 	}.Run(postCtx)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
