@@ -98,7 +98,22 @@ func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *
 	if len(twins) == 0 {
 		return
 	}
-	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already bears this name", twins[0].ID), twinText(name, twins, plan.IdempotencyKey.ValueString()))
+	text := twinText(name, twins, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, twins[0], plan)
+	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already bears this name", twins[0].ID), text)
+}
+
+// twinTemplateText adds that an own template has to be imported, too: made once
+// more, it would be another one, and the imported server be replaced for it.
+func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Instance, plan model) string {
+	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
+		return ""
+	}
+	template, found, err := r.fleet().template(ctx, r.Meta.Client, twin.Template.Slug)
+	if err != nil || !found || template.Owner != rental.OwnerMe {
+		return ""
+	}
+	return fmt.Sprintf("\n\nIt was made from the own template %[1]q. If no state knows that one either, import it as well, or the server is replaced:\n\n  import {\n    to = gpurent_template.NAME\n    id = %[1]q\n  }",
+		twin.Template.Slug)
 }
 
 func twinText(name string, twins []rental.Instance, key string) string {
