@@ -93,9 +93,12 @@ func (i *rented) live() bool {
 }
 
 // bidPassed is whether the market takes the GPU away.
-func (i *rented) bidPassed() bool {
+func (i *rented) bidPassed() bool { return i.live() && i.overbid() }
+
+// overbid is whether the market is above the bid that stands.
+func (i *rented) overbid() bool {
 	market := i.host.Price.Interruptible
-	return i.interruptible() && i.live() && market != nil && *market > i.BidKopH
+	return i.interruptible() && market != nil && *market > i.BidKopH
 }
 
 // bill is what an hour costs in the present status: the running price until a stop is over, the disk while the GPU is

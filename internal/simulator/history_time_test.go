@@ -125,9 +125,16 @@ func (h *history) moved(i *rented, status string, still bool) {
 // compare holds one instance against its model.
 func (h *history) compare(i *rented, seen *console.Instance, broke, still bool) {
 	status := seen.Status
-	if i.loose && status == "outbid" && i.Status == "starting" {
-		// It ran, and the bid was passed while nobody wanted it to run.
-		i.enter("running", h.at)
+	if status == "outbid" && i.Status == "starting" {
+		switch {
+		case i.loose:
+			// It ran, and the bid was passed while nobody wanted it to run.
+			i.enter("running", h.at)
+		case i.ahead && !still && i.overbid():
+			// The new bid was passed before it was back: it ran for no time.
+			i.enter("running", h.at)
+			i.enter("outbid", h.at)
+		}
 	}
 	h.moved(i, status, still)
 	if broke && i.live() {

@@ -25,7 +25,7 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	next(w)
 }
 
-const attemptTime = 50 * time.Millisecond
+const attemptTime = 300 * time.Millisecond
 
 func refuses(status int, code string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
@@ -72,7 +72,7 @@ func TestSettle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 40*attemptTime)
+			ctx, cancel := context.WithTimeout(t.Context(), 8*attemptTime)
 			defer cancel()
 			c := &creation{client: client, interval: time.Millisecond, keys: newKeySeries("k")}
 			inst, _, err := c.settle(ctx, rental.InstanceCreate{})

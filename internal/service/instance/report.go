@@ -100,11 +100,18 @@ func cause(err error) string {
 }
 
 // stopAdvice is what to do about each reason the service gives for a stop.
-var stopAdvice = map[string]string{
-	"user":        "It was stopped by hand, in the console or by another client.",
-	"low_balance": "It was stopped because the money ran out. Top up in the service's console, then apply again.",
-	"admin":       "It was stopped by the service's staff. Ask their support.",
-	"provider":    "Its host went away. If it does not come back, replace it with -replace.",
+func stopAdvice(reason string) string {
+	switch reason {
+	case rental.StopReasonUser:
+		return "It was stopped by hand, in the console or by another client. To keep it stopped, set desired_state = \"stopped\"; otherwise apply again."
+	case rental.StopReasonLowBalance:
+		return "It was stopped because the money ran out. Top up in the service's console, then apply again."
+	case rental.StopReasonAdmin:
+		return "It was stopped by the service's staff. Ask their support."
+	case rental.StopReasonProvider:
+		return "Its host went away. Apply again later; if it does not come back, replace it with -replace."
+	}
+	return fmt.Sprintf("Stop reason: %q.", reason)
 }
 
 // storyLines is how much of the startup log goes into a message.
@@ -115,11 +122,7 @@ const storyLines = 10
 func (r *instanceResource) story(ctx context.Context, inst rental.Instance) string {
 	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.", inst.Status, inst.DesiredState)}
 	if inst.StopReason != nil {
-		advice, known := stopAdvice[*inst.StopReason]
-		if !known {
-			advice = fmt.Sprintf("Stop reason: %q.", *inst.StopReason)
-		}
-		parts = append(parts, advice)
+		parts = append(parts, stopAdvice(*inst.StopReason))
 	}
 	logCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyTimeout)
 	defer cancel()

@@ -228,7 +228,12 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 			{Config: env.ProviderWithKey(reader) + server(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Issue\s+a\s+key`)},
 			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*ask\s+its\s+support`)},
 			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+a\s+server`)},
-			{PreConfig: account(simulator.AccountPatch{MaxInstances: new(int64(20))}), Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
+			{
+				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),
+				Config:      strings.Replace(env.Config(server()), "= 60", "= 2000", 1),
+				ExpectError: regexp.MustCompile(`(?s)disk_gb\s+=\s+2000.*at\s+most.*validation_error.*request\s+id`),
+			},
+			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
 			{
 				// Someone else was quicker.
 				PreConfig: func() {
