@@ -150,6 +150,9 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 	left := &noOfferLeft{}
 	tried := map[string]bool{}
 	for _, age := range []time.Duration{fresh, 0} {
+		if len(tried) >= attempts {
+			break
+		}
 		offers, err := c.fleet.market.list(ctx, c.client, query, age)
 		if err != nil {
 			return rented{}, fmt.Errorf("listing offers: %w", err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,12 +18,11 @@ import (
 // last goes for all later ones.
 type answers []func(http.ResponseWriter)
 
-func (a *answers) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	next := (*a)[0]
-	if len(*a) > 1 {
-		*a = (*a)[1:]
+func (a answers) handler() http.HandlerFunc {
+	var asked atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		a[min(int(asked.Add(1)), len(a))-1](w)
 	}
-	next(w)
 }
 
 const attemptTime = 300 * time.Millisecond
@@ -64,7 +64,7 @@ func TestSettle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(&test.service)
+			server := httptest.NewServer(test.service.handler())
 			defer server.Close()
 			client, err := rental.New(rental.Config{
 				BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40), MaxRetries: -1, RequestTimeout: attemptTime,
