@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var every = flag.Int("crash.every", 20, "try every `n`-th request of the apply; 1 tries all")
+var every = flag.Int("crash.every", 30, "try every `n`-th request of the apply; 1 tries all")
 
 // table is a configuration, what happens to its apply, and what must hold after.
 type table struct {
