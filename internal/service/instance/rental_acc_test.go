@@ -77,7 +77,7 @@ func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: block(2), ExpectError: regexp.MustCompile(`share an idempotency key`)},
 			{Config: block(1)},
-			{Config: block(2), ExpectError: regexp.MustCompile(`(?s)share an idempotency key.*Instance\s+ins_`)},
+			{Config: block(2), ExpectError: regexp.MustCompile(`(?is)share an idempotency key.*\binstance\s+ins_`)},
 			// The one that is there may be replaced all the same.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
