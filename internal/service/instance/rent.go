@@ -141,18 +141,20 @@ func (c *creation) post(ctx context.Context, offerID string) (rented, error) {
 func (c *creation) settle(ctx context.Context, order rental.InstanceCreate) (rental.Instance, bool, error) {
 	inst, replayed, err := c.client.CreateInstance(ctx, c.keys.current(), order)
 	var doubt *unknownOutcome
-	backoff, again := poll.Exponential(c.interval), false
+	backoff := poll.Exponential(c.interval)
+	overdue, confirmed := false, false
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		pause := backoff(attempt)
+		overdue = overdue || rental.IsOverdue(err)
 		switch {
 		case err == nil:
 			return inst, replayed, nil
 		case rental.IsOutcomeUnknown(err):
 			doubt = &unknownOutcome{key: c.keys.current(), random: c.keys.random, err: err}
-		case settles(err) && !again && (rental.IsOverdue(err) || doubt != nil && rental.IsOverdue(doubt.err)):
+		case settles(err) && overdue && !confirmed:
 			// A request that was given up may still be under way, and get what its
 			// repetition was refused. It is given its time once more.
-			pause, again = c.client.RequestTimeout(), true
+			pause, confirmed = c.client.RequestTimeout(), true
 		case doubt == nil, settles(err):
 			return inst, replayed, err
 		case rental.IsUnauthorized(err), rental.IsForbidden(err):

@@ -57,6 +57,7 @@ func TestSettle(t *testing.T) {
 		"cut, then refused":                  {answers{cuts, poor}, rental.CodeInsufficientFunds},
 		"cut again and again, then there":    {answers{cuts, cuts, unavailable, cuts, replays}, "ins_1"},
 		"too late, refused, but there":       {answers{tooLate, poor, replays}, "ins_1"},
+		"too late, cut, refused, but there":  {answers{tooLate, cuts, poor, replays}, "ins_1"},
 		"too late, refused for good":         {answers{tooLate, poor, poor}, rental.CodeInsufficientFunds},
 		"cut, then the key is revoked":       {answers{cuts, unauthorized}, "unknown"},
 		"the key is revoked from the start":  {answers{unauthorized}, rental.CodeUnauthorized},
