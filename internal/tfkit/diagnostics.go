@@ -48,10 +48,10 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 	}
 }
 
-// Plain makes lines of the service safe to show in a terminal: control
+// plainText makes lines of the service safe to show in a terminal: control
 // characters, which could move the cursor or change colours, become spaces.
 // The texts of a rental.Error are safe already.
-func Plain(text string) string {
+func plainText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsGraphic(r) {
 			return ' '
@@ -64,7 +64,7 @@ func Plain(text string) string {
 // the service have found their way into them. Defer it.
 func MakePlain(diags *diag.Diagnostics) {
 	for i, d := range *diags {
-		summary, detail := Plain(d.Summary()), Plain(d.Detail())
+		summary, detail := plainText(d.Summary()), plainText(d.Detail())
 		if summary == d.Summary() && detail == d.Detail() {
 			continue
 		}

@@ -81,10 +81,11 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 }
 
 func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok bool, err error) {
-	now, err := o.List(ctx)
-	for try := 1; err != nil && try < maxLooks && ctx.Err() == nil; try++ {
+	var now []T
+	err = insist(ctx, func() (err error) {
 		now, err = o.List(ctx)
-	}
+		return err
+	})
 	if err != nil {
 		return found, false, err
 	}
@@ -97,12 +98,20 @@ func (o Once[T]) look(ctx context.Context, known map[string]bool) (found T, ok b
 }
 
 func (o Once[T]) discard(ctx context.Context, item T) error {
-	err := o.Discard(ctx, item)
-	for try := 1; err != nil && !rental.IsNotFound(err) && try < maxLooks && ctx.Err() == nil; try++ {
-		err = o.Discard(ctx, item)
-	}
-	if rental.IsNotFound(err) {
-		return nil
+	return insist(ctx, func() error {
+		err := o.Discard(ctx, item)
+		if rental.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// insist does something again when it fails, maxLooks times at most.
+func insist(ctx context.Context, do func() error) error {
+	err := do()
+	for try := 1; err != nil && try < maxLooks && ctx.Err() == nil; try++ {
+		err = do()
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -47,17 +46,11 @@ func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 func (r *instanceResource) modifyCreation(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	note, problems := req.Private.GetKey(ctx, predecessorKey)
+	// One of another version is no loss: it only makes warnings better.
+	before, problems := findNote[predecessor](ctx, req.Private, predecessorKey)
 	resp.Diagnostics.Append(problems...)
 	if resp.Diagnostics.HasError() {
 		return
-	}
-	var before *predecessor
-	if len(note) > 0 {
-		before = new(predecessor)
-		if json.Unmarshal(note, before) != nil {
-			before = nil // of another version: it only makes warnings better
-		}
 	}
 	r.planCreation(ctx, plan, before, &resp.Diagnostics)
 }
@@ -93,9 +86,7 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 			r.checkMoney(ctx, c, &resp.Diagnostics)
 		}
 	}
-	if note, err := json.Marshal(before); err == nil {
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, predecessorKey, note)...)
-	}
+	resp.Diagnostics.Append(leaveNote(ctx, resp.Private, predecessorKey, before)...)
 }
 
 // predecessorKey is where the plan for a server leaves a note: when the server

@@ -118,7 +118,7 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 
 func twinText(name string, twins []rental.Instance, key string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "There are active servers named %q that this run does not know:\n", tfkit.Plain(name))
+	fmt.Fprintf(&text, "There are active servers named %q that this run does not know:\n", name)
 	for _, twin := range twins[:min(len(twins), maxTwins)] {
 		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", twin.ID, twin.Status, tfkit.Time(twin.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(twin)))
 	}
@@ -183,7 +183,7 @@ func (r *instanceResource) estimate(ctx context.Context, plan model, diags *diag
 		return 0, false
 	}
 	if offer == nil {
-		diags.AddAttributeWarning(path.Root("offer_id"), "Offer "+tfkit.Plain(id)+" is gone",
+		diags.AddAttributeWarning(path.Root("offer_id"), "Offer "+id+" is gone",
 			"It cannot be rented now: somebody has it, or its host left. Unless an earlier run with the same idempotency_key rented it, the apply is going to fail. "+
 				"Choose another, or use offer_query, which takes the best that is there when the server is rented.")
 		return 0, false

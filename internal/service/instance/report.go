@@ -87,7 +87,7 @@ func warnOfClosedPages(diags *diag.Diagnostics, plan model, inst rental.Instance
 		return
 	}
 	diags.AddWarning("Instance "+inst.ID+" runs, but not all of its web pages are open yet",
-		"Without an address so far: "+tfkit.Plain(strings.Join(closed, ", "))+". The next refresh brings it into urls.")
+		"Without an address so far: "+strings.Join(closed, ", ")+". The next refresh brings it into urls.")
 }
 
 // cause names trouble with the service that lay behind a time-out.
@@ -128,7 +128,7 @@ func (r *instanceResource) story(ctx context.Context, inst rental.Instance) stri
 	defer cancel()
 	lines, err := r.Meta.Client.GetInstanceLogs(logCtx, inst.ID, storyLines)
 	if err == nil && len(lines) > 0 {
-		parts = append(parts, "The end of its log:\n  "+tfkit.Plain(strings.Join(lines, "\n  ")))
+		parts = append(parts, "The end of its log:\n  "+strings.Join(lines, "\n  "))
 	}
 	return strings.Join(parts, "\n")
 }

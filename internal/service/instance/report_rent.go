@@ -59,12 +59,12 @@ func addNoOfferLeft(diags *diag.Diagnostics, none *noOfferLeft) {
 func addTooDear(diags *diag.Diagnostics, offerID string, price, limit int64) {
 	diags.AddAttributeError(path.Root("max_price_kop_h"), "Offer is dearer than max_price_kop_h",
 		fmt.Sprintf("Offer %s costs %s now, the cap is %s. Nothing was rented. Choose another offer, or raise the cap.",
-			tfkit.Plain(offerID), tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
+			offerID, tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
 func addNoInterruptible(diags *diag.Diagnostics, offerID string) {
 	diags.AddAttributeError(path.Root("type"), "Offer has no interruptible price",
-		"Offer "+tfkit.Plain(offerID)+" cannot be rented as interruptible. Choose another, or type = \"on_demand\".")
+		"Offer "+offerID+" cannot be rented as interruptible. Choose another, or type = \"on_demand\".")
 }
 
 // refusedText is what to do about a refusal, now that it is known how the offer stands.
@@ -72,9 +72,9 @@ func refusedText(refused *refusedOffer) string {
 	limit := rental.IsConflict(refused.err)
 	switch {
 	case refused.state == offerGone:
-		return "Nothing was rented: offer " + tfkit.Plain(refused.offerID) + " is gone. Run plan again to choose from what there is now, or use offer_query, which does that by itself."
+		return "Nothing was rented: offer " + refused.offerID + " is gone. Run plan again to choose from what there is now, or use offer_query, which does that by itself."
 	case refused.state == offerDearer:
-		return "Nothing was rented: the price of offer " + tfkit.Plain(refused.offerID) + " rose above max_price_kop_h. Choose another offer, or raise the cap."
+		return "Nothing was rented: the price of offer " + refused.offerID + " rose above max_price_kop_h. Choose another offer, or raise the cap."
 	case limit:
 		return "Nothing was rented. The offer is still there, so a limit of the account is reached, most likely its number of instances. Destroy a server, or ask the service's support for a higher limit, and apply again."
 	}
@@ -86,7 +86,7 @@ func addStranger(diags *diag.Diagnostics, inst rental.Instance, key, difference 
 	diags.AddAttributeError(path.Root("idempotency_key"), "The idempotency key stands for another server",
 		fmt.Sprintf("Instance %s (status %q) was rented with idempotency_key %q before, and is not what is configured: its %s. Nothing was rented, and instance %s is left as it is, running and billed.\n\n"+
 			"To keep it, put the configuration back as it was and apply again. To have another server besides, choose another key (with create_before_destroy the key must change with each replacement). "+
-			"If nobody needs it, destroy it in the service's console and apply again.", inst.ID, inst.Status, key, tfkit.Plain(difference), inst.ID))
+			"If nobody needs it, destroy it in the service's console and apply again.", inst.ID, inst.Status, key, difference, inst.ID))
 }
 
 // addTakenOver tells of a server that an earlier run has rented.
@@ -95,7 +95,7 @@ func addTakenOver(diags *diag.Diagnostics, server rented, plan model) {
 		plan.IdempotencyKey.ValueString(), tfkit.Time(server.CreatedAt).ValueString())
 	if server.twinTemplate != "" {
 		text += fmt.Sprintf("\n\nIt was made from the template %q, which has the same content as %q and most likely is left from that run. If nothing else uses it, delete it in the service's console.",
-			tfkit.Plain(server.twinTemplate), plan.Template.ValueString())
+			server.twinTemplate, plan.Template.ValueString())
 	}
 	diags.AddWarning("Took over instance "+server.ID, text)
 }
