@@ -123,23 +123,14 @@ func (w *Workspace) write(name, content string) {
 	}
 }
 
-// Folder is where the CLI runs.
-func (w *Workspace) Folder() string { return w.folder }
-
 // Read returns a file of the workspace, such as terraform.tfstate.
 func (w *Workspace) Read(name string) string {
 	w.t.Helper()
-	content, err := w.Peek(name)
+	content, err := os.ReadFile(filepath.Join(w.folder, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return content
-}
-
-// Peek is Read for a file that may not be there.
-func (w *Workspace) Peek(name string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(w.folder, name))
-	return string(content), err
+	return string(content)
 }
 
 // Command is a CLI command in the workspace that is still to be started.

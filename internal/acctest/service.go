@@ -24,9 +24,8 @@ func (e *Env) OnlyKeyLeft() error { return e.Left("api-keys", 1) }
 
 // NoneOwned is an error when the account has own templates.
 func (e *Env) NoneOwned() error {
-	for _, template := range e.list("templates") {
-		var t struct{ Slug, Owner string }
-		e.decode(template, &t)
+	type template struct{ Slug, Owner string }
+	for _, t := range Fetch[page[template]](e, "templates").Data {
 		if t.Owner == "me" {
 			return fmt.Errorf("template %s is left", t.Slug)
 		}
@@ -36,7 +35,7 @@ func (e *Env) NoneOwned() error {
 
 // Left is an error when a listing of the service does not have want items.
 func (e *Env) Left(noun string, want int) error {
-	if left := e.list(noun); len(left) != want {
+	if left := Fetch[page[json.RawMessage]](e, noun).Data; len(left) != want {
 		return fmt.Errorf("%d of %s are left, want %d: %s", len(left), noun, want, left)
 	}
 	return nil
@@ -58,13 +57,17 @@ type Offer struct {
 // CheapestOffer is the cheapest one-GPU offer of a model for a rental type.
 func (e *Env) CheapestOffer(model, rentalType string) Offer {
 	e.t.Helper()
-	found := e.list("offers?num_gpus=1&gpu=" + model + "&type=" + rentalType)
+	found := e.Offers("num_gpus=1&gpu=" + model + "&type=" + rentalType)
 	if len(found) == 0 {
 		e.t.Fatalf("no %s offer of %s", rentalType, model)
 	}
-	var offer Offer
-	e.decode(found[0], &offer)
-	return offer
+	return found[0]
+}
+
+// Offers are the first page of a listing of offers.
+func (e *Env) Offers(query string) []Offer {
+	e.t.Helper()
+	return Fetch[page[Offer]](e, "offers?"+query).Data
 }
 
 // Delete removes something behind Terraform's back, as a person in the console
@@ -102,17 +105,13 @@ func (e *Env) Secret(body string) string {
 // OwnKeyID is the id of the key that the provider uses.
 func (e *Env) OwnKeyID() string {
 	e.t.Helper()
-	var key struct{ ID string }
-	e.decode(e.list("api-keys")[0], &key)
-	return key.ID
+	return Fetch[page[struct{ ID string }]](e, "api-keys").Data[0].ID
 }
 
-// list reads the first page of a listing.
-func (e *Env) list(noun string) []json.RawMessage {
-	e.t.Helper()
-	var page struct{ Data []json.RawMessage }
-	e.decode(e.do(http.MethodGet, noun, ""), &page)
-	return page.Data
+// page is one of a listing.
+type page[T any] struct {
+	Data []T
+	Next *string `json:"next_cursor"`
 }
 
 func (e *Env) do(method, path, body string) []byte {
@@ -147,18 +146,6 @@ func (e *Env) decode(data []byte, into any) {
 	}
 }
 
-// Offers are the first page of a listing of offers.
-func (e *Env) Offers(query string) []Offer {
-	e.t.Helper()
-	var offers []Offer
-	for _, item := range e.list("offers?" + query) {
-		var offer Offer
-		e.decode(item, &offer)
-		offers = append(offers, offer)
-	}
-	return offers
-}
-
 // Fetch reads one thing of the service, such as "balance".
 func Fetch[T any](e *Env, path string) T {
 	e.t.Helper()
@@ -170,12 +157,8 @@ func Fetch[T any](e *Env, path string) T {
 // List reads a listing of the service to its end, and returns how many it has.
 func List[T any](e *Env, query string, each func(T)) (n int) {
 	e.t.Helper()
-	type page struct {
-		Data []T
-		Next *string `json:"next_cursor"`
-	}
 	for cursor := ""; ; {
-		got := Fetch[page](e, query+cursor)
+		got := Fetch[page[T]](e, query+cursor)
 		for _, item := range got.Data {
 			each(item)
 			n++

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -56,7 +55,7 @@ func takeWalk(t *testing.T, seed uint64) {
 	w := &walk{T: t, witness: newWitness(), wishes: newWishes(rng)}
 	w.env = acctest.Start(t, acctest.WithWrap(w.witness.wrap), func(c *simulator.Config) { c.Seed = seed })
 	w.witness.issued(w.env.APIKey)
-	w.space = w.env.Workspace("", "TF_LOG=TRACE", "TF_LOG_PATH=trace.log", "GOGC=400")
+	w.space = w.env.Workspace("", append(acctest.Traced(), "GOGC=400")...)
 	w.told = append(w.told, fmt.Sprintf("--- retries: %d, impatient: %t", w.wishes.retries, w.wishes.impatient))
 	defer func() {
 		if t.Failed() || *only != 0 {
@@ -132,43 +131,14 @@ func (w *walk) endWell() {
 }
 
 // savedServer is a server of the state.
-type savedServer struct{ ID, Status, OfferID string }
+type savedServer struct {
+	ID      string
+	OfferID string `json:"rented_offer_id"`
+}
 
 // saved are the servers of the state, those to be destroyed yet included.
-func (w *walk) saved() []savedServer {
-	content, err := w.space.Peek("terraform.tfstate")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	var state struct {
-		Resources []struct {
-			Type      string
-			Instances []struct {
-				Attributes struct {
-					ID      string
-					Status  string
-					OfferID *string `json:"rented_offer_id"`
-				}
-			}
-		}
-	}
-	if err := errors.Join(err, json.Unmarshal([]byte(content), &state)); err != nil {
-		w.Fatal(err)
-	}
-	var all []savedServer
-	for _, r := range state.Resources {
-		for _, i := range r.Instances {
-			if r.Type != "gpurent_instance" {
-				continue
-			}
-			s := savedServer{ID: i.Attributes.ID, Status: i.Attributes.Status}
-			if i.Attributes.OfferID != nil {
-				s.OfferID = *i.Attributes.OfferID
-			}
-			all = append(all, s)
-		}
-	}
-	return all
+func (w *walk) saved() []acctest.Saved[savedServer] {
+	return acctest.SavedIn[savedServer](w.space, "gpurent_instance")
 }
 
 // nothingLost holds after every apply, however it ended: what exists is saved,
@@ -177,7 +147,7 @@ func (w *walk) nothingLost() {
 	w.Helper()
 	saved := w.saved()
 	for _, s := range w.live() {
-		if !slices.ContainsFunc(saved, func(one savedServer) bool { return one.ID == s.ID }) {
+		if !slices.ContainsFunc(saved, func(one acctest.Saved[savedServer]) bool { return one.Attributes.ID == s.ID }) {
 			w.Errorf("server %+v is in no state", s)
 		}
 	}

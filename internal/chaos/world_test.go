@@ -109,8 +109,8 @@ func (w *walk) live() []server {
 // offerOf is the offer that a server of the state was rented from.
 func (w *walk) offerOf(id string) string {
 	for _, s := range w.saved() {
-		if s.ID == id {
-			return s.OfferID
+		if s.Attributes.ID == id {
+			return s.Attributes.OfferID
 		}
 	}
 	return ""

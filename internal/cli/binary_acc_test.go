@@ -2,9 +2,7 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +62,7 @@ func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
 		t.Errorf("the interrupted apply ended well:\n%s", &output)
 	}
 	before := theServer(t, workspace)
-	if before.Status == "tainted" || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
+	if before.Tainted || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
 		t.Fatalf("after the interruption the state holds %+v\n%s", before, &output)
 	}
 
@@ -105,7 +103,7 @@ func TestAccBinary_interruptionInsideTheRentalLosesNothing(t *testing.T) {
 	if err := apply.Wait(); err == nil {
 		t.Errorf("the interrupted apply ended well:\n%s", &output)
 	}
-	if server := theServer(t, workspace); server.Status == "tainted" || server.Attributes.ID == "" {
+	if server := theServer(t, workspace); server.Tainted || server.Attributes.ID == "" {
 		t.Errorf("the state holds %+v\n%s", server, &output)
 	}
 	if err := env.Left("instances", 1); err != nil {
@@ -113,29 +111,15 @@ func TestAccBinary_interruptionInsideTheRentalLosesNothing(t *testing.T) {
 	}
 }
 
-type savedInstance struct {
-	Status     string // "tainted", or empty
-	Attributes struct{ ID, Status string }
-}
+type savedServer struct{ ID, Status string }
 
-func theServer(t *testing.T, w *acctest.Workspace) savedInstance {
+func theServer(t *testing.T, w *acctest.Workspace) acctest.Saved[savedServer] {
 	t.Helper()
-	var state struct {
-		Resources []struct {
-			Type      string
-			Instances []savedInstance
-		}
+	servers := acctest.SavedIn[savedServer](w, "gpurent_instance")
+	if len(servers) == 0 {
+		t.Fatal("the state has no server")
 	}
-	if err := json.Unmarshal([]byte(w.Read("terraform.tfstate")), &state); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range state.Resources {
-		if r.Type == "gpurent_instance" {
-			return r.Instances[0]
-		}
-	}
-	t.Fatal("the state has no server")
-	return savedInstance{}
+	return servers[0]
 }
 
 // No secret may be in a log at any level, in the output, or in a saved plan.
@@ -143,50 +127,28 @@ func theServer(t *testing.T, w *acctest.Workspace) savedInstance {
 // any plan saved after that, which contains the state.
 func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	env := acctest.Start(t)
-	logs := filepath.Join(t.TempDir(), "trace.log")
-	workspace := env.Workspace(fleet, "TF_LOG=TRACE", "TF_LOG_PATH="+logs)
+	workspace := env.Workspace(fleet, acctest.Traced()...)
 	printed := workspace.Run("plan", "-no-color", "-out=saved.plan")
 	printed += workspace.Run("show", "-json", "saved.plan")
 	printed += workspace.Run("apply", "-no-color", "saved.plan")
 	printed += workspace.Run("plan", "-no-color")
 
-	traced, err := os.ReadFile(logs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(traced), "API request") {
-		t.Error("the log has no line of the client: this test looks in the wrong place")
-	}
-	state := workspace.Read("terraform.tfstate")
-	issued := issuedSecret(t, state)
-	for place, text := range map[string]string{"log": string(traced), "output": printed} {
-		for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": issued, "Authorization header": "Bearer "} {
-			if i := strings.Index(text, secret); i >= 0 {
-				t.Errorf("the %s is in the %s: …%s", name, place, text[max(0, i-100):i])
-			}
+	texts := map[string]string{"log": workspace.Trace(), "output": printed}
+	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": issuedSecret(t, workspace), "Authorization header": "Bearer "} {
+		if err := acctest.Leak(secret, texts); err != nil {
+			t.Errorf("the %s: %v", name, err)
 		}
 	}
-	if strings.Contains(state, env.APIKey) {
+	if strings.Contains(workspace.Read("terraform.tfstate"), env.APIKey) {
 		t.Error("the provider's own key is in the state")
 	}
 }
 
-func issuedSecret(t *testing.T, state string) string {
+func issuedSecret(t *testing.T, w *acctest.Workspace) string {
 	t.Helper()
-	var saved struct {
-		Resources []struct {
-			Type      string
-			Instances []struct{ Attributes struct{ Secret string } }
-		}
+	keys := acctest.SavedIn[struct{ Secret string }](w, "gpurent_api_key")
+	if len(keys) == 0 || keys[0].Attributes.Secret == "" {
+		t.Fatal("the state has no issued key")
 	}
-	if err := json.Unmarshal([]byte(state), &saved); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range saved.Resources {
-		if r.Type == "gpurent_api_key" && r.Instances[0].Attributes.Secret != "" {
-			return r.Instances[0].Attributes.Secret
-		}
-	}
-	t.Fatal("the state has no issued key")
-	return ""
+	return keys[0].Attributes.Secret
 }

@@ -45,10 +45,10 @@ func newCell(t *testing.T, tb *table, p *trap) *cell {
 	env := []string{"GOGC=400"} // spares a quarter of the processor time
 	if c.logs = !p.kind.survives; c.logs {
 		// A provider that writes logs dies of it when the CLI is gone.
-		env = append(env, "TF_LOG=TRACE", "TF_LOG_PATH=trace.log")
+		env = append(env, acctest.Traced()...)
 	}
 	c.space = c.env.Workspace(tb.config(), env...)
-	c.before = look(t, c.env)
+	c.before = look(c.env)
 	return c
 }
 
@@ -128,7 +128,7 @@ func heals(c *cell) {
 // server that was rented by something that died is no secret. The next plan
 // names it and shows how to import it; that done, the apply heals.
 func tells(c *cell) {
-	lost := without(look(c.T, c.env).live, saved(c.T, c.space, "gpurent_instance"))
+	lost := without(look(c.env).live, saved(c.space, "gpurent_instance"))
 	if len(lost) > 0 {
 		if !c.trap.kind.kills {
 			c.Errorf("servers %v are in no state", lost)
@@ -143,8 +143,8 @@ func tells(c *cell) {
 // adopt does what the plan advises. Where the state of the template died as well,
 // it imports that too: to be of another template means to be replaced.
 func (c *cell) adopt(lost []thing) {
-	plan := strings.Join(strings.Fields(margin.ReplaceAllString(c.command(0, "plan"), "")), " ")
-	template := c.lostTemplate(look(c.T, c.env))
+	plan := acctest.Words(c.command(0, "plan"))
+	template := c.lostTemplate(look(c.env))
 	config := c.table.config() + template
 	if template != "" {
 		c.count.templates++
@@ -163,7 +163,7 @@ func (c *cell) adopt(lost []thing) {
 // Terraform at once; but whoever kills Terraform while it writes finds an empty
 // state.
 func (c *cell) lostTemplate(now world) string {
-	if len(saved(c.T, c.space, "gpurent_template")) > 0 {
+	if len(saved(c.space, "gpurent_template")) > 0 {
 		return ""
 	}
 	for _, server := range now.live {
@@ -179,13 +179,10 @@ func (c *cell) lostTemplate(now world) string {
 	return ""
 }
 
-// margin is what the CLIs draw beside a warning.
-var margin = regexp.MustCompile(`(?m)^[│╷╵|]`)
-
 // exactlyTheFleet: what is alive is what is saved, and each was rented once.
 func (c *cell) exactlyTheFleet() {
 	c.Helper()
-	now, state := look(c.T, c.env), saved(c.T, c.space, "gpurent_instance")
+	now, state := look(c.env), saved(c.space, "gpurent_instance")
 	rented := map[string]int{}
 	for _, server := range now.ever {
 		rented[server.Name]++
@@ -217,7 +214,7 @@ func (c *cell) exactlyTheFleet() {
 // which costs nothing.
 func (c *cell) added(kind string, before, now []thing) {
 	c.Helper()
-	state := saved(c.T, c.space, kind)
+	state := saved(c.space, kind)
 	fresh := without(now, before)
 	if len(state) != 1 || len(without(state, fresh)) != 0 {
 		c.Errorf("%s: saved are %v, new in the account are %v", kind, state, fresh)
@@ -232,7 +229,7 @@ func (c *cell) added(kind string, before, now []thing) {
 // keeps is the promise for an issued API key.
 func keeps(c *cell) {
 	c.command(0, "apply", "-auto-approve")
-	c.added("gpurent_api_key", c.before.apiKeys, look(c.T, c.env).apiKeys)
+	c.added("gpurent_api_key", c.before.apiKeys, look(c.env).apiKeys)
 }
 
 // secrets may be neither in the logs nor in what was printed.
@@ -240,16 +237,11 @@ func (c *cell) secrets() {
 	c.Helper()
 	texts := map[string]string{"output": strings.Join(c.told, "\n")}
 	if c.logs {
-		texts["log"] = c.space.Read("trace.log")
-		if !strings.Contains(texts["log"], "API request") {
-			c.Error("the log has no line of the client: the search for secrets is in the wrong place")
-		}
+		texts["log"] = c.space.Trace()
 	}
 	for secret := range c.trap.secrets {
-		for place, text := range texts {
-			if at := strings.Index(text, secret); at >= 0 && secret != "" {
-				c.Errorf("a secret is in the %s, after %q", place, text[max(0, at-100):at])
-			}
+		if err := acctest.Leak(secret, texts); err != nil {
+			c.Error(err)
 		}
 	}
 }

@@ -96,7 +96,9 @@ func (p *trap) serving(change int) {
 func (p *trap) springs(r *http.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.secrets[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] = true
+	if key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); key != "" {
+		p.secrets[key] = true
+	}
 	if !p.armed {
 		return false
 	}

@@ -4,12 +4,6 @@ package crash
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"net/http"
-	"os"
-	"path/filepath"
-	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -40,15 +34,13 @@ type world struct {
 	keys, apiKeys, templates []thing // own templates only
 }
 
-// look asks over plain HTTP: what the client reads must not be checked by the
-// client.
-func look(t *testing.T, env *acctest.Env) world {
-	t.Helper()
+// look asks the service for all of them.
+func look(env *acctest.Env) world {
 	w := world{
-		ever: list(t, env, "instances?status=all&limit=200"), live: list(t, env, "instances?limit=200"),
-		keys: list(t, env, "ssh-keys?limit=200"), apiKeys: list(t, env, "api-keys?limit=200"),
+		ever: list(env, "instances?status=all&limit=200"), live: list(env, "instances?limit=200"),
+		keys: list(env, "ssh-keys?limit=200"), apiKeys: list(env, "api-keys?limit=200"),
 	}
-	for _, template := range list(t, env, "templates?limit=200") {
+	for _, template := range list(env, "templates?limit=200") {
 		if template.Owner == "me" {
 			template.ID = template.Slug
 			w.templates = append(w.templates, template)
@@ -57,61 +49,18 @@ func look(t *testing.T, env *acctest.Env) world {
 	return w
 }
 
-func list(t *testing.T, env *acctest.Env, what string) []thing {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.BaseURL+"/"+what, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+env.APIKey)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var page struct {
-		Data       []thing
-		NextCursor *string `json:"next_cursor"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil || resp.StatusCode != http.StatusOK || page.NextCursor != nil {
-		t.Fatalf("GET %s: status %d, %v, next page %v", what, resp.StatusCode, err, page.NextCursor)
-	}
-	return page.Data
+func list(env *acctest.Env, what string) (all []thing) {
+	acctest.List(env, what, func(one thing) { all = append(all, one) })
+	return all
 }
 
-// saved returns what a state holds of a type. A state that was never written
-// holds nothing.
-func saved(t *testing.T, w *acctest.Workspace, kind string) []thing {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(w.Folder(), "terraform.tfstate"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+// saved returns what a state holds of a type.
+func saved(w *acctest.Workspace, kind string) (all []thing) {
+	for _, one := range acctest.SavedIn[thing](w, kind) {
+		one.Attributes.Tainted = one.Tainted
+		all = append(all, one.Attributes)
 	}
-	if len(content) == 0 { // the lock alone makes an empty file
-		return nil
-	}
-	var state struct {
-		Resources []struct {
-			Mode, Type string
-			Instances  []struct {
-				Status     string // "tainted", or empty
-				Attributes thing
-			}
-		}
-	}
-	if err := json.Unmarshal(content, &state); err != nil {
-		t.Fatalf("%v in the state:\n%s", err, content)
-	}
-	var found []thing
-	for _, r := range state.Resources {
-		for _, instance := range r.Instances {
-			if r.Mode == "managed" && r.Type == kind {
-				instance.Attributes.Tainted = instance.Status == "tainted"
-				found = append(found, instance.Attributes)
-			}
-		}
-	}
-	return found
+	return all
 }
 
 // without returns the things whose ids others have not.

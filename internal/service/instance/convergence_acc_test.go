@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -58,7 +57,7 @@ func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
-		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
+		CheckDestroy: nothingLeft(env),
 	})
 }
 

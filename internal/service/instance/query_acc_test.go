@@ -1,7 +1,6 @@
 package instance_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -102,22 +101,18 @@ func TestAccInstance_fiftyAtOnce(t *testing.T) {
 	w := env.Workspace(config)
 	w.Run("apply", "-auto-approve", "-no-color", "-parallelism=50")
 	w.Run("plan", "-detailed-exitcode", "-no-color")
-	var state struct {
-		Resources []struct {
-			Instances []struct{ Attributes map[string]any }
+	type rented struct {
+		Offer string `json:"rented_offer_id"`
+		Price *int64 `json:"quoted_kop_h"`
+	}
+	offers := map[string]bool{}
+	for _, server := range acctest.SavedIn[rented](w, "gpurent_instance") {
+		offers[server.Attributes.Offer] = true
+		if price := server.Attributes.Price; price == nil || *price > limit {
+			t.Errorf("server %+v has no price, or one above the cap of %d", server, limit)
 		}
 	}
-	if err := json.Unmarshal([]byte(w.Read("terraform.tfstate")), &state); err != nil {
-		t.Fatal(err)
-	}
-	offers := map[any]bool{}
-	for _, instance := range state.Resources[0].Instances {
-		offers[instance.Attributes["rented_offer_id"]] = true
-		if price := instance.Attributes["quoted_kop_h"].(float64); price > float64(limit) {
-			t.Errorf("a server for %v, above the cap of %d", price, limit)
-		}
-	}
-	if len(offers) != many || offers[nil] {
+	if len(offers) != many || offers[""] {
 		t.Errorf("%d servers from %d offers", many, len(offers))
 	}
 	if err := env.Left("instances?status=all&limit=200", many); err != nil {

@@ -157,7 +157,7 @@ func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 	if err == nil {
 		t.Fatal("the apply succeeded")
 	}
-	key := regexp.MustCompile(`idempotency_key = ("tf-\w+")`).FindStringSubmatch(strings.Join(strings.Fields(output), " "))
+	key := regexp.MustCompile(`idempotency_key = ("tf-\w+")`).FindStringSubmatch(acctest.Words(output))
 	if key == nil {
 		t.Fatalf("the error does not name the key:\n%s", output)
 	}
@@ -175,7 +175,7 @@ func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))
 	w := env.Workspace(env.Config(queried(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
-	output := strings.Join(strings.Fields(w.Run("plan", "-no-color")), " ")
+	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"Instance " + id + " already bears this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
@@ -197,7 +197,7 @@ func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
 	w.Run("apply", "-auto-approve", "-no-color")
-	output := plain(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
+	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
 	if !strings.Contains(output, "was not replaced") {
 		t.Errorf("the apply does not say that nothing was replaced:\n%s", output)
 	}

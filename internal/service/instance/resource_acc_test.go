@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -98,7 +97,7 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 				ImportStateVerifyIgnore: []string{"offer_id", "rented_offer_id", "quoted_kop_h"},
 			},
 		},
-		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
+		CheckDestroy: nothingLeft(env),
 	})
 	if n := env.CountRequests("POST", "/instances"); n != 3 {
 		t.Errorf("%d POST requests, want one creation, one stop, one start", n)

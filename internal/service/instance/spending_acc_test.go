@@ -23,11 +23,6 @@ func spending(env *acctest.Env, arguments, config string) string {
 	return env.Provider("spending = {\n"+arguments+"\n}") + config
 }
 
-// plain is an output without line breaks and no-break spaces.
-func plain(output string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(output, "\u00a0", " ")), " ")
-}
-
 // The money is summed up over the plan: each server alone would be covered.
 func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 	env := acctest.Start(t)
@@ -37,7 +32,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
 
 	w := env.Workspace(env.Config(pair(query)))
-	output := plain(w.Run("plan", "-no-color"))
+	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"balance does not cover what this plan starts", "Missing: 1,00 ₽", "per hour (", "per month)"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
@@ -52,7 +47,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 		t.Errorf("the check is off, and yet:\n%s", output)
 	}
 	w.Configure(spending(env, `require_funds = "error"`, pair(query)))
-	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(plain(output), "Error: The balance does not cover what this plan starts") {
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Error: The balance does not cover what this plan starts") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	if err := env.NothingLeft("instances?status=all"); err != nil {
@@ -68,7 +63,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
 	one, two := spending(env, limit, queried(query)), spending(env, limit, pair(query))
 	w := env.Workspace(two)
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(plain(output), "burns more than max_burn_kop_h allows") {
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "burns more than max_burn_kop_h allows") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	w.Configure(one)
@@ -80,7 +75,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	w.Configure(spending(env, limit, queried(query, `desired_state = "stopped"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Configure(spending(env, "max_burn_kop_h = 1", queried(query)))
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(plain(output), "burns more than max_burn_kop_h allows") {
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "burns more than max_burn_kop_h allows") {
 		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
 	}
 	w.Configure(spending(env, "max_burn_kop_h = 1", ""))
