@@ -55,6 +55,36 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 	return all
 }
 
+// PutAsideTorn renames the state of a workspace when it is no whole file, and
+// puts its backup, if there is one, in its place: a CLI writes its state in place,
+// so one that is killed while it does can leave half of it, and refuses to go on
+// with that. It returns whether there was one.
+func (w *Workspace) PutAsideTorn() bool {
+	w.t.Helper()
+	path := filepath.Join(w.folder, "terraform.tfstate")
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(content) == 0 || json.Valid(content)) {
+		return false
+	}
+	if err == nil {
+		err = os.Rename(path, path+".torn")
+	}
+	if err == nil {
+		err = os.Rename(path+".backup", path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	return true
+}
+
+// Tear cuts the state of a workspace off in the middle.
+func (w *Workspace) Tear() {
+	w.t.Helper()
+	content := w.Read("terraform.tfstate")
+	w.write("terraform.tfstate", content[:len(content)/2])
+}
+
 // traceLog is the file that Traced makes the CLI write.
 const traceLog = "trace.log"
 

@@ -95,8 +95,23 @@ func (c *cell) breakOff() {
 	c.trap.untilQuiet(last)
 	c.trap.disarm()
 	c.tell("apply that is broken off", output, c.code)
+	c.mend()
 	if ctx.Err() != nil {
 		c.Fatal("the apply hung")
+	}
+}
+
+// mend does what the guide says of a state that was cut off: put it aside. Only a
+// CLI that was killed may leave one.
+func (c *cell) mend() {
+	c.Helper()
+	if !c.space.PutAsideTorn() {
+		return
+	}
+	c.count.torn = 1
+	c.tell("the state is cut off and was put aside", "", 0)
+	if c.code != -1 {
+		c.Error("the CLI ended by itself, and left half a state")
 	}
 }
 

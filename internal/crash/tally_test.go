@@ -21,6 +21,8 @@ type tally struct {
 	// Servers: taken over by the next apply, imported as its plan advised, rented
 	// twice, and alive but in no state at the end.
 	takenOver, imported, duplicates, orphans int
+	// torn are the states that the CLI was killed while writing.
+	torn int
 	// templates had to be imported first.
 	templates int
 	// free are keys and templates that are left over; they cost nothing.
@@ -48,6 +50,7 @@ func (t *total) add(k kind, c tally) {
 	t.imported += c.imported
 	t.duplicates += c.duplicates
 	t.orphans += c.orphans
+	t.torn += c.torn
 	t.templates += c.templates
 	t.free += c.free
 }
@@ -61,8 +64,8 @@ func (t *total) report(test *testing.T, name string, requests int, took time.Dur
 		modes = append(modes, fmt.Sprintf("%s %d", mode, t.modes[mode]))
 	}
 	line := fmt.Sprintf("crash: %s: %d cells over %d requests (%s), %d kills; servers: %d taken over, %d imported, %d rented twice, %d orphaned; "+
-		"%d templates imported; left over: %d keys and templates; %.0f s",
-		name, t.cells, requests, strings.Join(modes, ", "), t.hits, t.takenOver, t.imported, t.duplicates, t.orphans, t.templates, t.free, took.Seconds())
+		"%d states torn; %d templates imported; left over: %d keys and templates; %.0f s",
+		name, t.cells, requests, strings.Join(modes, ", "), t.hits, t.takenOver, t.imported, t.duplicates, t.orphans, t.torn, t.templates, t.free, took.Seconds())
 	test.Log(line)
 	summary.Lock()
 	defer summary.Unlock()
