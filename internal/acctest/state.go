@@ -10,6 +10,19 @@ import (
 	"strings"
 )
 
+const stateFile = "terraform.tfstate"
+
+// state is what the state file holds: nothing when it was never written. The lock
+// alone makes an empty file.
+func (w *Workspace) state() []byte {
+	w.t.Helper()
+	content, err := os.ReadFile(filepath.Join(w.folder, stateFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	return content
+}
+
 // Saved is one thing of a state, with as many of its attributes as T has.
 type Saved[T any] struct {
 	Attributes T
@@ -20,11 +33,8 @@ type Saved[T any] struct {
 // is to be destroyed yet included. A state that was never written holds nothing.
 func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 	w.t.Helper()
-	content, err := os.ReadFile(filepath.Join(w.folder, "terraform.tfstate"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.t.Fatal(err)
-	}
-	if len(content) == 0 { // the lock alone makes an empty file
+	content := w.state()
+	if len(content) == 0 {
 		return nil
 	}
 	var state struct {
@@ -61,18 +71,15 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 // with that. It returns whether there was one.
 func (w *Workspace) PutAsideTorn() bool {
 	w.t.Helper()
-	path := filepath.Join(w.folder, "terraform.tfstate")
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(content) == 0 || json.Valid(content)) {
+	content := w.state()
+	if len(content) == 0 || json.Valid(content) {
 		return false
 	}
-	if err == nil {
-		err = os.Rename(path, path+".torn")
+	path := filepath.Join(w.folder, stateFile)
+	if err := os.Rename(path, path+".torn"); err != nil {
+		w.t.Fatal(err)
 	}
-	if err == nil {
-		err = os.Rename(path+".backup", path)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(path+".backup", path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.t.Fatal(err)
 	}
 	return true
@@ -81,8 +88,8 @@ func (w *Workspace) PutAsideTorn() bool {
 // Tear cuts the state of a workspace off in the middle.
 func (w *Workspace) Tear() {
 	w.t.Helper()
-	content := w.Read("terraform.tfstate")
-	w.write("terraform.tfstate", content[:len(content)/2])
+	content := w.Read(stateFile)
+	w.write(stateFile, content[:len(content)/2])
 }
 
 // traceLog is the file that Traced makes the CLI write.

@@ -176,7 +176,7 @@ func (c *cell) adopt(lost []thing) {
 // lostTemplate is a block that imports the template of living servers when it is
 // in no state. OpenTofu saves what it has created at the end or every 20 seconds,
 // Terraform at once; but whoever kills Terraform while it writes finds an empty
-// state.
+// state, or half of one.
 func (c *cell) lostTemplate(now world) string {
 	if len(saved(c.space, "gpurent_template")) > 0 {
 		return ""
