@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,7 +47,7 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	h.Set("Cache-Control", "no-store")
 	// In simulated time, as all that the service says: clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
-	a.quota.writeTo(h)
+	s.tellQuota(h, a.quota, a.logged.At)
 	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
@@ -76,7 +77,7 @@ func (s *Simulator) serveService(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.recoverPanic(w, a)
 	if !a.quota.allowed {
-		s.answer(w, a, fail(codeRateLimited).withHeader("Retry-After", a.quota.seconds()))
+		s.answer(w, a, fail(codeRateLimited).withHeader("Retry-After", strconv.Itoa(s.wholeSeconds(a.quota.retry))))
 		return
 	}
 	rep, err := s.perform(w, r, a.path)

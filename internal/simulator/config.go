@@ -21,6 +21,18 @@ const (
 	MarketStill  = "still"
 )
 
+// The two ways in which a [Config] can count requests.
+const (
+	LimiterWindow = "window"
+	LimiterBucket = "bucket"
+)
+
+// The two ways in which a [Config] can tell when the limit is there again.
+const (
+	ResetSeconds = "seconds"
+	ResetEpoch   = "epoch"
+)
+
 // maxMarketScale keeps a market in memory: about a hundred thousand servers.
 const maxMarketScale = 1000
 
@@ -51,6 +63,12 @@ type Config struct {
 	Market string
 	// MarketScale is how many times the usual number of servers the market has; 0 means 1.
 	MarketScale int
+	// Limiter is "window" (or ""): the limit is there anew a minute after the first request of the last minute; or "bucket":
+	// what was spent comes back evenly, the whole limit within a minute. The first minute's worth may be spent at once in both.
+	Limiter string
+	// RateReset is how X-RateLimit-Reset tells when the whole limit is there again: in "seconds" (or ""), or as an "epoch",
+	// the seconds since 1970 at that moment.
+	RateReset string
 	// State is a file that holds the simulator across restarts; "" keeps nothing. What it holds wins over Seed, APIKey,
 	// Start, Market and MarketScale.
 	State string
@@ -86,6 +104,9 @@ func (c Config) withDefaults() (Config, error) {
 	case MarketMoving, MarketStill:
 	default:
 		return c, fmt.Errorf("market %q: must be %q or %q", c.Market, MarketMoving, MarketStill)
+	}
+	if err := c.withLimits(); err != nil {
+		return c, err
 	}
 	if c.MarketScale == 0 {
 		c.MarketScale = 1
@@ -124,4 +145,21 @@ func (c Config) withDefaults() (Config, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// withLimits puts the defaults of the request limit in place, or says what is wrong with it.
+func (c *Config) withLimits() error {
+	if c.Limiter == "" {
+		c.Limiter = LimiterWindow
+	}
+	if c.RateReset == "" {
+		c.RateReset = ResetSeconds
+	}
+	if c.Limiter != LimiterWindow && c.Limiter != LimiterBucket {
+		return fmt.Errorf("limiter %q: must be %q or %q", c.Limiter, LimiterWindow, LimiterBucket)
+	}
+	if c.RateReset != ResetSeconds && c.RateReset != ResetEpoch {
+		return fmt.Errorf("rate reset %q: must be %q or %q", c.RateReset, ResetSeconds, ResetEpoch)
+	}
+	return nil
 }

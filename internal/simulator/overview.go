@@ -113,7 +113,7 @@ func (s *Simulator) budgets() []console.Budget {
 	budgets := []console.Budget{}
 	for caller, q := range s.limiter.peek(s.world.at) {
 		kind, name, _ := strings.Cut(caller, " ")
-		b := console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: q.wholeSeconds()}
+		b := console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: s.wholeSeconds(q.reset)}
 		for _, k := range s.world.keys {
 			if kind == callerKey && k.ID == name {
 				b.Caller, b.Keyed = k.Name, true

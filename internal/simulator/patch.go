@@ -213,7 +213,7 @@ func (s *Simulator) ClearRequests() {
 func (s *Simulator) SetRateLimit(perKey, perAddress int) {
 	s.mu.Lock()
 	s.rates = rates{limitOf(perKey), limitOf(perAddress)}
-	s.limiter = newFixedWindow()
+	s.limiter = s.config.newLimiter()
 	s.mu.Unlock()
 	s.persistQuietly()
 }

@@ -89,7 +89,7 @@ func (s *Simulator) origin(at time.Time) origin {
 func (s *Simulator) begin() {
 	s.world = newWorld(s.origin(s.clock.now()))
 	s.rates = rates{defaultPerKey, defaultPerAddress}
-	s.limiter = newFixedWindow()
+	s.limiter = s.config.newLimiter()
 	s.faults = newFaultPlan(s.config.Seed)
 	s.requests = requestLog{}
 }

@@ -146,7 +146,7 @@ func (s *Simulator) restore(saved *savedState) error {
 		return err
 	}
 	s.world = w
-	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, newFixedWindow()
+	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()
 	s.faults = newFaultPlan(s.config.Seed)
 	s.faults.faults = saved.Faults
 	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
