@@ -107,6 +107,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 		UserAgent:      "terraform-provider-gpurent/" + p.version,
 		RequestTimeout: duration(config.RequestTimeout, rental.DefaultRequestTimeout),
 		MaxRetries:     retries(config.MaxRetries),
+		Budgets:        p.budgets,
 		Log:            logRequest,
 	})
 	if err != nil {

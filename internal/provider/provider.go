@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -21,12 +22,16 @@ const Address = "gpurent/gpurent"
 
 var _ provider.Provider = (*gpurentProvider)(nil)
 
-type gpurentProvider struct{ version string }
+type gpurentProvider struct {
+	version string
+	budgets *rental.Budgets
+}
 
 // New returns a constructor of the provider. The version is told to the service
-// in the user agent.
+// in the user agent. All that it constructs spends from the same rate budgets.
 func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &gpurentProvider{version: version} }
+	budgets := new(rental.Budgets)
+	return func() provider.Provider { return &gpurentProvider{version: version, budgets: budgets} }
 }
 
 // Metadata implements provider.Provider.

@@ -92,6 +92,9 @@ func (c *Client) exchange(ctx context.Context, req request, out any) (response, 
 		e.Code = CodeUnauthorized
 		return response{}, e
 	}
+	if req.method != http.MethodGet {
+		defer c.writesUnder(req.path[0]).Add(1)
+	}
 	current := &call{path: path, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...)}
 	httpRequest, err := newHTTPRequest(context.WithValue(ctx, callKey{}, current), resolve(c.base, req.path, path, req.query), req)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +48,9 @@ type Config struct {
 	// Log receives one line per HTTP attempt, never a body, a header or a secret. Nil: off. It must be safe for concurrent use.
 	Log func(ctx context.Context, message string, fields map[string]any)
 
+	// Budgets are the rate budgets to spend from, shared with other clients of the process. Nil: budgets of its own.
+	Budgets *Budgets
+
 	// Transport does the HTTP. Nil: a clone of http.DefaultTransport tuned for many parallel calls to one host.
 	Transport http.RoundTripper
 
@@ -69,6 +74,7 @@ type Client struct {
 	idle      idleCloser // nil when the transport cannot
 	ahead     serviceClock
 	patience  time.Duration
+	writes    sync.Map // of *atomic.Uint64, by the first element of the path
 }
 
 type idleCloser interface{ CloseIdleConnections() }
@@ -108,6 +114,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxRetries == 0 {
 		c.MaxRetries = DefaultMaxRetries
 	}
+	if c.Budgets == nil {
+		c.Budgets = &Budgets{}
+	}
 	if c.Transport == nil {
 		c.Transport = newHTTPTransport()
 	}
@@ -125,6 +134,15 @@ func (c *Client) BaseURL() string { return c.base.String() }
 
 // RequestTimeout is how long one HTTP attempt may take.
 func (c *Client) RequestTimeout() time.Duration { return c.patience }
+
+// Writes is how many requests of this client that may have changed something under the first element of a path, such as
+// "instances", have ended, whatever came of them.
+func (c *Client) Writes(under string) uint64 { return c.writesUnder(under).Load() }
+
+func (c *Client) writesUnder(under string) *atomic.Uint64 {
+	count, _ := c.writes.LoadOrStore(under, new(atomic.Uint64))
+	return count.(*atomic.Uint64)
+}
 
 // CloseIdleConnections closes the kept-alive connections that are not in use. Calls may follow.
 func (c *Client) CloseIdleConnections() {

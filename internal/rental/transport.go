@@ -24,7 +24,12 @@ func newTransport(config Config) http.RoundTripper {
 	if config.Log != nil {
 		layers = logLayer{next: layers, log: config.Log}
 	}
-	layers = &budgetLayer{next: layers}
+	layers = &budgetLayer{
+		next:  layers,
+		keyed: config.Budgets.gate(budgetOf{config.BaseURL, config.APIKey}),
+		plain: config.Budgets.gate(budgetOf{config.BaseURL, ""}),
+		log:   config.Log,
+	}
 	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff)
 	layers = identifyLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
 	return authorizeLayer{next: layers, apiKey: config.APIKey}

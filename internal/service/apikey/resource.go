@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 
@@ -60,13 +61,16 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 // Read refreshes the state from the listing: the API has no request for one. A
 // key that has expired is as good as revoked.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	if r.SkipRead(&resp.Diagnostics) {
+		return
+	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Find(r.Meta.Client.ListAPIKeys(ctx, rental.ListOptions{}), func(k rental.APIKey) bool { return k.ID == id })
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, r.source(), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read API key "+id, err)
@@ -76,6 +80,19 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		now, diags := fromAPI(ctx, state, key)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+	}
+}
+
+// source is where the account's active keys come from: the API has no request for
+// one.
+func (r *keyResource) source() tfkit.Source[rental.APIKey] {
+	client := r.Meta.Client
+	return tfkit.Source[rental.APIKey]{
+		ID: func(k rental.APIKey) string { return k.ID },
+		All: func(ctx context.Context) iter.Seq2[rental.APIKey, error] {
+			return client.ListAPIKeys(ctx, rental.ListOptions{})
+		},
+		Writes: func() uint64 { return client.Writes("api-keys") },
 	}
 }
 

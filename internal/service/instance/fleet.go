@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"iter"
 	"math"
 	"sync"
 	"time"
@@ -21,10 +22,10 @@ type fleet struct {
 	spending  spendingPlan
 	watch     watcher
 
-	account   tfkit.Remembered[rental.Balance]
-	active    tfkit.Remembered[[]rental.Instance]
-	templates tfkit.Remembered[map[string]rental.Template]
-	market    market
+	servers tfkit.Snapshot[rental.Instance]
+	account tfkit.Remembered[rental.Balance]
+	active  tfkit.Remembered[map[string]rental.Instance]
+	market  market
 }
 
 func (r *instanceResource) fleet() *fleet { return tfkit.Shared[fleet](r.Meta) }
@@ -39,36 +40,24 @@ func (f *fleet) balance(ctx context.Context, client *rental.Client) (rental.Bala
 	return f.account.Get(ctx, math.MaxInt64, client.GetBalance)
 }
 
-// instances are the active ones as the run found them: not asked for again, so
-// that none of its own is among them.
-func (f *fleet) instances(ctx context.Context, client *rental.Client) ([]rental.Instance, error) {
-	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) ([]rental.Instance, error) {
-		return tfkit.Filter(client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: rental.ListOptions{PageSize: maxPageSize}}), nil)
+// instances are the active ones, by id, as the run found them: not asked for
+// again, so that none of its own is among them.
+func (f *fleet) instances(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
+	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) (map[string]rental.Instance, error) {
+		return f.servers.All(ctx, source(client))
 	})
 }
 
-// template finds one by its slug. One that is not there is looked for again: it
-// may have been made since the last look, perhaps by this very run.
-func (f *fleet) template(ctx context.Context, client *rental.Client, slug string) (template rental.Template, found bool, err error) {
-	for _, age := range []time.Duration{glance, 0} {
-		all, err := f.templates.Get(ctx, age, func(ctx context.Context) (map[string]rental.Template, error) {
-			all := map[string]rental.Template{}
-			for template, err := range client.ListTemplates(ctx, rental.ListOptions{PageSize: maxPageSize}) {
-				if err != nil {
-					return nil, err
-				}
-				all[template.Slug] = template
-			}
-			return all, nil
-		})
-		if err != nil {
-			return rental.Template{}, false, err
-		}
-		if template, found = all[slug]; found {
-			return template, true, nil
-		}
+// source is where the account's active instances come from.
+func source(client *rental.Client) tfkit.Source[rental.Instance] {
+	return tfkit.Source[rental.Instance]{
+		ID: func(inst rental.Instance) string { return inst.ID },
+		All: func(ctx context.Context) iter.Seq2[rental.Instance, error] {
+			return client.ListInstances(ctx, rental.ListInstancesQuery{})
+		},
+		One:    client.GetInstance,
+		Writes: func() uint64 { return client.Writes("instances") },
 	}
-	return rental.Template{}, false, nil
 }
 
 // maxPageSize is the service's: the fewest requests for a whole listing.

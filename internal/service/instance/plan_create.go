@@ -62,7 +62,7 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags 
 	if slug == "" {
 		return
 	}
-	template, found, err := r.fleet().template(ctx, r.Meta.Client, slug)
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
 	switch {
 	case err != nil: // The service itself refuses what does not fit.
 	case !found:
@@ -108,7 +108,7 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
-	template, found, err := r.fleet().template(ctx, r.Meta.Client, twin.Template.Slug)
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, twin.Template.Slug)
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}

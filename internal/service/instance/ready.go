@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 const (
@@ -64,13 +65,6 @@ func closedPages(inst rental.Instance) []string {
 // templateHasSSH is false for a template that launches an entrypoint, and for
 // one that is deleted: then nothing says that SSH is to come.
 func (s *settler) templateHasSSH(ctx context.Context, slug string) (bool, error) {
-	for template, err := range s.client.ListTemplates(ctx, rental.ListOptions{}) {
-		if err != nil {
-			return false, err
-		}
-		if template.Slug == slug {
-			return template.LaunchMode != rental.LaunchEntrypoint, nil
-		}
-	}
-	return false, nil
+	template, found, err := tfkit.FindTemplate(ctx, s.meta, slug)
+	return found && template.LaunchMode != rental.LaunchEntrypoint, err
 }

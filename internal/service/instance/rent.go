@@ -53,7 +53,7 @@ func (r *instanceResource) rent(ctx context.Context, plan model, timeout time.Du
 	defer stop()
 	postCtx, cancel := context.WithTimeout(detached, timeout)
 	defer cancel()
-	c := &creation{client: r.Meta.Client, interval: r.Meta.PollInterval, fleet: r.fleet(), keys: keys, order: order, began: r.Meta.Client.Now()}
+	c := &creation{meta: r.Meta, client: r.Meta.Client, interval: r.Meta.PollInterval, fleet: r.fleet(), keys: keys, order: order, began: r.Meta.Client.Now()}
 	server, err := c.choose(ctx, postCtx, plan)
 	if err != nil {
 		addRentError(diags, err)
@@ -76,8 +76,8 @@ func (c *creation) madeFromTwin(ctx context.Context, inst rental.Instance, plan 
 	if inst.Template.Slug == "" || inst.Template.Slug == plan.Template.ValueString() {
 		return false
 	}
-	one, found, err := c.fleet.template(ctx, c.client, inst.Template.Slug)
-	other, alsoFound, alsoErr := c.fleet.template(ctx, c.client, plan.Template.ValueString())
+	one, found, err := tfkit.FindTemplate(ctx, c.meta, inst.Template.Slug)
+	other, alsoFound, alsoErr := tfkit.FindTemplate(ctx, c.meta, plan.Template.ValueString())
 	if err != nil || alsoErr != nil || !found || !alsoFound {
 		return false
 	}
@@ -87,6 +87,7 @@ func (c *creation) madeFromTwin(ctx context.Context, inst rental.Instance, plan 
 
 // creation makes the request for one server, under one series of keys.
 type creation struct {
+	meta     *tfkit.Meta
 	client   *rental.Client
 	interval time.Duration // first pause between two tries to learn an outcome
 	fleet    *fleet

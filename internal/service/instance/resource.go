@@ -83,18 +83,21 @@ func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.I
 // Read refreshes the state. Only a server that is surely gone leaves it.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
+	if r.SkipRead(&resp.Diagnostics) {
+		return
+	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
-	inst, err := r.Meta.Client.GetInstance(ctx, state.ID.ValueString())
+	inst, found, err := r.fleet().servers.Find(ctx, source(r.Meta.Client), state.ID.ValueString())
 	switch {
-	case rental.IsNotFound(err), err == nil && gone(inst):
-		resp.State.RemoveResource(ctx)
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
+	case !found, gone(inst):
+		resp.State.RemoveResource(ctx)
 	default:
 		now := fromAPI(state, inst)
 		if isTwin(ctx, req.Private, inst.Template.Slug) {

@@ -7,10 +7,12 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // settler brings one server to where it is wanted and waits until it is there.
 type settler struct {
+	meta     *tfkit.Meta
 	client   *rental.Client
 	watch    *watcher
 	interval time.Duration // first pause between two looks
@@ -28,6 +30,7 @@ type settler struct {
 
 func (r *instanceResource) settlerFor(plan model) *settler {
 	return &settler{
+		meta:     r.Meta,
 		client:   r.Meta.Client,
 		watch:    &r.fleet().watch,
 		interval: r.Meta.PollInterval,

@@ -179,7 +179,7 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 
 func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
 	active := map[string]rental.Instance{}
-	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: rental.ListOptions{PageSize: maxPageSize}}) {
+	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package sshkey
 
 import (
 	"context"
+	"iter"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -61,13 +62,16 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 
 // Read refreshes the state from the listing: the API has no request for one.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	if r.SkipRead(&resp.Diagnostics) {
+		return
+	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Find(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), func(k rental.SSHKey) bool { return k.ID == id })
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, r.source(), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
@@ -75,6 +79,18 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		resp.State.RemoveResource(ctx)
 	default:
 		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, key))...)
+	}
+}
+
+// source is where the account's keys come from: the API has no request for one.
+func (r *keyResource) source() tfkit.Source[rental.SSHKey] {
+	client := r.Meta.Client
+	return tfkit.Source[rental.SSHKey]{
+		ID: func(k rental.SSHKey) string { return k.ID },
+		All: func(ctx context.Context) iter.Seq2[rental.SSHKey, error] {
+			return client.ListSSHKeys(ctx, rental.ListOptions{})
+		},
+		Writes: func() uint64 { return client.Writes("ssh-keys") },
 	}
 }
 

@@ -55,13 +55,16 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 
 // Read refreshes the state from the listing: the API has no request for one.
 func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	if r.SkipRead(&resp.Diagnostics) {
+		return
+	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || r.SkipRead(&resp.Diagnostics) {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	slug := state.ID.ValueString()
-	template, found, err := tfkit.Find(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Slug == slug })
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read template "+slug, err)

@@ -1,0 +1,194 @@
+package tfkit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// worldOf is a service that has things with versions, and takes its time.
+type worldOf struct {
+	mu     sync.Mutex
+	things map[string]int // version by id
+	writes uint64         // that have ended
+	asked  []string
+	random *rand.Rand
+}
+
+type versioned struct {
+	id      string
+	version int
+}
+
+func (w *worldOf) sleep() {
+	w.mu.Lock()
+	d := time.Duration(w.random.Int64N(int64(time.Second)))
+	w.mu.Unlock()
+	time.Sleep(d)
+}
+
+func (w *worldOf) source() Source[versioned] {
+	return Source[versioned]{
+		ID:     func(v versioned) string { return v.id },
+		All:    w.all,
+		One:    w.one,
+		Writes: func() uint64 { w.mu.Lock(); defer w.mu.Unlock(); return w.writes },
+	}
+}
+
+func (w *worldOf) all(ctx context.Context) iter.Seq2[versioned, error] {
+	return func(yield func(versioned, error) bool) {
+		w.note("all")
+		w.sleep()
+		w.mu.Lock()
+		var page []versioned
+		for id, version := range w.things {
+			page = append(page, versioned{id, version})
+		}
+		w.mu.Unlock()
+		w.sleep()
+		if ctx.Err() != nil {
+			yield(versioned{}, ctx.Err())
+			return
+		}
+		for _, v := range page {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *worldOf) one(_ context.Context, id string) (versioned, error) {
+	w.note(id)
+	w.sleep()
+	w.mu.Lock()
+	version, there := w.things[id]
+	w.mu.Unlock()
+	w.sleep()
+	if !there {
+		return versioned{}, &rental.Error{Code: rental.CodeNotFound}
+	}
+	return versioned{id, version}, nil
+}
+
+func (w *worldOf) note(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, what)
+}
+
+// write changes one thing at some moment before it ends.
+func (w *worldOf) write(id string, ended *sync.Map) {
+	w.sleep()
+	w.mu.Lock()
+	w.things[id]++
+	version := w.things[id]
+	w.mu.Unlock()
+	w.sleep()
+	w.mu.Lock()
+	w.writes++
+	w.mu.Unlock()
+	ended.Store(id, version)
+}
+
+func TestSnapshotNeverShowsTheWorldBeforeAnOwnWrite(t *testing.T) {
+	for seed := range uint64(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &worldOf{things: map[string]int{}, random: rand.New(rand.NewPCG(seed, 1))}
+				for i := range 20 {
+					w.things[fmt.Sprint(i)] = 1
+				}
+				source := w.source()
+				if seed%2 == 1 {
+					source.One = nil
+				}
+				var s Snapshot[versioned]
+				var ended sync.Map
+				var all sync.WaitGroup
+				for i := range 20 {
+					id := fmt.Sprint(i)
+					all.Go(func() {
+						for range 10 {
+							w.sleep()
+							w.sleep()
+							w.write(id, &ended)
+						}
+					})
+					all.Go(func() {
+						for range 60 {
+							w.sleep()
+							least, _ := ended.Load(id)
+							ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Int64N(int64(10*time.Second))))
+							got, found, err := s.Find(ctx, source, id)
+							cancel()
+							if err == nil && (!found || least != nil && got.version < least.(int)) {
+								t.Errorf("%s: found %t version %d, and a write of version %v had ended", id, found, got.version, least)
+							}
+						}
+					})
+				}
+				all.Wait()
+			})
+		})
+	}
+}
+
+func TestSnapshotRequests(t *testing.T) {
+	tests := []struct {
+		name           string
+		things, reads  int
+		gone           int
+		single         bool
+		parallel, want int
+	}{
+		{"alone", 500, 1, 0, true, 1, 1},
+		{"one after the other", 500, 200, 0, true, 1, 2},
+		{"in parallel", 500, 200, 0, true, 10, 2},
+		{"vanished", 500, 200, 7, true, 1, 9},
+		{"no single reads", 500, 200, 0, false, 10, 1},
+		{"no single reads, vanished", 500, 200, 7, false, 10, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &worldOf{things: map[string]int{}, random: rand.New(rand.NewPCG(1, 1))}
+				for i := range test.things {
+					w.things[fmt.Sprint(i)] = 1
+				}
+				source := w.source()
+				if !test.single {
+					source.One = nil
+				}
+				for i := range test.gone {
+					delete(w.things, fmt.Sprint(i+5))
+				}
+				var s Snapshot[versioned]
+				var all sync.WaitGroup
+				slots := make(chan struct{}, test.parallel)
+				for i := range test.reads {
+					slots <- struct{}{}
+					all.Go(func() {
+						defer func() { <-slots }()
+						_, found, err := s.Find(t.Context(), source, fmt.Sprint(i))
+						if vanished := i >= 5 && i < 5+test.gone; err != nil || found == vanished {
+							t.Errorf("%d: found %t, %v", i, found, err)
+						}
+					})
+				}
+				all.Wait()
+				if len(w.asked) != test.want {
+					t.Errorf("%d requests, want %d: %v", len(w.asked), test.want, w.asked)
+				}
+			})
+		})
+	}
+}
