@@ -96,11 +96,12 @@ func newRoot() *cobra.Command {
 // servePlugin hands over to the plugin protocol, which handles signals itself:
 // the CLI that started the plugin decides when it stops.
 func servePlugin(ctx context.Context, debugger bool) error {
-	return providerserver.Serve(context.WithoutCancel(ctx), provider.New(version), providerserver.ServeOpts{
+	err := providerserver.Serve(context.WithoutCancel(ctx), provider.New(version), providerserver.ServeOpts{
 		Address:         registryHost + provider.Address,
 		Debug:           debugger,
 		ProtocolVersion: 6,
 	})
+	return errors.Join(err, reportUsage())
 }
 
 func newVersion() *cobra.Command {

@@ -39,6 +39,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // SkipRead says whether the resource cannot be read now because the provider's
 // own configuration is not known yet, and warns that it was not refreshed.
 func (r *Resource) SkipRead(diags *diag.Diagnostics) bool {
+	if reading == readNothing {
+		return true
+	}
 	if r.Meta.Ready() {
 		return false
 	}

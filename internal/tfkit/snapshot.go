@@ -64,6 +64,9 @@ type listing[T any] struct {
 // Find returns the thing with an id. It is not found only when the service, asked
 // twice, does not have it.
 func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (item T, found bool, err error) {
+	if reading == readEach {
+		return findAlone(ctx, source, id)
+	}
 	for lacking := 0; ; {
 		look := s.join(ctx, source)
 		if look == nil {
@@ -212,6 +215,14 @@ func (s *Snapshot[T]) lackedBefore(look *listing[T], id string) bool {
 	}
 	s.last, s.before = nil, look
 	return false
+}
+
+// findAlone makes requests for this one thing only.
+func findAlone[T any](ctx context.Context, source Source[T], id string) (item T, found bool, err error) {
+	if source.One != nil {
+		return one(ctx, source, id)
+	}
+	return Find(source.All(ctx), func(item T) bool { return source.ID(item) == id })
 }
 
 // one asks for a single thing.

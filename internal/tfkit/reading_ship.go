@@ -1,0 +1,5 @@
+//go:build !bench
+
+package tfkit
+
+const reading = readShared
