@@ -96,12 +96,16 @@ func newRoot() *cobra.Command {
 // servePlugin hands over to the plugin protocol, which handles signals itself:
 // the CLI that started the plugin decides when it stops.
 func servePlugin(ctx context.Context, debugger bool) error {
+	if err := limitLog(); err != nil {
+		return err
+	}
+	report := measure()
 	err := providerserver.Serve(context.WithoutCancel(ctx), provider.New(version), providerserver.ServeOpts{
 		Address:         registryHost + provider.Address,
 		Debug:           debugger,
 		ProtocolVersion: 6,
 	})
-	return errors.Join(err, reportUsage())
+	return errors.Join(err, report())
 }
 
 func newVersion() *cobra.Command {

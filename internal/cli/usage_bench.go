@@ -4,14 +4,39 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"regexp"
+	"runtime/pprof"
 	"strconv"
 	"syscall"
 	"time"
 )
 
 var peak = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
+
+// measure begins to note what this process uses of the machine; the function that
+// it returns writes that down. A CPU profile goes to the file that the environment
+// names, and a heap profile beside it.
+func measure() (report func() error) {
+	name := os.Getenv("GPURENT_BENCH_PROFILE")
+	if name == "" {
+		return reportUsage
+	}
+	name += "." + strconv.Itoa(os.Getpid())
+	cpu, err := os.Create(name + ".cpu") //nolint:gosec // who starts this build names it
+	if err == nil {
+		err = pprof.StartCPUProfile(cpu)
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		heap, heapErr := os.Create(name + ".heap") //nolint:gosec // as above
+		if heapErr == nil {
+			heapErr = pprof.WriteHeapProfile(heap)
+		}
+		return errors.Join(err, heapErr, cpu.Close(), heap.Close(), reportUsage())
+	}
+}
 
 // reportUsage appends what this process has used of the machine to the file
 // that the environment names. The peak is the kernel's own of this program: the
