@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
@@ -67,7 +66,7 @@ func WithWrap(wrap func(http.Handler) http.Handler) Option {
 // Factories run the provider inside the test's process.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"gpurent": providerserver.NewProtocol6WithError(provider.New("test")()),
+		"gpurent": provider.Server("test"),
 	}
 }
 

@@ -13,10 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/spf13/cobra"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
 // Exit codes.
@@ -24,9 +21,6 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 )
-
-// registryHost completes the provider's address for a debugger to attach to.
-const registryHost = "registry.terraform.io/"
 
 // version is set by the release build.
 var version = "dev"
@@ -83,29 +77,12 @@ func newRoot() *cobra.Command {
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return servePlugin(cmd.Context(), debugger)
-		},
+		RunE:          func(*cobra.Command, []string) error { return servePlugin(debugger) },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&debugger, "debug", false, "run as a plugin that a debugger can attach to")
 	root.AddCommand(newSimulator(), newVersion())
 	return root
-}
-
-// servePlugin hands over to the plugin protocol, which handles signals itself:
-// the CLI that started the plugin decides when it stops.
-func servePlugin(ctx context.Context, debugger bool) error {
-	if err := limitLog(); err != nil {
-		return err
-	}
-	report := measure()
-	err := providerserver.Serve(context.WithoutCancel(ctx), provider.New(version), providerserver.ServeOpts{
-		Address:         registryHost + provider.Address,
-		Debug:           debugger,
-		ProtocolVersion: 6,
-	})
-	return errors.Join(err, report())
 }
 
 func newVersion() *cobra.Command {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -29,7 +28,7 @@ var (
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	server, err := provider.Server("test")()
 	if err != nil {
 		t.Fatal(err)
 	}

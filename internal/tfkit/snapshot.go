@@ -139,7 +139,7 @@ func (l *listing[T]) finished() bool {
 
 // begin looks, for as long as anybody waits for it.
 func (s *Snapshot[T]) begin(ctx context.Context, source Source[T], writes uint64) *listing[T] {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // read calls it, or the last who waits
+	ctx, cancel := context.WithCancel(Lasting(ctx)) //nolint:gosec // read calls it, or the last who waits
 	look := &listing[T]{writes: writes, done: make(chan struct{}), cancel: cancel, items: map[string]T{}}
 	reach := 0
 	if source.One != nil {

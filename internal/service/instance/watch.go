@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // watcher looks at all servers of a run that somebody waits for, with as few
@@ -73,7 +74,7 @@ func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) e
 // next waits for a look that begins after this call: at due, or earlier when
 // somebody else is due and everybody is looked at.
 func (w *watcher) next(ctx context.Context, client *rental.Client, waiter *glanceAt) (sighted, error) {
-	own := context.WithoutCancel(ctx) // the rounds go on for the others
+	own := tfkit.Lasting(ctx) // the rounds go on for the others
 	w.mu.Lock()
 	w.waiting = append(w.waiting, waiter)
 	if w.wake == nil {
