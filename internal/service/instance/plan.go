@@ -19,7 +19,7 @@ const customTemplate = "custom"
 // ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *instanceResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.Config.Raw, req.Config.Schema, &config)...)
 	if resp.Diagnostics.HasError() || config.Image.IsNull() || config.Template.IsUnknown() || config.Template.ValueString() == customTemplate {
 		return
 	}
@@ -45,7 +45,7 @@ func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 
 func (r *instanceResource) modifyCreation(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
 	// One of another version is no loss: it only makes warnings better.
 	before, problems := findNote[predecessor](ctx, req.Private, predecessorKey)
 	resp.Diagnostics.Append(problems...)
@@ -57,11 +57,12 @@ func (r *instanceResource) modifyCreation(ctx context.Context, req resource.Modi
 
 func (r *instanceResource) modifyChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state, plan model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	asked := plan
 	replaced, problems := planArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(problems...)
 	next := planConvergence(state, &plan)
@@ -69,7 +70,9 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 		replaced = append(replaced, path.Root("status"))
 	}
 	resp.RequiresReplace = append(resp.RequiresReplace, replaced...)
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	if !tfkit.Same(&asked, &plan) {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	}
 
 	before := predecessor{ID: state.ID.ValueString(), RunKopH: burnOf(state)}
 	if r.Meta.Ready() {

@@ -36,7 +36,7 @@ func newResource() resource.Resource { return &instanceResource{tfkit.Resource{N
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
 	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
 	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -87,7 +87,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -103,7 +103,9 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		if isTwin(ctx, req.Private, inst.Template.Slug) {
 			now.Template = state.Template
 		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		if !tfkit.Same(&state, &now) {
+			resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		}
 	}
 }
 
@@ -111,8 +113,8 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
 	var state, plan model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
 	timeout, diags := plan.Timeouts.Update(ctx, updateTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -164,7 +166,7 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, time
 func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
 	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
