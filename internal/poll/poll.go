@@ -15,10 +15,18 @@ type Backoff func(attempt int) time.Duration
 // a server that boots in a minute is noticed within seconds of being ready.
 const growth = 1.3
 
-// Exponential starts at first and grows to at most six times that, each pause
-// varied by up to a fifth either way so that processes started together do not
-// poll together. A first of zero or less never pauses.
+// Exponential is Growing with each pause varied by up to a fifth either way, so that
+// processes started together do not poll together.
 func Exponential(first time.Duration) Backoff {
+	growing := Growing(first)
+	return func(attempt int) time.Duration {
+		return time.Duration(float64(growing(attempt)) * (0.8 + 0.4*rand.Float64()))
+	}
+}
+
+// Growing starts at first and grows to six times that. A first of zero or less never
+// pauses.
+func Growing(first time.Duration) Backoff {
 	return func(attempt int) time.Duration {
 		if first <= 0 {
 			return 0
@@ -30,7 +38,7 @@ func Exponential(first time.Duration) Backoff {
 				break
 			}
 		}
-		return time.Duration(pause * (0.8 + 0.4*rand.Float64()))
+		return time.Duration(pause)
 	}
 }
 

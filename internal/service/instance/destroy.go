@@ -42,7 +42,7 @@ func (r *instanceResource) destroy(ctx, waitCtx context.Context, id string, time
 // that does not answer for a while changes nothing about that.
 func (r *instanceResource) awaitEnd(ctx context.Context, id string) error {
 	return r.fleet().watch.until(ctx, r.Meta.Client, wait{
-		id: id, backoff: poll.Exponential(r.Meta.PollInterval), endAwaited: true,
+		id: id, backoff: poll.Growing(r.Meta.PollInterval), endAwaited: true,
 		check: func(_ context.Context, inst rental.Instance, err error) (bool, error) {
 			switch {
 			case rental.IsNotFound(err):

@@ -21,6 +21,8 @@ type fleet struct {
 	planned   reservations // by this plan, for its estimate
 	spending  spendingPlan
 	watch     watcher
+	boots     habit    // of servers that this run rents
+	known     sync.Map // templates by slug that were found
 
 	servers tfkit.Snapshot[rental.Instance]
 	account tfkit.Remembered[rental.Balance]
@@ -46,6 +48,18 @@ func (f *fleet) instances(ctx context.Context, client *rental.Client) (map[strin
 	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) (map[string]rental.Instance, error) {
 		return f.servers.All(ctx, source(client))
 	})
+}
+
+// template is one that the run has found once: what a template is never changes.
+func (f *fleet) template(ctx context.Context, meta *tfkit.Meta, slug string) (template rental.Template, found bool, err error) {
+	if known, ok := f.known.Load(slug); ok {
+		return known.(rental.Template), true, nil
+	}
+	template, found, err = tfkit.FindTemplate(ctx, meta, slug)
+	if found {
+		f.known.Store(slug, template)
+	}
+	return template, found, err
 }
 
 // source is where the account's active instances come from.

@@ -2,9 +2,11 @@ package instance
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -12,30 +14,43 @@ import (
 const (
 	// maxCandidates bounds how many offers of a query are looked at.
 	maxCandidates = 1000
-	// singleLooks is how many offers are looked at one by one before the whole
-	// list of the market is cheaper.
+	// fewCandidates are mostly enough: one request.
+	fewCandidates = maxPageSize
+	// singleLooks is how many offers are looked at one by one before the list of the
+	// market is cheaper.
 	singleLooks = 2
+	// gathering is how long the first who look wait for others: a CLI plans a whole
+	// fleet within moments.
+	gathering = 30 * time.Millisecond
 )
 
 // market remembers what the public market said: lists by their query, and
 // single offers. Its zero value is ready.
 type market struct {
 	mu    sync.Mutex
-	lists map[string]*tfkit.Remembered[[]rental.Offer]
+	lists map[listKey]*tfkit.Remembered[[]rental.Offer]
 	looks map[string]*tfkit.Remembered[*rental.Offer]
 }
 
-// list returns the offers for a query as they were at most maxAge ago: siblings
-// with the same query share one request.
-func (m *market) list(ctx context.Context, client *rental.Client, query rental.OfferQuery, maxAge time.Duration) ([]rental.Offer, error) {
+// listKey is a query, and how many offers were read of it at most.
+type listKey struct {
+	query string
+	most  int
+}
+
+// list returns the first offers for a query as they were at most maxAge ago, most of
+// them at most; when there are fewer, there are no others. Siblings with the same
+// query share one list.
+func (m *market) list(ctx context.Context, client *rental.Client, query rental.OfferQuery, maxAge time.Duration, most int) ([]rental.Offer, error) {
 	m.mu.Lock()
 	if m.lists == nil {
-		m.lists = map[string]*tfkit.Remembered[[]rental.Offer]{}
+		m.lists = map[listKey]*tfkit.Remembered[[]rental.Offer]{}
 	}
-	shared := m.lists[query.Key()]
+	key := listKey{query.Key(), most}
+	shared := m.lists[key]
 	if shared == nil {
 		shared = new(tfkit.Remembered[[]rental.Offer])
-		m.lists[query.Key()] = shared
+		m.lists[key] = shared
 	}
 	m.mu.Unlock()
 	query.PageSize = maxPageSize
@@ -45,7 +60,7 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 			if err != nil {
 				return nil, err
 			}
-			if offers = append(offers, offer); len(offers) == maxCandidates {
+			if offers = append(offers, offer); len(offers) == most {
 				break
 			}
 		}
@@ -53,41 +68,54 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 	})
 }
 
-// glimpse finds an offer for an estimate: nil when it is gone. The first few are
-// looked at one by one, the others in the list of the market.
-func (m *market) glimpse(ctx context.Context, client *rental.Client, id string, rentalType rental.RentalType) (*rental.Offer, error) {
-	m.mu.Lock()
-	if m.looks == nil {
-		m.looks = map[string]*tfkit.Remembered[*rental.Offer]{}
+// glimpse finds an offer for an estimate: nil when it is gone. One that a data source
+// of this run has shown is not asked for again; a few are looked at one by one, more
+// of them in the list of the market.
+func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, rentalType rental.RentalType) (*rental.Offer, error) {
+	if offer, ok := tfkit.Shared[tfkit.OffersSeen](meta).Get(id, glance); ok {
+		return &offer, nil
 	}
-	shared := m.looks[id]
-	many := shared == nil && len(m.looks) >= singleLooks
-	if shared == nil {
-		shared = new(tfkit.Remembered[*rental.Offer])
-		m.looks[id] = shared
-	}
-	m.mu.Unlock()
-	if many {
-		offers, err := m.list(ctx, client, rental.OfferQuery{Type: rentalType}, glance)
-		if err != nil {
+	shared, looks := m.lookFor(id)
+	if looks <= singleLooks {
+		if err := poll.Pause(ctx, gathering); err != nil {
 			return nil, err
 		}
-		for _, offer := range offers {
-			if offer.ID == id {
-				return &offer, nil
+		shared, looks = m.lookFor(id)
+	}
+	if looks > singleLooks {
+		for _, most := range []int{fewCandidates, maxCandidates} {
+			offers, err := m.list(ctx, meta.Client, rental.OfferQuery{Type: rentalType}, glance, most)
+			if err != nil {
+				return nil, err
 			}
-		}
-		if len(offers) < maxCandidates {
-			return nil, nil
+			if at := slices.IndexFunc(offers, func(o rental.Offer) bool { return o.ID == id }); at >= 0 {
+				return &offers[at], nil
+			}
+			if len(offers) < most {
+				return nil, nil
+			}
 		}
 	}
 	return shared.Get(ctx, glance, func(ctx context.Context) (*rental.Offer, error) {
-		offer, err := client.GetOffer(ctx, id)
+		offer, err := meta.Client.GetOffer(ctx, id)
 		if rental.IsNotFound(err) || err == nil && !offer.Available {
 			return nil, nil
 		}
 		return &offer, err
 	})
+}
+
+// lookFor notes that somebody looks for an offer, and tells for how many they do.
+func (m *market) lookFor(id string) (look *tfkit.Remembered[*rental.Offer], looks int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.looks == nil {
+		m.looks = map[string]*tfkit.Remembered[*rental.Offer]{}
+	}
+	if m.looks[id] == nil {
+		m.looks[id] = new(tfkit.Remembered[*rental.Offer])
+	}
+	return m.looks[id], len(m.looks)
 }
 
 // priceOf is what an offer costs for a rental type, kopecks per hour without

@@ -35,6 +35,7 @@ func (e *refusedOffer) Unwrap() error { return e.err }
 
 // noOfferLeft ends a query that nothing fits.
 type noOfferLeft struct {
+	listed                   bool
 	matched, siblings, tried int
 	last                     error // of the last offer that was tried; nil when none was
 }
@@ -149,15 +150,21 @@ func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string, limit
 func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQuery, attempts int) (rented, error) {
 	left := &noOfferLeft{}
 	tried := map[string]bool{}
-	for _, age := range []time.Duration{fresh, 0} {
+	for _, look := range []struct {
+		age  time.Duration
+		most int
+	}{{fresh, fewCandidates}, {fresh, maxCandidates}, {0, maxCandidates}} {
 		if len(tried) >= attempts {
 			break
 		}
-		offers, err := c.fleet.market.list(ctx, c.client, query, age)
+		if whole := left.listed && left.matched < fewCandidates; whole && look.age == fresh {
+			continue // there are no others
+		}
+		offers, err := c.fleet.market.list(ctx, c.client, query, look.age, look.most)
 		if err != nil {
 			return rented{}, fmt.Errorf("listing offers: %w", err)
 		}
-		left.matched, left.siblings = len(offers), 0
+		left.listed, left.matched, left.siblings = true, len(offers), 0
 		for _, offer := range offers {
 			switch {
 			case ctx.Err() != nil:

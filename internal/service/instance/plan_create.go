@@ -62,7 +62,7 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags 
 	if slug == "" {
 		return
 	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
+	template, found, err := r.fleet().template(ctx, r.Meta, slug)
 	switch {
 	case err != nil: // The service itself refuses what does not fit.
 	case !found:
@@ -178,7 +178,7 @@ func (r *instanceResource) estimate(ctx context.Context, plan model, diags *diag
 	if id == "" {
 		return 0, false
 	}
-	offer, err := r.fleet().market.glimpse(ctx, r.Meta.Client, id, rental.RentalType(plan.Type.ValueString()))
+	offer, err := r.fleet().market.glimpse(ctx, r.Meta, id, rental.RentalType(plan.Type.ValueString()))
 	if err != nil {
 		return 0, false
 	}
@@ -210,17 +210,23 @@ func (r *instanceResource) estimateQuery(ctx context.Context, plan model, diags 
 	if problems.HasError() {
 		return 0, false
 	}
-	offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, glance)
-	if err != nil {
-		return 0, false
-	}
-	for _, offer := range offers {
-		if price, rentable := priceOf(offer, query.Type); rentable && r.fleet().planned.reserve(offer.ID) {
-			return price, true
+	matching := 0
+	for _, most := range []int{fewCandidates, maxCandidates} {
+		offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, glance, most)
+		if err != nil {
+			return 0, false
+		}
+		for _, offer := range offers {
+			if price, rentable := priceOf(offer, query.Type); rentable && r.fleet().planned.reserve(offer.ID) {
+				return price, true
+			}
+		}
+		if matching = len(offers); matching < most {
+			break
 		}
 	}
 	diags.AddAttributeWarning(path.Root("offer_query"), "No offer matches now",
-		noOfferNow(len(offers))+" Unless that changes until it is applied, or an earlier run with the same idempotency_key rented the server, the apply is going to fail. "+
+		noOfferNow(matching)+" Unless that changes until it is applied, or an earlier run with the same idempotency_key rented the server, the apply is going to fail. "+
 			"Loosen the query or raise max_price_kop_h.")
 	return 0, false
 }

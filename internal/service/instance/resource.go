@@ -61,7 +61,9 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
 		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
 	}
-	inst, err := r.settlerFor(plan).settle(waitCtx, inst)
+	s := r.settlerFor(plan)
+	s.habit = &r.fleet().boots
+	inst, err := s.settle(waitCtx, inst)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	if err != nil {
 		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
@@ -140,7 +142,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 func (r *instanceResource) converge(ctx context.Context, state, plan model, timeout time.Duration, resp *resource.UpdateResponse) {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	inst, err := r.Meta.Client.GetInstance(waitCtx, state.ID.ValueString())
+	inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString())
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
 		return

@@ -20,6 +20,7 @@ type settler struct {
 	onOutbid string
 	maxPrice int64  // kopecks per hour, 0 for no cap
 	offerID  string // that was rented; empty when unknown, after an import
+	habit    *habit // of servers like this one; nil when that says nothing
 
 	asked      bool      // a start or stop was already asked for
 	refusal    *refusal  // the service said no to that; nil when it did not
@@ -65,7 +66,7 @@ func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Inst
 		return inst, err
 	}
 	var trouble error
-	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: poll.Exponential(s.interval), check: func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
+	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: poll.Growing(s.interval), habit: s.habit, check: func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
 		switch {
 		case err == nil:
 			trouble, inst = nil, seen

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type watcher struct {
 	looking bool // a round is under way or due; it looks after who came meanwhile
 	pages   int  // of the last listing
 	wake    chan struct{}
+	tempo   float64 // by which pauses are multiplied until the next look; 0 until drawn
 }
 
 // glanceAt is one who waits for the next look at a server.
@@ -51,6 +53,8 @@ type wait struct {
 	backoff poll.Backoff
 	// endAwaited: the server's destruction was accepted.
 	endAwaited bool
+	// habit is how long it took for others like it; nil when that says nothing.
+	habit *habit
 	// check is told the server, or why it could not be looked at.
 	check func(context.Context, rental.Instance, error) (done bool, err error)
 }
@@ -58,17 +62,44 @@ type wait struct {
 // until looks at a server, first after a pause, until check is done or fails.
 // When ctx ends, its error is returned at once.
 func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) error {
+	began := time.Now()
 	for attempt := 0; ; attempt++ {
-		seen, err := w.next(ctx, client, &glanceAt{
-			ctx: ctx, id: what.id, due: time.Now().Add(what.backoff(attempt)), found: make(chan sighted, 1), endAwaited: what.endAwaited,
-		})
+		due := time.Now().Add(w.vary(what.backoff(attempt)))
+		if usual := began.Add(what.habit.shortest()); usual.After(due) {
+			due = usual
+		}
+		seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: what.id, due: due, found: make(chan sighted, 1), endAwaited: what.endAwaited})
 		if err != nil {
 			return err
 		}
-		if done, err := what.check(ctx, seen.inst, seen.err); done || err != nil {
+		done, err := what.check(ctx, seen.inst, seen.err)
+		if done && err == nil && !time.Now().Before(due) {
+			what.habit.learn(time.Since(began))
+		}
+		if done || err != nil {
 			return err
 		}
 	}
+}
+
+// vary makes a pause a little longer or shorter, so that processes started together
+// do not look together; all waits of this process alike, so that they do.
+func (w *watcher) vary(pause time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tempo == 0 {
+		w.tempo = 0.9 + 0.2*rand.Float64()
+	}
+	return time.Duration(float64(pause) * w.tempo)
+}
+
+// now looks at a server at once, together with everybody else who wants to.
+func (w *watcher) now(ctx context.Context, client *rental.Client, id string) (rental.Instance, error) {
+	seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: id, due: time.Now(), found: make(chan sighted, 1)})
+	if err != nil {
+		return rental.Instance{}, err
+	}
+	return seen.inst, seen.err
 }
 
 // next waits for a look that begins after this call: at due, or earlier when
@@ -148,7 +179,7 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 	w.mu.Lock()
 	w.forget()
 	now := w.waiting
-	w.waiting = nil
+	w.waiting, w.tempo = nil, 0
 	many := len(now) > max(w.pages, 1)
 	w.mu.Unlock()
 	if len(now) == 0 {

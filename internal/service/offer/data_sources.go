@@ -38,11 +38,13 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	config.Offers, config.IDs = []item{}, []string{}
+	seen := tfkit.Shared[tfkit.OffersSeen](d.Meta)
 	for offer, err := range d.Meta.Client.ListOffers(ctx, query) {
 		if err != nil {
 			tfkit.AddError(&resp.Diagnostics, "list offers", err, append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)...)
 			return
 		}
+		seen.Put(offer)
 		config.Offers = append(config.Offers, fromAPI(offer))
 		config.IDs = append(config.IDs, offer.ID)
 		if int64(len(config.IDs)) == wanted {
