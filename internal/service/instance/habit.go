@@ -16,15 +16,15 @@ type habit struct {
 	took time.Duration
 }
 
-// shortest is the shortest time it took, as far as somebody looked at the right
-// moment; 0 when that is not known.
-func (h *habit) shortest() time.Duration {
+// usual is a little more than the shortest time it took, as far as somebody looked at
+// the right moment; 0 when that is not known.
+func (h *habit) usual() time.Duration {
 	if h == nil {
 		return 0
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return min(h.took, longestHabit)
+	return min(h.took+h.took/20, longestHabit)
 }
 
 func (h *habit) learn(took time.Duration) {

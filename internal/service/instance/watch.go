@@ -65,7 +65,7 @@ func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) e
 	began := time.Now()
 	for attempt := 0; ; attempt++ {
 		due := time.Now().Add(w.vary(what.backoff(attempt)))
-		if usual := began.Add(what.habit.shortest()); usual.After(due) {
+		if usual := began.Add(what.habit.usual()); usual.After(due) {
 			due = usual
 		}
 		seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: what.id, due: due, found: make(chan sighted, 1), endAwaited: what.endAwaited})
