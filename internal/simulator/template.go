@@ -3,8 +3,6 @@ package simulator
 import (
 	"slices"
 	"strings"
-
-	"github.com/distribution/reference"
 )
 
 const (
@@ -92,16 +90,6 @@ var (
 	textRecommended = text{"не может быть меньше min_disk_gb", "must not be below min_disk_gb"}
 	textEnvName     = text{"недопустимое имя переменной", "a variable name must not be empty nor contain = or NUL"}
 )
-
-// taggedImage tells whether a string is an image reference with a tag.
-func taggedImage(image string) bool {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return false
-	}
-	_, tagged := named.(reference.NamedTagged)
-	return tagged
-}
 
 // readTemplate reads a TemplateCreate body; the slug is not yet chosen.
 func readTemplate(f *fields) (*template, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/distribution/reference"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -126,29 +125,6 @@ func addComputed(attributes map[string]schema.Attribute) {
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
 	attributes["owner"] = schema.StringAttribute{Computed: true, MarkdownDescription: "`me` for own templates.", PlanModifiers: keepText}
-}
-
-// taggedImage accepts references of container images that name a tag.
-type taggedImage struct{}
-
-func (taggedImage) Description(context.Context) string { return "a container image with a tag" }
-
-func (v taggedImage) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (taggedImage) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-	image := req.ConfigValue.ValueString()
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Not a container image", fmt.Sprintf("%q: %s.", image, err))
-		return
-	}
-	if _, tagged := named.(reference.Tagged); !tagged {
-		resp.Diagnostics.AddAttributeError(req.Path, "Container image without a tag",
-			fmt.Sprintf("The service wants a tag: %q, for example, and better a fixed version than latest.", image+":latest"))
-	}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
