@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Version is the version of the API that the document describes, its
@@ -36,18 +35,16 @@ type Operation struct {
 	Scope  string // the scope an API key needs; "public": no key is needed; "optional": a key may be sent
 }
 
-var operations = sync.OnceValue(func() []Operation {
+// Operations returns all operations of the document, ordered by path, then by
+// method.
+func Operations() []Operation {
 	ops, err := parseOperations(document)
 	if err != nil {
 		// The document is part of the binary: only a broken build gets here.
 		panic(fmt.Sprintf("contract: %v", err))
 	}
 	return ops
-})
-
-// Operations returns all operations of the document, ordered by path, then by
-// method. The caller owns the returned slice.
-func Operations() []Operation { return slices.Clone(operations()) }
+}
 
 func parseOperations(document []byte) ([]Operation, error) {
 	var doc struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -114,10 +115,9 @@ func (e *Error) Issues() []Issue {
 		return found
 	case map[string]any:
 		var found []Issue
-		for field, text := range issues {
-			found = append(found, Issue{Field: field, Message: joinText(text, "; ")})
+		for _, field := range slices.Sorted(maps.Keys(issues)) {
+			found = append(found, Issue{Field: field, Message: joinText(issues[field], "; ")})
 		}
-		slices.SortFunc(found, func(a, b Issue) int { return strings.Compare(a.Field, b.Field) })
 		return found
 	}
 	return nil

@@ -86,6 +86,7 @@ func TestPlanArguments(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
 	noSet := types.SetNull(types.StringType)
+	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
 	query := func(gpu, order types.String) types.Object {
 		values := map[string]attr.Value{}
 		for name, kind := range queryType {

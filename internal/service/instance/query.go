@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -45,9 +44,6 @@ func queryAttribute() schema.SingleNestedAttribute {
 		Attributes: arguments,
 	}
 }
-
-// queryType is the type of offer_query, for a null of it.
-var queryType = queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
 
 // readQuery takes the object apart. What is unknown in it filters nothing.
 func readQuery(ctx context.Context, object types.Object) (queryModel, diag.Diagnostics) {
