@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +13,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-
-	"github.com/spf13/cobra"
 )
 
 // Exit codes.
@@ -21,6 +20,9 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 )
+
+// program is what the binary is called.
+const program = "terraform-provider-gpurent"
 
 // version is set by the release build.
 var version = "dev"
@@ -30,69 +32,47 @@ var version = "dev"
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot()
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	working := false
-	noteWork(root, &working)
-	called, err := root.ExecuteContextC(ctx)
+	called, rest := find(args)
+	err := called.run(ctx, rest, stdout, stderr)
 	var usage *usageError
 	switch {
 	case err == nil:
 		return 0
-	case working && !errors.As(err, &usage):
+	case errors.As(err, &usage):
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), called.path())
+		return exitUsage
+	default:
 		fmt.Fprintln(stderr, "Error:", err)
 		return exitFailure
-	default:
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), called.CommandPath())
-		return exitUsage
 	}
 }
 
-// usageError is an error about how a command was called that its own work found.
-type usageError struct{ error }
+// commands are those for people, in the order of their help.
+func commands() []command {
+	return []command{simulatorCommand(), versionCommand()}
+}
 
-// noteWork notes when a command's own work begins: an error before that is
-// about how it was called.
-func noteWork(command *cobra.Command, working *bool) {
-	if work := command.RunE; work != nil {
-		command.RunE = func(cmd *cobra.Command, args []string) error {
-			*working = true
-			return work(cmd, args)
-		}
-	}
-	for _, sub := range command.Commands() {
-		noteWork(sub, working)
+// rootCommand is the program without a command: the plugin.
+func rootCommand() command {
+	return command{
+		long: "Terraform and OpenTofu provider for rented GPU servers. Without a command this is a plugin: Terraform and OpenTofu start it themselves.",
+		prepare: func(flags *flag.FlagSet) work {
+			debugger := flags.Bool("debug", false, "run as a plugin that a debugger can attach to")
+			return func(context.Context, io.Writer, io.Writer) error { return servePlugin(*debugger) }
+		},
 	}
 }
 
-func newRoot() *cobra.Command {
-	var debugger bool
-	root := &cobra.Command{
-		Use:           "terraform-provider-gpurent",
-		Short:         "Terraform and OpenTofu provider for rented GPU servers",
-		Long:          "Without a command this is a plugin: Terraform and OpenTofu start it themselves.",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(*cobra.Command, []string) error { return servePlugin(debugger) },
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.Flags().BoolVar(&debugger, "debug", false, "run as a plugin that a debugger can attach to")
-	root.AddCommand(newSimulator(), newVersion())
-	return root
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "terraform-provider-gpurent", fullVersion())
-			return err
+func versionCommand() command {
+	return command{
+		name:  "version",
+		short: "Print the version",
+		prepare: func(*flag.FlagSet) work {
+			return func(_ context.Context, stdout, _ io.Writer) error {
+				_, err := fmt.Fprintln(stdout, program, fullVersion())
+				return err
+			}
 		},
 	}
 }

@@ -36,10 +36,12 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 		{"version", "now"},
 		{"simulator", "--clock", "sun"},
 		{"simulator", "--boot", "soon"},
+		{"simulator", "--boot"},
 		{"simulator", "--seed", "-1"},
 		{"simulator", "--time-scale", "-2"},
 		{"simulator", "--api-key", "short"},
 		{"simulator", "extra"},
+		{"help", "simulate"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := cli.Main(args, &stdout, &stderr)
@@ -54,10 +56,13 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 }
 
 func TestVersionAndHelp(t *testing.T) {
-	for argument, want := range map[string]string{"version": "terraform-provider-gpurent ", "--help": "simulator"} {
+	for line, want := range map[string]string{
+		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ",
+		"version --help": "Print the version", "help simulator": "--time-scale float", "simulator -h": "(default 127.0.0.1:0)",
+	} {
 		var stdout, stderr bytes.Buffer
-		if code := cli.Main([]string{argument}, &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", argument, code, &stdout, &stderr)
+		if code := cli.Main(strings.Fields(line), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) || stderr.Len() > 0 {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", line, code, &stdout, &stderr)
 		}
 	}
 }
