@@ -6,8 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -31,7 +32,7 @@ func simulatorCommand() command {
 			config := new(simulator.Config)
 			simulatorFlags(flags, config)
 			return func(ctx context.Context, stdout, stderr io.Writer) error {
-				config.Log = slog.New(slog.NewTextHandler(stderr, nil))
+				config.Log = hclog.New(&hclog.LoggerOptions{Output: stderr, Level: hclog.Info})
 				if err := config.Validate(); err != nil {
 					return &usageError{err}
 				}

@@ -3,10 +3,11 @@ package simulator
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"net/http"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // The two kinds of clock a [Config] can name.
@@ -76,7 +77,7 @@ type Config struct {
 	// digits. "" generates one.
 	APIKey string
 	// Log receives what the simulator has to say; nil discards it. No secret is ever logged.
-	Log *slog.Logger
+	Log hclog.Logger
 	// Wrap goes around the service under /api/v1 and nothing else; nil wraps nothing. Faults stand outside of it, as the
 	// network does: what a fault answers is not the service's word. The wrapper must hand on the request's context.
 	Wrap func(http.Handler) http.Handler
@@ -142,7 +143,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen, secretBodyLen)
 	}
 	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
+		c.Log = hclog.NewNullLogger()
 	}
 	return c, nil
 }

@@ -3,15 +3,16 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // TestPanicIsAnInternalError breaks the world from inside; nothing that a client sends is known to.
 func TestPanicIsAnInternalError(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := New(Config{Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/hashicorp/go-hclog"
 )
 
 // closeTimeout bounds how long Close waits for requests that are being served.
@@ -86,7 +86,7 @@ func listen(ctx context.Context, c Config) (*Server, error) {
 			IdleTimeout:       2 * time.Minute,
 			MaxHeaderBytes:    64 << 10,
 			BaseContext:       func(net.Listener) context.Context { return serving },
-			ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+			ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 		},
 		cancel: cancel,
 		served: make(chan error, 1),

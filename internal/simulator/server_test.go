@@ -2,11 +2,12 @@ package simulator_test
 
 import (
 	"bytes"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -67,7 +68,7 @@ func TestWrapMayCutTheConnection(t *testing.T) {
 func TestSecretsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	r := newRig(t, func(c *simulator.Config) {
-		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	})
 	secrets := []string{testKey, r.newKey("user:read")}
 	d := r.login()

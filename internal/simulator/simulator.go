@@ -2,13 +2,14 @@ package simulator
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
@@ -17,7 +18,7 @@ import (
 // goroutine, also while it serves.
 type Simulator struct {
 	config  Config
-	log     *slog.Logger
+	log     hclog.Logger
 	handler http.Handler
 	// requestSeq numbers requests; it is apart from the ids of the world, which must not depend on how often a client asks.
 	requestSeq  atomic.Uint64

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	html "html/template"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"strconv"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // DevicePath is where the page is that approves device logins.
@@ -21,7 +22,7 @@ type Options struct {
 	// Russian tells whether an Accept-Language header asks for Russian rather than English.
 	Russian func(acceptLanguage string) bool
 	// Log receives what goes wrong. No secret is logged.
-	Log *slog.Logger
+	Log hclog.Logger
 }
 
 //go:embed pages assets

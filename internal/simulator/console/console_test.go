@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
@@ -38,7 +39,7 @@ func pages(service console.Service, guard bool) http.Handler {
 	return console.New(service, console.Options{
 		Guard:   func(*http.Request) bool { return guard },
 		Russian: func(header string) bool { return !strings.HasPrefix(header, "en") },
-		Log:     slog.New(slog.DiscardHandler),
+		Log:     hclog.NewNullLogger(),
 	})
 }
 
