@@ -20,6 +20,8 @@ require (
 	github.com/oasdiff/yaml3 v0.0.14
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.58.0
+	google.golang.org/grpc v1.79.3
+	google.golang.org/protobuf v1.36.11
 	pgregory.net/rapid v1.3.0
 )
 
@@ -74,6 +76,4 @@ require (
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/appengine v1.6.8 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20251202230838-ff82c1b0f217 // indirect
-	google.golang.org/grpc v1.79.3 // indirect
-	google.golang.org/protobuf v1.36.11 // indirect
 )
