@@ -64,7 +64,8 @@ type wait struct {
 func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) error {
 	began := time.Now()
 	for attempt := 0; ; attempt++ {
-		due := time.Now().Add(w.vary(what.backoff(attempt)))
+		asked := time.Now()
+		due := asked.Add(w.vary(what.backoff(attempt)))
 		if usual := began.Add(what.habit.usual()); usual.After(due) {
 			due = usual
 		}
@@ -73,7 +74,8 @@ func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) e
 			return err
 		}
 		done, err := what.check(ctx, seen.inst, seen.err)
-		if done && err == nil && !time.Now().Before(due) {
+		if late := time.Since(due); done && err == nil && late >= 0 && late < due.Sub(asked)/2 {
+			// A look on behalf of others, or one that had to wait itself, says less.
 			what.habit.learn(time.Since(began))
 		}
 		if done || err != nil {

@@ -1,10 +1,12 @@
 package instance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
@@ -181,4 +184,105 @@ func TestWatcherWakesForTheImpatient(t *testing.T) {
 	if err := <-patient; err != nil {
 		t.Error(err) // it was answered by the same look
 	}
+}
+
+// bootService is a service whose servers boot in a time, and whose answers can be held
+// back.
+type bootService struct {
+	boot time.Duration
+
+	mu      sync.Mutex
+	began   map[string]time.Time
+	blocked time.Time // nothing is answered before
+	looks   int
+}
+
+func (s *bootService) RoundTrip(req *http.Request) (*http.Response, error) {
+	time.Sleep(time.Until(s.blocked))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	view := func(id string) map[string]any {
+		status := "starting"
+		if time.Since(s.began[id]) >= s.boot {
+			status = "running"
+		}
+		return map[string]any{"id": id, "status": status, "type": "on_demand"}
+	}
+	var answer any
+	if id, one := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); one {
+		answer = view(id)
+	} else {
+		all := []any{}
+		for id := range s.began {
+			all = append(all, view(id))
+		}
+		answer = map[string]any{"data": all, "next_cursor": nil}
+	}
+	body, err := json.Marshal(answer)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
+}
+
+// create adds servers and waits until they run; it returns how long that took.
+func (s *bootService) create(t *testing.T, w *watcher, h *habit, client *rental.Client, names string, count int) time.Duration {
+	began := time.Now()
+	var all sync.WaitGroup
+	for n := range count {
+		id := fmt.Sprint(names, n)
+		s.mu.Lock()
+		s.began[id] = time.Now()
+		s.mu.Unlock()
+		all.Go(func() {
+			what := untilRunning(id, poll.Growing(5*time.Second))
+			what.habit = h
+			if err := w.until(t.Context(), client, what); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(began)
+}
+
+// One after the other, fleets boot: the first is looked at until it is there, the
+// next ones when they should be.
+func TestWatcherLearnsHowLongABootTakes(t *testing.T) {
+	for _, boot := range []time.Duration{3 * time.Second, 9500 * time.Millisecond, 40 * time.Second} {
+		t.Run(boot.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &bootService{boot: boot, began: map[string]time.Time{}}
+				client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: s})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var w watcher
+				var h habit
+				s.create(t, &w, &h, client, "first", 10)
+				for wave := range 5 {
+					s.looks = 0
+					took := s.create(t, &w, &h, client, fmt.Sprint("wave", wave, "-"), 10)
+					if s.looks > 1 || took > boot*2+5*time.Second {
+						t.Errorf("wave %d took %s and %d looks", wave, took, s.looks)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A look that had to wait for the request limit says nothing about boots.
+func TestWatcherLearnsNothingFromALateLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &bootService{boot: 8 * time.Second, began: map[string]time.Time{}, blocked: time.Now().Add(time.Minute)}
+		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: s, RequestTimeout: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w watcher
+		var h habit
+		s.create(t, &w, &h, client, "first", 10)
+		if took := s.create(t, &w, &h, client, "second", 10); took > 15*time.Second {
+			t.Errorf("servers that boot in 8 s were waited for %s", took)
+		}
+	})
 }
