@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"internal/contract/contracttest": {"internal/contract"},
 	"internal/acctest":               {"internal/provider", "internal/simulator", "internal/contract/contracttest"},
 	"internal/tools/*":               {"internal/tools/*"},
+	"internal/bench":                 {"internal/simulator", "internal/tools/*"},
 }
 
 func TestImportRule(t *testing.T) {
@@ -57,6 +58,8 @@ func TestImportRuleForbidsWhatItShould(t *testing.T) {
 		{"internal/tfkit", "internal/service/instance"},
 		{"internal/provider", "internal/simulator"},
 		{".", "internal/provider"},
+		{"internal/bench", "internal/rental"},
+		{"internal/cli", "internal/bench"},
 	} {
 		if allowed(forbidden[0], forbidden[1]) {
 			t.Errorf("%s may import %s", forbidden[0], forbidden[1])

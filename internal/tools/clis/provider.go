@@ -23,17 +23,28 @@ type Installed struct {
 	Config string
 }
 
-// Install builds the provider of the module in root into the given folder.
-func Install(ctx context.Context, root, folder string) (Installed, error) {
+// Install builds the provider of the module in root into the given folder, with
+// any further flags of go build.
+func Install(ctx context.Context, root, folder string, flags ...string) (Installed, error) {
 	installed := Installed{
 		Binary: filepath.Join(folder, executable(program)),
 		Config: filepath.Join(folder, "cli.tfrc"),
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", installed.Binary, ".") //nolint:gosec // every argument is ours
-	cmd.Dir = root
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return Installed{}, fmt.Errorf("go build: %w\n%s", err, output)
+	if err := Build(ctx, root, ".", installed.Binary, flags...); err != nil {
+		return Installed{}, err
 	}
 	config := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n", folder)
 	return installed, os.WriteFile(installed.Config, []byte(config), configMode)
+}
+
+// Build builds a main package, such as "./internal/tools/demo", of the module in
+// root into a file.
+func Build(ctx context.Context, root, name, file string, flags ...string) error {
+	arguments := append(append([]string{"build"}, flags...), "-o", file, name)
+	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // every argument is ours
+	cmd.Dir = root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, output)
+	}
+	return nil
 }
