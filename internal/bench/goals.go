@@ -210,10 +210,10 @@ func (j *judgement) sharedKey() {
 	for _, work := range []string{workSpent, workRefreshTogether, workCreateTogether} {
 		rows := j.rows(func(c Cell) bool { return c.Work == work })
 		if len(rows) == 0 {
-			j.add(true, work+": exit 0", "", false)
+			j.add(true, work+": exit 0, nothing lost", "", false)
 		}
 		for _, row := range rows {
-			j.add(true, fmt.Sprintf("%s, %s: exit 0", work, row.Limiter),
+			j.add(true, fmt.Sprintf("%s, %s: exit 0, nothing lost", work, row.Limiter),
 				fmt.Sprintf("exit %d, %.1f s, %s, %d x 429", row.Exit, row.WallS, plural(row.Requests.All, "request"), row.Requests.Limited), row.Exit == 0)
 		}
 	}
