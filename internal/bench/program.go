@@ -37,8 +37,9 @@ const (
 	protocol                     = 6
 )
 
-// stripped are the flags of a release build.
-var stripped = []string{"-trimpath", "-ldflags=-s -w"}
+// stripped are the flags of a release build, but for -trimpath, which would have
+// everything compiled once more.
+var stripped = []string{"-tags=grpcnotrace", "-ldflags=-s -w"}
 
 // Program is the provider as a program, as it is released.
 type Program struct {
@@ -84,7 +85,7 @@ func measureProgram(ctx context.Context, root, folder string, out io.Writer) (*P
 	if err != nil {
 		return nil, err
 	}
-	measured := &Program{SizeMB: rounded(float64(size.Size())/1e6, 1), Schema: answers[0]}
+	measured := &Program{SizeMB: rounded(float64(size.Size())/1e6, 2), Schema: answers[0]}
 	if len(answers) > 1 {
 		measured.Nothing = &answers[1]
 	}

@@ -38,11 +38,12 @@ func Install(ctx context.Context, root, folder string, flags ...string) (Install
 }
 
 // Build builds a main package, such as "./internal/tools/demo", of the module in
-// root into a file.
+// root into a file. Like the releases it needs no C compiler.
 func Build(ctx context.Context, root, name, file string, flags ...string) error {
 	arguments := append(append([]string{"build"}, flags...), "-o", file, name)
 	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // every argument is ours
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, output)
 	}
