@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
@@ -26,6 +27,8 @@ type bench struct {
 	fleets   map[fleetKey]*workspace
 	places   int // workspaces made so far
 	results  Results
+
+	mu       sync.Mutex
 	troubles []error
 }
 
@@ -37,8 +40,9 @@ type group []member
 // measurement; the CLI's exit code is part of the sample.
 type member struct {
 	cell    Cell
-	once    bool          // whatever -repeat says: it takes a minute or more
-	takes   time.Duration // about
+	once    bool                  // whatever -repeat says: it takes a minute or more
+	takes   time.Duration         // about
+	prepare func(context.Context) // what would disturb others that are measured meanwhile; may be nil
 	measure func(context.Context) (sample, error)
 }
 
@@ -91,7 +95,7 @@ func (b *bench) prepare(ctx context.Context, root string) (err error) {
 // groups is everything there is to measure that -only and -quick leave.
 func (b *bench) groups() []group {
 	var kept []group
-	for _, all := range [][]group{b.controls(), b.refreshes(), b.others(), b.lives()} {
+	for _, all := range [][]group{b.controls(), b.refreshes(), b.plans(), b.others(), b.lives()} {
 		for _, g := range all {
 			var wanted group
 			for _, m := range g {
@@ -126,22 +130,24 @@ func (b *bench) runAll(ctx context.Context, groups []group) error {
 func (b *bench) runGroup(ctx context.Context, g group) []Row {
 	samples := make([][]sample, len(g))
 	failed := make([]bool, len(g))
-	for round := range b.repeat {
+	take := func(i int) {
+		s, err := g[i].measure(ctx)
+		if err == nil {
+			samples[i] = append(samples[i], s)
+		}
+		if err == nil && s.exit != 0 {
+			err = fmt.Errorf("exit code %d\n%s", s.exit, tail(s.output))
+		}
+		if err != nil && ctx.Err() == nil {
+			failed[i] = true
+			b.trouble(fmt.Errorf("%s: %w", g[i].cell, err))
+		}
+	}
+	b.takeWaiting(ctx, g, take)
+	for range b.repeat {
 		for _, i := range rand.Perm(len(g)) {
-			m := g[i]
-			if failed[i] || m.once && round > 0 || ctx.Err() != nil {
-				continue
-			}
-			s, err := m.measure(ctx)
-			if err == nil {
-				samples[i] = append(samples[i], s)
-			}
-			if err == nil && s.exit != 0 {
-				err = fmt.Errorf("exit code %d\n%s", s.exit, tail(s.output))
-			}
-			if err != nil && ctx.Err() == nil {
-				failed[i] = true
-				b.trouble(fmt.Errorf("%s: %w", m.cell, err))
+			if !g[i].once && !failed[i] && ctx.Err() == nil {
+				take(i)
 			}
 		}
 	}
@@ -154,9 +160,28 @@ func (b *bench) runGroup(ctx context.Context, g group) []Row {
 	return rows
 }
 
+// takeWaiting measures those that are measured once, all at the same time: they do
+// nothing but wait for the limit, each for that of a service of its own.
+func (b *bench) takeWaiting(ctx context.Context, g group, take func(int)) {
+	for _, m := range g {
+		if m.once && m.prepare != nil {
+			m.prepare(ctx)
+		}
+	}
+	var waiting sync.WaitGroup
+	for i, m := range g {
+		if m.once {
+			waiting.Go(func() { take(i) })
+		}
+	}
+	waiting.Wait()
+}
+
 // trouble is told at once and makes the whole run fail at its end: what can be
 // measured still is.
 func (b *bench) trouble(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.troubles = append(b.troubles, err)
 	fmt.Fprintf(b.out, "FAILED %v\n", err)
 }

@@ -9,8 +9,9 @@ import (
 
 // The works that are measured.
 const (
-	workControl         = "control" // one and the same thing, twice
-	workRefresh         = "refresh"
+	workControl         = "control"       // one and the same thing, twice
+	workRefresh         = "refresh"       // nothing but that
+	workPlan            = "plan"          // a refresh, and a plan that finds nothing to do
 	workSmall           = "refresh-small" // keys and templates
 	workSpent           = "refresh-spent" // after somebody else has used the limit up
 	workRefreshTogether = "refresh-together"

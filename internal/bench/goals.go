@@ -234,7 +234,7 @@ func (j *judgement) program() {
 	j.add(false, "stripped binary: ≤ 20 MB", size, megabytes <= 20)
 	j.add(false, "schema: ≤ 1.3 times the time of a provider that does nothing", schema, times <= 1.3)
 	j.add(false, "schema: ≤ 1.15 times its memory", memory, more <= 1.15)
-	row, ok := j.row(Cell{workRefresh, memoryCount, 10, limitNone, 0, readShared})
+	row, ok := j.row(Cell{workPlan, memoryCount, 10, limitWindow, 0, readShared})
 	peak := ""
 	if ok {
 		peak = fmt.Sprintf("%.1f MB", row.PeakMB)

@@ -27,15 +27,15 @@ func newProgress(out io.Writer, groups []group, repeat int) *progress {
 
 // guess is how long a group may take.
 func (p *progress) guess(g group) time.Duration {
-	var sum time.Duration
+	var sum, waiting time.Duration
 	for _, m := range g {
 		if m.once {
-			sum += m.takes
+			waiting = max(waiting, m.takes)
 		} else {
 			sum += m.takes * time.Duration(p.repeat)
 		}
 	}
-	return sum
+	return sum + waiting
 }
 
 func (p *progress) begin(g group) {

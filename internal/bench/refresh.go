@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -98,8 +99,18 @@ func (b *bench) refreshes() []group {
 			}
 		}
 	}
-	if !b.quick {
-		groups = append(groups, group{b.refresh(Cell{workRefresh, memoryCount, 10, limitNone, 0, readShared}, readShared)})
+	return groups
+}
+
+// plans are what most commands begin with.
+func (b *bench) plans() []group {
+	var groups []group
+	for _, n := range []int{1, 40, manyServers, memoryCount, tooMany} {
+		if b.quick && n > manyServers {
+			continue
+		}
+		c := Cell{workPlan, n, 10, limitWindow, 0, ""}
+		groups = append(groups, group{b.plan(c.as(readShared), readShared), b.plan(c.as(readNothing), readNothing)})
 	}
 	return groups
 }
@@ -117,14 +128,30 @@ func (b *bench) besideReferences(c Cell) group {
 	return append(g, naive)
 }
 
-// refresh is a plan that has nothing to do: the configuration is the state.
+// refresh reads all servers and finds the configuration, the state and the service
+// alike.
 func (b *bench) refresh(c Cell, reads string) member {
-	return member{cell: c, takes: refreshTakes(c, reads), measure: func(ctx context.Context) (sample, error) {
+	return b.look(c, reads, refreshArgs(c.Parallelism))
+}
+
+// plan is a refresh with a plan that has nothing to do.
+func (b *bench) plan(c Cell, reads string) member { return b.look(c, reads, planArgs(c.Parallelism)) }
+
+func (b *bench) look(c Cell, reads string, args []string) member {
+	prepare := func(ctx context.Context) {
+		if _, err := b.fleet(ctx, c); err != nil && ctx.Err() == nil {
+			b.trouble(err)
+		}
+	}
+	return member{cell: c, takes: refreshTakes(c, reads), prepare: prepare, measure: func(ctx context.Context) (sample, error) {
 		place, err := b.fleet(ctx, c)
 		if err != nil {
 			return sample{}, err
 		}
-		s, err := observe(ctx, place, c, reads, planArgs(c.Parallelism)...)
+		s, err := observe(ctx, place, c, reads, args...)
+		if err == nil && s.exit == 0 && !strings.Contains(s.output, "No changes") {
+			err = fmt.Errorf("it found changes:\n%s", tail(s.output))
+		}
 		if err != nil {
 			return s, err
 		}

@@ -90,7 +90,7 @@ func markdown(r Results) string {
 		}
 		out.WriteString(" |\n")
 	}
-	fmt.Fprintf(&out, "\nMeasured with %s on %s: medians of `plan -parallelism=10` against the simulator on the same machine.\n", cliName(r.CLI), plural(r.CPUs, "processor"))
+	fmt.Fprintf(&out, "\nMeasured with %s on %s: medians of `plan -refresh-only -parallelism=10` against the simulator on the same machine.\n", cliName(r.CLI), plural(r.CPUs, "processor"))
 	return out.String()
 }
 

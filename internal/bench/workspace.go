@@ -131,6 +131,11 @@ func planArgs(parallelism int) []string {
 	return []string{"plan", "-input=false", "-no-color", "-detailed-exitcode", parallel(parallelism)}
 }
 
+// refreshArgs reads everything and plans nothing.
+func refreshArgs(parallelism int) []string {
+	return []string{"plan", "-refresh-only", "-input=false", "-no-color", parallel(parallelism)}
+}
+
 func saveArgs(parallelism int, file string, extra ...string) []string {
 	return append([]string{"plan", "-input=false", "-no-color", "-out=" + file, parallel(parallelism)}, extra...)
 }
