@@ -159,7 +159,8 @@ func (j *judgement) worst(goal string, rows []Row, limit float64, value func(Row
 }
 
 // creation judges a creation or destruction in all configurations, as a whole
-// apply and as that of a saved plan.
+// apply and as that of a saved plan. Looks at the market and the money, which every
+// user may turn off, come on top.
 func (j *judgement) creation(c Cell, requests int, seconds float64) {
 	rows := j.lives(c)
 	if len(rows) == 0 {
@@ -167,7 +168,7 @@ func (j *judgement) creation(c Cell, requests int, seconds float64) {
 	}
 	for _, row := range rows {
 		about := lifeName(row.Cell)
-		j.add(true, fmt.Sprintf("%s: exit 0, ≤ %d requests, no 429", about, requests),
+		j.add(row.Variant == noLooks, fmt.Sprintf("%s: exit 0, ≤ %d requests, no 429", about, requests),
 			fmt.Sprintf("exit %d, %s, %d x 429", row.Exit, plural(row.Requests.All, "request"), row.Requests.Limited),
 			row.Exit == 0 && row.Requests.All <= requests && row.Requests.Limited == 0)
 		j.wall(about, row, seconds)

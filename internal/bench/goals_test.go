@@ -14,7 +14,8 @@ func measured() Results {
 	add := func(c Cell, wall, cpu float64, requests int) {
 		r.Rows = append(r.Rows, Row{Cell: c, Runs: 1, WallS: wall, CPUMS: cpu, PeakMB: 90, Requests: Tally{All: requests}})
 	}
-	for n, requests := range map[int]int{1: 1, manyServers: 2, memoryCount: 4, tooMany: 6} {
+	add(Cell{workPlan, memoryCount, 10, limitWindow, 0, readShared}, 3, 100, 4)
+	for n, requests := range map[int]int{1: 1, manyServers: 2, tooMany: 6} {
 		for _, limiter := range []string{limitNone, limitWindow, limitBucket} {
 			c := Cell{workRefresh, n, 10, limiter, 0, ""}
 			add(c.as(readShared), 1.2, 105, requests)
