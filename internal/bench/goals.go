@@ -168,7 +168,8 @@ func (j *judgement) creation(c Cell, requests int, seconds float64) {
 	}
 	for _, row := range rows {
 		about := lifeName(row.Cell)
-		j.add(row.Variant == noLooks, fmt.Sprintf("%s: exit 0, ≤ %d requests, no 429", about, requests),
+		looks := row.Variant == defaults && strings.HasPrefix(row.Work, workCreate)
+		j.add(!looks, fmt.Sprintf("%s: exit 0, ≤ %d requests, no 429", about, requests),
 			fmt.Sprintf("exit %d, %s, %d x 429", row.Exit, plural(row.Requests.All, "request"), row.Requests.Limited),
 			row.Exit == 0 && row.Requests.All <= requests && row.Requests.Limited == 0)
 		j.wall(about, row, seconds)
