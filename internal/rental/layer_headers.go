@@ -2,7 +2,8 @@ package rental
 
 import "net/http"
 
-// authorizeLayer adds the key to all but public operations.
+// authorizeLayer adds the key to all but public operations. What a key sees must be as new as its last write: the service lets templates
+// be kept for a minute, and a template that was just made would look as if it were gone.
 type authorizeLayer struct {
 	next   http.RoundTripper
 	apiKey string
@@ -14,6 +15,7 @@ func (l authorizeLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = req.Clone(req.Context())
 	req.Header.Set("Authorization", "Bearer "+l.apiKey)
+	req.Header.Set("Cache-Control", "no-cache")
 	return l.next.RoundTrip(req)
 }
 

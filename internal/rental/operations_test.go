@@ -188,13 +188,15 @@ func TestOperations(t *testing.T) {
 					"method": r.Method, "target": r.RequestURI, "body": string(body), "key": r.Header.Get("Idempotency-Key"),
 					"authorization": r.Header.Get("Authorization"), "language": r.Header.Get("Accept-Language"),
 					"agent": r.Header.Get("User-Agent"), "type": r.Header.Get("Content-Type"), "accept": r.Header.Get("Accept"),
+					"cache": r.Header.Get("Cache-Control"),
 				}
 				want := map[string]string{
 					"method": op.method, "target": "/api/v1" + op.target, "body": op.body, "key": op.key,
 					"authorization": "Bearer " + canary, "language": "en", "agent": "test/1", "type": "", "accept": "application/json",
+					"cache": "no-cache",
 				}
 				if op.public {
-					want["authorization"] = ""
+					want["authorization"], want["cache"] = "", ""
 				}
 				if op.body != "" {
 					want["type"] = "application/json"
