@@ -1,8 +1,10 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -98,6 +100,9 @@ func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *
 	if len(twins) == 0 {
 		return
 	}
+	slices.SortFunc(twins, func(a, b rental.Instance) int { // what a killed run has left is among the newest
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	text := twinText(name, twins, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, twins[0], plan)
 	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already bears this name", twins[0].ID), text)
 }
