@@ -17,6 +17,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -82,7 +84,8 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, arg
 		return err
 	}
 	begin := time.Now()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-parallel=" + atOnce, "-run=^" + tests}, arguments...)...) //nolint:gosec // who runs this may run anything
+	packages := strconv.Itoa(runtime.NumCPU() + 1)                                                                                                                   // at once: some of them mostly wait
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-p=" + packages, "-parallel=" + atOnce, "-run=^" + tests}, arguments...)...) //nolint:gosec // who runs this may run anything
 	cmd.Dir = root
 	cmd.Env = clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path)
 	if host := cli.ProviderHost(); host != "" {
