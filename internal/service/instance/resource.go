@@ -122,32 +122,37 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	var seen *rental.Instance
 	if !plan.Name.Equal(state.Name) {
-		_, err := r.Meta.Client.UpdateInstance(ctx, state.ID.ValueString(), rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()})
+		inst, err := r.Meta.Client.UpdateInstance(ctx, state.ID.ValueString(), rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()})
 		if err != nil {
 			tfkit.AddError(&resp.Diagnostics, "rename instance "+state.ID.ValueString(), err, "name")
 			return
 		}
-		state.Name = plan.Name
+		state.Name, seen = plan.Name, &inst
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	}
 	if !plan.Status.IsUnknown() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	r.converge(ctx, state, plan, timeout, resp)
+	r.converge(ctx, state, plan, seen, timeout, resp)
 }
 
-// converge brings an existing server to where the plan wants it.
-func (r *instanceResource) converge(ctx context.Context, state, plan model, timeout time.Duration, resp *resource.UpdateResponse) {
+// converge brings an existing server to where the plan wants it. seen is the server
+// as it was just told; nil when nothing was asked yet.
+func (r *instanceResource) converge(ctx context.Context, state, plan model, seen *rental.Instance, timeout time.Duration, resp *resource.UpdateResponse) {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString())
-	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
-		return
+	if seen == nil {
+		inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString())
+		if err != nil {
+			tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
+			return
+		}
+		seen = &inst
 	}
-	inst, err = r.settlerFor(plan).settle(waitCtx, inst)
+	inst, err := r.settlerFor(plan).settle(waitCtx, *seen)
 	if err != nil {
 		r.reportUpdateWait(ctx, &resp.Diagnostics, inst, timeout, err)
 	}

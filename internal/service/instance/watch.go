@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +22,11 @@ type watcher struct {
 	looking bool // a round is under way or due; it looks after who came meanwhile
 	pages   int  // of the last listing
 	wake    chan struct{}
-	tempo   float64 // by which pauses are multiplied until the next look; 0 until drawn
+	last    map[string]rental.Instance // of the last listing
+	listed  time.Time                  // when that began
+	firsts  int                        // first looks since then that found no listing
+	first   time.Time                  // when the last of them began
+	tempo   float64                    // by which pauses are multiplied until the next look; 0 until drawn
 }
 
 // glanceAt is one who waits for the next look at a server.
@@ -33,6 +38,8 @@ type glanceAt struct {
 	// endAwaited: its destruction was accepted, so that its absence from the
 	// active servers is proof enough.
 	endAwaited bool
+	// crowded: others have just looked alone, one after the other.
+	crowded bool
 }
 
 // look asks for the one server, for as long as it is waited for.
@@ -95,13 +102,39 @@ func (w *watcher) vary(pause time.Duration) time.Duration {
 	return time.Duration(float64(pause) * w.tempo)
 }
 
-// now looks at a server at once, together with everybody else who wants to.
+// recently is how old a listing may be from which a server is taken that this run has
+// not touched yet.
+const recently = 10 * time.Second
+
+// now looks at a server before anything is done to it: in the listing that others
+// have just read, or else at once, together with everybody else who wants to.
 func (w *watcher) now(ctx context.Context, client *rental.Client, id string) (rental.Instance, error) {
-	seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: id, due: time.Now(), found: make(chan sighted, 1)})
+	w.mu.Lock()
+	inst, there := w.last[id]
+	there = there && time.Since(w.listed) <= recently
+	crowded := w.crowded(!there)
+	w.mu.Unlock()
+	if there {
+		return inst, nil
+	}
+	seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: id, due: time.Now(), found: make(chan sighted, 1), crowded: crowded})
 	if err != nil {
 		return rental.Instance{}, err
 	}
 	return seen.inst, seen.err
+}
+
+// crowded notes a first look, and says whether so many were made that a listing is
+// cheaper: a CLI comes with one after the other.
+func (w *watcher) crowded(look bool) bool {
+	if time.Since(w.first) > recently {
+		w.firsts = 0
+	}
+	if look {
+		w.firsts++
+		w.first = time.Now()
+	}
+	return w.firsts > max(w.pages, 1)
 }
 
 // next waits for a look that begins after this call: at due, or earlier when
@@ -182,7 +215,7 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 	w.forget()
 	now := w.waiting
 	w.waiting, w.tempo = nil, 0
-	many := len(now) > max(w.pages, 1)
+	many := len(now) > max(w.pages, 1) || slices.ContainsFunc(now, func(g *glanceAt) bool { return g.crowded })
 	w.mu.Unlock()
 	if len(now) == 0 {
 		return
@@ -212,7 +245,7 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 }
 
 func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
-	active := map[string]rental.Instance{}
+	active, began := map[string]rental.Instance{}, time.Now()
 	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{}) {
 		if err != nil {
 			return nil, err
@@ -220,7 +253,7 @@ func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]r
 		active[inst.ID] = inst
 	}
 	w.mu.Lock()
-	w.pages = 1 + len(active)/maxPageSize
+	w.pages, w.last, w.listed = 1+len(active)/maxPageSize, active, began
 	w.mu.Unlock()
 	return active, nil
 }

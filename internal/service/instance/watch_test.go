@@ -286,3 +286,45 @@ func TestWatcherLearnsNothingFromALateLook(t *testing.T) {
 		}
 	})
 }
+
+// Many that are about to be changed are looked at once, wave after wave.
+func TestWatcherLooksOnceBeforeChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &bootService{began: map[string]time.Time{}}
+		for n := range 40 {
+			s.began[fmt.Sprint(n)] = time.Now()
+		}
+		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w watcher
+		look := func(from, to int) {
+			var all sync.WaitGroup
+			for n := from; n < to; n++ {
+				all.Go(func() {
+					if inst, err := w.now(t.Context(), client, fmt.Sprint(n)); err != nil || inst.ID != fmt.Sprint(n) {
+						t.Errorf("%d: %v, %v", n, inst.ID, err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		for _, test := range []struct {
+			name             string
+			pause            time.Duration
+			from, to, atMost int
+		}{
+			{"alone", 0, 0, 1, 1},
+			{"a wave", 0, 1, 20, 2},
+			{"the next", 5 * time.Second, 20, 40, 0},
+			{"a minute later", time.Minute, 0, 1, 1},
+		} {
+			time.Sleep(test.pause)
+			s.looks = 0
+			if look(test.from, test.to); s.looks > test.atMost {
+				t.Errorf("%s: %d requests, want at most %d", test.name, s.looks, test.atMost)
+			}
+		}
+	})
+}
