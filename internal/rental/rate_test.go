@@ -184,12 +184,12 @@ func TestRateBudgetGrid(t *testing.T) {
 							if l.served != requests {
 								t.Errorf("%d requests were served, want %d", l.served, requests)
 							}
-							mostRefused, mostTime := 0, floor*13/10+30*time.Second+10*late
+							mostRefused, mostTime := 0, floor*11/10+15*time.Second+10*late
 							if l.nextOnly || l.roundsDown {
 								mostRefused = 10 // it tells to come back before there is anything
 							}
 							if processes > 1 {
-								mostRefused = requests
+								mostRefused, mostTime = requests, mostTime+floor/2
 							}
 							if l.refused > mostRefused || took > mostTime {
 								t.Errorf("%d refused (most %d), %s (most %s)", l.refused, mostRefused, took, mostTime)

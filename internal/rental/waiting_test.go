@@ -249,3 +249,28 @@ func TestExponentialBackoff(t *testing.T) {
 		t.Error(strconv.Quote(pause.String()))
 	}
 }
+
+// A write counts when it has ended, whatever came of it: what was read before that may be older.
+func TestWritesAreCountedWhenTheyHaveEnded(t *testing.T) {
+	var client *Client
+	during := uint64(99)
+	s := &script{steps: []step{{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`}, {status: 404, body: errorBody(CodeNotFound)}}, seen: func(*http.Request) {
+		during = client.Writes("instances")
+	}}
+	client = connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+	if _, err := client.StopInstance(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if during != 0 || client.Writes("instances") != 1 {
+		t.Errorf("%d writes during the first, %d after it; want 0 and 1", during, client.Writes("instances"))
+	}
+	if _, err := client.StopInstance(t.Context(), "x"); err == nil {
+		t.Error("no error")
+	}
+	if _, err := client.GetInstance(t.Context(), "x"); err == nil {
+		t.Error("no error")
+	}
+	if got := client.Writes("instances"); got != 2 || client.Writes("templates") != 0 {
+		t.Errorf("%d writes, want 2: one failed, and a read is none", got)
+	}
+}

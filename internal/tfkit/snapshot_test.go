@@ -192,3 +192,22 @@ func TestSnapshotRequests(t *testing.T) {
 		})
 	}
 }
+
+// A listing answers for a while, and not for longer.
+func TestSnapshotAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &worldOf{things: map[string]int{"a": 1, "b": 1}, random: rand.New(rand.NewPCG(1, 1))}
+		source := w.source()
+		source.One = nil
+		var s Snapshot[versioned]
+		for _, test := range []struct {
+			pause time.Duration
+			want  int // requests so far
+		}{{0, 1}, {freshness - time.Second, 1}, {2 * time.Second, 2}} {
+			time.Sleep(test.pause)
+			if _, found, err := s.Find(t.Context(), source, "a"); !found || err != nil || len(w.asked) != test.want {
+				t.Errorf("%s later: found %t, %v, %d requests, want %d", test.pause, found, err, len(w.asked), test.want)
+			}
+		}
+	})
+}
