@@ -234,6 +234,11 @@ func (b *bench) tell(root string) error {
 	if err := writeResults(results, b.results); err != nil {
 		return err
 	}
+	if b.options.out == "" {
+		if err := writeSection(filepath.Join(root, filepath.FromSlash(committedGuide)), b.results); err != nil {
+			return err
+		}
+	}
 	drawn, err := plot(b.results)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-const defaultRepeat = 5
+const defaultRepeat = 3
 
 // options are the flags.
 type options struct {

@@ -12,6 +12,7 @@ import (
 const (
 	committedResults = "internal/bench/results/results.json"
 	committedPlot    = "templates/guides/at-scale.svg"
+	committedGuide   = "templates/guides/at-scale.md"
 
 	sharedMode = 0o644 // of files that are committed
 )

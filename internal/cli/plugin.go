@@ -19,14 +19,19 @@ const registryHost = "registry.terraform.io/"
 // long, and collecting it as eagerly as by default is a quarter of its work.
 const garbage = 400
 
+// roomy is how much memory, in bytes, may be taken for that. Beyond it garbage is
+// collected more often: a CI runner has better use for the rest.
+const roomy = 96 << 20
+
 // servePlugin hands over to the plugin protocol, which handles signals itself:
 // the CLI that started the plugin decides when it stops.
 func servePlugin(debugger bool) error {
 	if err := limitLog(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(garbage)
+		debug.SetMemoryLimit(roomy)
 	}
 	made, err := provider.Server(version)()
 	if err != nil {
