@@ -10,6 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// header begins every configuration.
 const header = `terraform {
   required_providers {
     gpurent = { source = "gpurent/gpurent" }
@@ -41,7 +42,7 @@ func servers(provider, name string, offers []string) string {
 	if name != "" {
 		name = fmt.Sprintf("  name     = \"%s-${count.index}\"\n", name)
 	}
-	return header + provider + fmt.Sprintf(`
+	return provider + fmt.Sprintf(`
 locals {
   offers = [%s]
 }
@@ -71,7 +72,7 @@ func smallThings() (string, error) {
 		}
 		lines[i] = strconv.Quote(line)
 	}
-	return header + fmt.Sprintf(`
+	return fmt.Sprintf(`
 locals {
   keys = [%s]
 }

@@ -1,14 +1,7 @@
-package main_test
+package main
 
 import (
-	"crypto/ed25519"
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
-
-	"golang.org/x/crypto/ssh"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -30,49 +23,44 @@ func startLarge(t *testing.T) *acctest.Env {
 	return env
 }
 
-// provider has the poll interval of a user, in the time of the simulator.
-func provider(env *acctest.Env, arguments string) string {
-	return fmt.Sprintf("provider \"gpurent\" {\n  base_url = %q\n  api_key = %q\n  poll_interval = \"2500ms\"\n  %s\n}\n", env.BaseURL, env.APIKey, arguments)
+// scaledProvider has the poll interval of a user, in the time of the simulator.
+const scaledProvider = `
+provider "gpurent" {
+  poll_interval = "2500ms"
 }
+`
 
 // counted runs a command and holds the number of its requests against a limit.
 func counted(t *testing.T, env *acctest.Env, what string, most int, run func()) {
 	t.Helper()
 	env.ClearRequests()
 	run()
-	requests := env.Requests()
-	kinds := map[string]int{}
-	for _, r := range requests {
-		kinds[fmt.Sprintf("%s %s %d", r.Method, strings.Join(strings.Split(r.Path, "/")[:2], "/"), r.Status)]++
+	made := count(env.Requests())
+	t.Logf("%s: %d requests, at most %d: %s", what, made.All, most, made)
+	if made.All > most {
+		t.Errorf("%s took %d requests, want at most %d: %s", what, made.All, most, made)
 	}
-	t.Logf("%s: %d requests, at most %d: %v", what, len(requests), most, kinds)
-	if len(requests) > most {
-		t.Errorf("%s took %d requests, want at most %d: %v", what, len(requests), most, kinds)
-	}
+}
+
+// rentable are the ids of the first offers.
+func rentable(env *acctest.Env, count int) []string {
+	var offers []string
+	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { offers = append(offers, o.ID) })
+	return offers[:count]
 }
 
 // A fleet lives its life with few requests beyond those that each server needs.
 func TestAccRequestsOfAFleet(t *testing.T) {
 	t.Parallel()
 	env := startLarge(t)
-	var offers []string
-	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { offers = append(offers, o.ID) })
-	list, err := json.Marshal(offers[:fleetSize])
-	if err != nil {
-		t.Fatal(err)
-	}
-	servers := func(count int) string {
-		return fmt.Sprintf("locals {\n  offers = %s\n}\nresource \"gpurent_instance\" \"gpu\" {\n  count = %d\n  name = \"gpu-${count.index}\"\n"+
-			"  offer_id = local.offers[count.index]\n  template = \"ubuntu\"\n  disk_gb = 20\n}\n", list, count)
-	}
-	w := env.Workspace(provider(env, "") + servers(fleetSize))
+	w := env.Workspace(servers(scaledProvider, "gpu", rentable(env, fleetSize)))
 	const parallel = "-parallelism=200"
 	counted(t, env, "planning 200 servers", 6, func() { w.Run("plan", "-out=plan", parallel) })
 	counted(t, env, "renting 200 servers", fleetSize+10, func() { w.Run("apply", parallel, "plan") })
 	for _, parallel := range []string{"-parallelism=10", "-parallelism=50"} {
 		counted(t, env, "refreshing 200 servers, "+parallel, 2, func() { w.Run("plan", "-detailed-exitcode", parallel) })
 	}
-	counted(t, env, "refreshing one", 1, func() { w.Run("plan", "-target=gpurent_instance.gpu[7]") })
+	counted(t, env, "refreshing one", 1, func() { w.Run("plan", "-target=gpurent_instance.server[7]") })
 	counted(t, env, "destroying 200 servers", fleetSize+6, func() { w.Run("destroy", "-auto-approve", parallel) })
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
@@ -83,37 +71,11 @@ func TestAccRequestsOfAFleet(t *testing.T) {
 func TestAccRequestsOfManyKeys(t *testing.T) {
 	t.Parallel()
 	env := startLarge(t)
-	var keys []string
-	for n := range uint64(fleetSize) {
-		public, err := ssh.NewPublicKey(ed25519.NewKeyFromSeed(binary.LittleEndian.AppendUint64(make([]byte, 24), n)).Public())
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys = append(keys, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public))))
-	}
-	list, err := json.Marshal(keys)
+	config, err := smallThings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := env.Workspace(provider(env, "") + fmt.Sprintf(`
-locals {
-  keys = %s
-}
-resource "gpurent_ssh_key" "all" {
-  count      = 200
-  public_key = local.keys[count.index]
-}
-resource "gpurent_template" "all" {
-  count = 20
-  name  = "template ${count.index}"
-  image = "registry.example/image:${count.index}"
-}
-resource "gpurent_api_key" "all" {
-  count  = 50
-  name   = "key ${count.index}"
-  scopes = ["instances:read"]
-}
-`, list))
+	w := env.Workspace(config)
 	w.Run("apply", "-auto-approve", "-parallelism=50")
 	counted(t, env, "refreshing 200 SSH keys, 20 templates and 50 API keys", 5, func() { w.Run("plan", "-detailed-exitcode") })
 }

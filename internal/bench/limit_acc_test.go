@@ -1,9 +1,6 @@
-package main_test
+package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 
@@ -27,18 +24,14 @@ func TestAccOneKeyForFourRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			env.SetRateLimit(0, 0)
-			var offers []string
-			acctest.List(env, "offers?limit=200", func(o acctest.Offer) { offers = append(offers, o.ID) })
-			env.SetRateLimit(120, 60)
-			spend(t, env, 120)
+			offers := rentable(env, runs*each)
+			env.SetRateLimit(perKey, perAddress)
+			for range perKey { // somebody else
+				acctest.Fetch[struct{}](env, "me")
+			}
 			var all sync.WaitGroup
 			for run := range runs {
-				list, err := json.Marshal(offers[run*each : (run+1)*each])
-				if err != nil {
-					t.Fatal(err)
-				}
-				w := env.Workspace(fmt.Sprintf("provider \"gpurent\" {\n  poll_interval = \"250ms\"\n}\nlocals {\n  offers = %s\n}\n"+
-					"resource \"gpurent_instance\" \"gpu\" {\n  count = %d\n  offer_id = local.offers[count.index]\n  template = \"ubuntu\"\n  disk_gb = 20\n}\n", list, each))
+				w := env.Workspace(servers("provider \"gpurent\" {\n  poll_interval = \"250ms\"\n}\n", "", offers[run*each:(run+1)*each]))
 				all.Go(func() {
 					if out, err := w.Try("apply", "-auto-approve", "-parallelism=50"); err != nil {
 						t.Errorf("run %d: %v\n%s", run, err, out)
@@ -51,35 +44,11 @@ func TestAccOneKeyForFourRuns(t *testing.T) {
 			all.Wait()
 			env.SetRateLimit(0, 0)
 			rented := acctest.List(env, "instances?limit=200", func(struct{}) {})
-			refused := 0
-			for _, r := range env.Requests() {
-				if r.Status == http.StatusTooManyRequests {
-					refused++
-				}
-			}
-			t.Logf("%d servers, %d of %d requests refused", rented, refused, len(env.Requests()))
+			made := count(env.Requests())
+			t.Logf("%d servers, %d of %d requests refused", rented, made.Limited, made.All)
 			if rented != runs*each {
 				t.Errorf("%d servers are rented, want %d", rented, runs*each)
 			}
 		})
-	}
-}
-
-// spend is somebody else who uses the key.
-func spend(t *testing.T, env *acctest.Env, requests int) {
-	t.Helper()
-	for range requests {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.BaseURL+"/me", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+env.APIKey)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

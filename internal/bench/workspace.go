@@ -41,7 +41,7 @@ type workspace struct {
 }
 
 func (w *workspace) configure(config string) error {
-	return os.WriteFile(filepath.Join(w.folder, configFile), []byte(config), fileMode)
+	return os.WriteFile(filepath.Join(w.folder, configFile), []byte(header+config), fileMode)
 }
 
 // run is one run of the CLI with a provider that reads in the given way. An exit

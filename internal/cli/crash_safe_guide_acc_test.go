@@ -13,17 +13,7 @@ import (
 // Runs are killed, cancelled and too slow as the guide says, and what it says to do heals them. Its simulator is one of
 // its own, because servers must boot slowly enough to be caught at it.
 func TestAccCrashSafePipelines(t *testing.T) {
-	tr := newTrial(t)
-	installed := tr.installed(t)
-	reader := guideRun{
-		cli: tr.cli, folder: t.TempDir(),
-		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
-	}
-	reader.follow(t, readGuide(t, "crash-safe-pipelines.md"))
-	script{
-		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
-		env: tr.environ(installed),
-	}.must(t)
+	followAlone(t, "crash-safe-pipelines.md")
 }
 
 // aMessage is what a row about a message quotes first.

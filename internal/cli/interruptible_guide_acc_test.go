@@ -33,10 +33,27 @@ func followTrial(t *testing.T, name string) {
 		cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": installed["PATH"]}), pipeline: tr.mirror(t),
 		before: blocks(t, first),
 	}
+	tr.follow(t, reader, name)
+}
+
+// followAlone does what a guide says that starts a simulator of its own.
+func followAlone(t *testing.T, name string) {
+	t.Helper()
+	tr := newTrial(t)
+	installed := tr.installed(t)
+	tr.follow(t, guideRun{
+		cli: tr.cli, folder: t.TempDir(),
+		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
+	}, name)
+}
+
+// follow does what a guide says, and looks whether its configurations are in the standard format.
+func (tr *trial) follow(t *testing.T, reader guideRun, name string) {
+	t.Helper()
 	reader.follow(t, readGuide(t, name))
 	script{
 		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
-		env: tr.environ(installed),
+		env: tr.environ(tr.installed(t)),
 	}.must(t)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -82,13 +83,12 @@ func (q queue) first() *turn {
 }
 
 func (q *queue) remove(t *turn) bool {
-	for i, one := range *q {
-		if one == t {
-			*q = append((*q)[:i], (*q)[i+1:]...)
-			return true
-		}
+	at := slices.Index(*q, t)
+	if at < 0 {
+		return false
 	}
-	return false
+	*q = slices.Delete(*q, at, at+1)
+	return true
 }
 
 // pass waits for its turn.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// maxPageSize is the service's limit, and what is asked for by default: the fewest requests.
-const maxPageSize = 200
+// MaxPageSize is the service's limit, and what is asked for by default: the fewest requests.
+const MaxPageSize = 200
 
 // maxEmptyPages is how many pages in a row may be empty while more are promised, before the list counts as endless.
 const maxEmptyPages = 10
@@ -82,7 +82,7 @@ func pageQuery(query url.Values, options ListOptions, cursor string) url.Values 
 	}
 	size := options.PageSize
 	if size == 0 {
-		size = maxPageSize
+		size = MaxPageSize
 	}
 	query.Set("limit", strconv.FormatInt(size, 10))
 	if cursor != "" {

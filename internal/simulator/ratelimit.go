@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -24,18 +25,61 @@ type quota struct {
 	allowed      bool
 }
 
-// limiter counts the requests of callers, a caller being a key or an address. The simulator's lock guards it.
-type limiter interface {
-	take(caller string, limit int, now time.Time) quota
-	// peek yields, by caller, what those have left that are counted now.
-	peek(now time.Time) iter.Seq2[string, quota]
+// counter counts the requests of one caller.
+type counter interface {
+	// spend takes a request from what is left, and says whether there was one.
+	spend(now time.Time) bool
+	quota(now time.Time) quota
+	// whole says whether the full limit is there, so that the caller can be forgotten.
+	whole(now time.Time) bool
 }
 
-func (c Config) newLimiter() limiter {
+// limiter counts the requests of callers, a caller being a key or an address. The simulator's lock guards it.
+type limiter struct {
+	counters map[string]counter
+	swept    time.Time
+	begin    func(limit int, now time.Time) counter
+}
+
+func (c Config) newLimiter() *limiter {
+	l := &limiter{counters: map[string]counter{}, begin: beginWindow}
 	if c.Limiter == LimiterBucket {
-		return newTokenBucket()
+		l.begin = beginBucket
 	}
-	return newFixedWindow()
+	return l
+}
+
+func (l *limiter) take(caller string, limit int, now time.Time) quota {
+	l.sweep(now)
+	c := l.counters[caller]
+	if c == nil || c.whole(now) {
+		c = l.begin(limit, now)
+		l.counters[caller] = c
+	}
+	allowed := c.spend(now)
+	q := c.quota(now)
+	q.allowed = allowed
+	return q
+}
+
+// peek yields, by caller, what those have left that are counted now.
+func (l *limiter) peek(now time.Time) iter.Seq2[string, quota] {
+	return func(yield func(string, quota) bool) {
+		for caller, c := range l.counters {
+			if !c.whole(now) && !yield(caller, c.quota(now)) {
+				return
+			}
+		}
+	}
+}
+
+// sweep forgets, once a minute, the callers that have not come back.
+func (l *limiter) sweep(now time.Time) {
+	if now.Before(l.swept.Add(rateWindow)) {
+		return
+	}
+	l.swept = now
+	maps.DeleteFunc(l.counters, func(_ string, c counter) bool { return c.whole(now) })
 }
 
 // The kinds of caller: a caller is named by its kind, a space, and a key's id or an address.

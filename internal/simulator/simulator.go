@@ -31,7 +31,7 @@ type Simulator struct {
 	clock    clock
 	world    *world
 	rates    rates
-	limiter  limiter
+	limiter  *limiter
 	faults   *faultPlan
 	requests requestLog
 }

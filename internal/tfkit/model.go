@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -33,16 +34,25 @@ func Get[T any](ctx context.Context, raw tftypes.Value, schema schemaType, into 
 // Same says whether two models have the same values.
 func Same[T any](one, other *T) bool {
 	a, b := reflect.ValueOf(one).Elem(), reflect.ValueOf(other).Elem()
-	for _, f := range reflect.VisibleFields(a.Type()) {
-		if f.Tag.Get("tfsdk") == "" {
-			continue
-		}
+	for _, f := range tagged(a.Type()) {
 		value, ok := reflect.TypeAssert[attr.Value](a.FieldByIndex(f.Index))
 		if like, alike := reflect.TypeAssert[attr.Value](b.FieldByIndex(f.Index)); !ok || !alike || !value.Equal(like) {
 			return false
 		}
 	}
 	return true
+}
+
+// tags are the fields of models that are attributes, by the model's type.
+var tags sync.Map
+
+func tagged(model reflect.Type) []reflect.StructField {
+	if known, ok := tags.Load(model); ok {
+		return known.([]reflect.StructField)
+	}
+	fields := slices.DeleteFunc(reflect.VisibleFields(model), func(f reflect.StructField) bool { return f.Tag.Get("tfsdk") == "" })
+	tags.Store(model, fields)
+	return fields
 }
 
 // field is where an attribute goes in a model.
@@ -52,7 +62,7 @@ type field struct {
 	typ   attr.Type
 }
 
-// layouts are the fields of models, by the model's type: a model belongs to one schema.
+// layouts are the same with their types: a model belongs to one schema.
 var layouts sync.Map
 
 func fieldsOf(model reflect.Type, schema schemaType) ([]field, error) {
@@ -65,11 +75,8 @@ func fieldsOf(model reflect.Type, schema schemaType) ([]field, error) {
 	}
 	types := object.AttributeTypes()
 	var fields []field
-	for _, f := range reflect.VisibleFields(model) {
+	for _, f := range tagged(model) {
 		name := f.Tag.Get("tfsdk")
-		if name == "" {
-			continue
-		}
 		typ, ok := types[name]
 		if !ok {
 			return nil, fmt.Errorf("%s has %s, and the schema has not", model, name)

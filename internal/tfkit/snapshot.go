@@ -15,8 +15,6 @@ const (
 	// firstReach is how many things a listing reads at first where single ones can
 	// be asked for: a state of a few must not pay for an account of thousands.
 	firstReach = 2000
-	// page is how many of them a request brings.
-	page = 200
 )
 
 // Source is where things of one kind come from.
@@ -30,6 +28,15 @@ type Source[T any] struct {
 	// Writes counts the writes of this process that have ended and may have
 	// changed any of them.
 	Writes func() uint64
+}
+
+// Listed is a source of things that the service has under a path and only lists.
+func Listed[T any](client *rental.Client, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
+	return Source[T]{
+		ID:     id,
+		All:    func(ctx context.Context) iter.Seq2[T, error] { return list(ctx, rental.ListOptions{}) },
+		Writes: func() uint64 { return client.Writes(under) },
+	}
 }
 
 // Snapshot answers reads of single things of one kind with few requests. A CLI
@@ -192,7 +199,7 @@ func (s *Snapshot[T]) miss(look *listing[T]) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.missed++; s.missed >= s.reach/page {
+	if s.missed++; s.missed >= s.reach/rental.MaxPageSize {
 		s.reach, s.missed = 2*s.reach, 0
 		if s.last == look {
 			s.last = nil

@@ -2,7 +2,6 @@ package tfkit
 
 import (
 	"context"
-	"iter"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -11,12 +10,6 @@ import (
 // account's own. The API has no request for a single one; all services of the
 // provider share a listing.
 func FindTemplate(ctx context.Context, m *Meta, slug string) (template rental.Template, found bool, err error) {
-	client := m.Client
-	return Shared[Snapshot[rental.Template]](m).Find(ctx, Source[rental.Template]{
-		ID: func(t rental.Template) string { return t.Slug },
-		All: func(ctx context.Context) iter.Seq2[rental.Template, error] {
-			return client.ListTemplates(ctx, rental.ListOptions{})
-		},
-		Writes: func() uint64 { return client.Writes("templates") },
-	}, slug)
+	source := Listed(m.Client, "templates", func(t rental.Template) string { return t.Slug }, m.Client.ListTemplates)
+	return Shared[Snapshot[rental.Template]](m).Find(ctx, source, slug)
 }

@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"sync"
 
@@ -86,14 +85,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 // source is where the account's active keys come from: the API has no request for
 // one.
 func (r *keyResource) source() tfkit.Source[rental.APIKey] {
-	client := r.Meta.Client
-	return tfkit.Source[rental.APIKey]{
-		ID: func(k rental.APIKey) string { return k.ID },
-		All: func(ctx context.Context) iter.Seq2[rental.APIKey, error] {
-			return client.ListAPIKeys(ctx, rental.ListOptions{})
-		},
-		Writes: func() uint64 { return client.Writes("api-keys") },
-	}
+	return tfkit.Listed(r.Meta.Client, "api-keys", func(k rental.APIKey) string { return k.ID }, r.Meta.Client.ListAPIKeys)
 }
 
 // Update makes no request: rotate_before_days is all that changes in place.

@@ -74,9 +74,6 @@ func source(client *rental.Client) tfkit.Source[rental.Instance] {
 	}
 }
 
-// maxPageSize is the service's: the fewest requests for a whole listing.
-const maxPageSize = 200
-
 // idSet is a set of instance ids. Its zero value is empty.
 type idSet struct{ all sync.Map }
 

@@ -15,7 +15,7 @@ const (
 	// maxCandidates bounds how many offers of a query are looked at.
 	maxCandidates = 1000
 	// fewCandidates are mostly enough: one request.
-	fewCandidates = maxPageSize
+	fewCandidates = rental.MaxPageSize
 	// singleLooks is how many offers are looked at one by one before the list of the
 	// market is cheaper.
 	singleLooks = 2
@@ -53,7 +53,7 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 		m.lists[key] = shared
 	}
 	m.mu.Unlock()
-	query.PageSize = maxPageSize
+	query.PageSize = rental.MaxPageSize
 	return shared.Get(ctx, maxAge, func(ctx context.Context) ([]rental.Offer, error) {
 		var offers []rental.Offer
 		for offer, err := range client.ListOffers(ctx, query) {

@@ -113,7 +113,7 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, twin.Template.Slug)
+	template, found, err := r.fleet().template(ctx, r.Meta, twin.Template.Slug)
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}

@@ -76,8 +76,8 @@ func (c *creation) madeFromTwin(ctx context.Context, inst rental.Instance, plan 
 	if inst.Template.Slug == "" || inst.Template.Slug == plan.Template.ValueString() {
 		return false
 	}
-	one, found, err := tfkit.FindTemplate(ctx, c.meta, inst.Template.Slug)
-	other, alsoFound, alsoErr := tfkit.FindTemplate(ctx, c.meta, plan.Template.ValueString())
+	one, found, err := c.fleet.template(ctx, c.meta, inst.Template.Slug)
+	other, alsoFound, alsoErr := c.fleet.template(ctx, c.meta, plan.Template.ValueString())
 	if err != nil || alsoErr != nil || !found || !alsoFound {
 		return false
 	}

@@ -253,7 +253,7 @@ func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]r
 		active[inst.ID] = inst
 	}
 	w.mu.Lock()
-	w.pages, w.last, w.listed = 1+len(active)/maxPageSize, active, began
+	w.pages, w.last, w.listed = 1+len(active)/rental.MaxPageSize, active, began
 	w.mu.Unlock()
 	return active, nil
 }

@@ -10,10 +10,8 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
 
-const (
-	defaultResults = 50  // max_results where it does not say
-	maxPageSize    = 200 // of the service
-)
+// defaultResults is max_results where it does not say.
+const defaultResults = 50
 
 type offersDataSource struct{ tfkit.DataSource }
 

@@ -95,6 +95,6 @@ func toQuery(ctx context.Context, m offersModel, wanted int64) (rental.OfferQuer
 	query, diags := m.Query(ctx)
 	query.Type = rental.RentalType(m.Type.ValueString())
 	query.MaxPriceKopH = m.MaxPriceKopH.ValueInt64Pointer()
-	query.PageSize = min(wanted, maxPageSize)
+	query.PageSize = min(wanted, rental.MaxPageSize)
 	return query, diags
 }

@@ -2,7 +2,6 @@ package sshkey
 
 import (
 	"context"
-	"iter"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -84,14 +83,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 
 // source is where the account's keys come from: the API has no request for one.
 func (r *keyResource) source() tfkit.Source[rental.SSHKey] {
-	client := r.Meta.Client
-	return tfkit.Source[rental.SSHKey]{
-		ID: func(k rental.SSHKey) string { return k.ID },
-		All: func(ctx context.Context) iter.Seq2[rental.SSHKey, error] {
-			return client.ListSSHKeys(ctx, rental.ListOptions{})
-		},
-		Writes: func() uint64 { return client.Writes("ssh-keys") },
-	}
+	return tfkit.Listed(r.Meta.Client, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, r.Meta.Client.ListSSHKeys)
 }
 
 // Update makes no request: all that can change in place is the text of a key
