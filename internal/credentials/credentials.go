@@ -1,15 +1,18 @@
-// Package credentials reads the file that holds a user's API keys:
+// Package credentials keeps the file that holds a user's API keys:
 // credentials.json in the gpurent folder of the user's configuration.
 package credentials
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -45,43 +48,89 @@ func Path() (string, error) {
 	return filepath.Join(folder, "gpurent", "credentials.json"), nil
 }
 
-// othersMask are the permission bits that let others than the owner at the file.
-const othersMask = 0o077
+const (
+	// othersMask are the permission bits that let others than the owner at the file.
+	othersMask = 0o077
+	// writersMask are those of a folder that let others replace what is in it.
+	writersMask = 0o022
+	// largest is the size, in bytes, of a file that can be one of ours.
+	largest = 1 << 20
+)
 
 // Load reads the file at path. A missing file is an empty one; a file that
 // others can read is refused, for its keys can be copied.
 func Load(path string) (File, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, nil
-	}
+	d, err := read(path)
 	if err != nil {
-		return File{}, fmt.Errorf("looking at the credentials file: %w", err)
+		return File{}, err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&othersMask != 0 {
-		return File{}, fmt.Errorf("the credentials file %s can be read by others (mode %04o): run chmod 600 on it, and replace the keys in it if the machine is shared",
-			path, info.Mode().Perm())
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return File{}, fmt.Errorf("reading the credentials file: %w", err)
-	}
-	var file File
-	if err := json.Unmarshal(content, &file); err != nil {
-		// The parser's message could repeat a part of a key.
-		return File{}, fmt.Errorf("the credentials file %s is not valid JSON of the right form: mend it, or remove it", path)
-	}
-	return file, nil
+	return d.file, nil
 }
 
-// Key returns the key for a base URL, empty for none. A trailing slash makes no
-// difference.
+// read reads the file with all that is in it.
+func read(path string) (document, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document{}, nil
+	}
+	if err != nil {
+		return document{}, fmt.Errorf("looking at the credentials file: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > largest {
+		return document{}, fmt.Errorf("the credentials file %s is not a file of keys: remove it", path)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&othersMask != 0 {
+		return document{}, fmt.Errorf("the credentials file %s can be read by others (mode %04o): run chmod 600 on it, and replace the keys in it if the machine is shared",
+			path, info.Mode().Perm())
+	}
+	content, err := readAll(path)
+	if err != nil {
+		return document{}, fmt.Errorf("reading the credentials file: %w", err)
+	}
+	d, err := parse(content)
+	if err != nil {
+		return document{}, fmt.Errorf("the credentials file %s %w", path, err)
+	}
+	return d, nil
+}
+
+// readAll reads no more of a file than makes it too large to be ours.
+func readAll(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, largest+1))
+}
+
+// Key returns the key for a base URL, empty for none.
 func (f File) Key(baseURL string) string {
-	wanted := strings.TrimRight(baseURL, "/")
-	for known, credential := range f.Credentials {
-		if strings.TrimRight(known, "/") == wanted {
-			return credential.APIKey
+	found, _ := f.Find(baseURL)
+	return found.APIKey
+}
+
+// Find returns the login at a base URL, as Same compares them.
+func (f File) Find(baseURL string) (Credential, bool) {
+	if exact, ok := f.Credentials[baseURL]; ok {
+		return exact, true
+	}
+	for _, known := range slices.Sorted(maps.Keys(f.Credentials)) {
+		if Same(known, baseURL) {
+			return f.Credentials[known], true
 		}
 	}
-	return ""
+	return Credential{}, false
+}
+
+// Same says whether two base URLs are one: the case of the host and a trailing
+// slash make no difference.
+func Same(one, other string) bool { return plain(one) == plain(other) }
+
+func plain(baseURL string) string {
+	if u, err := url.Parse(baseURL); err == nil {
+		u.Host = strings.ToLower(u.Host)
+		baseURL = u.String()
+	}
+	return strings.TrimRight(baseURL, "/")
 }

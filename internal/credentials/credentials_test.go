@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,8 +13,8 @@ const content = `{"current":"https://rent.example/api/v1","credentials":{"https:
 
 func write(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "credentials.json")
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	path := filepath.Join(t.TempDir(), "gpurent", "credentials.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode)); err != nil {
 		t.Fatal(err)
 	}
 	return path

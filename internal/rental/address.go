@@ -25,7 +25,7 @@ func parseBaseURL(raw string) (*url.URL, error) {
 		return nil, errors.New("the base URL does not begin with https://")
 	case u.Hostname() == "":
 		return nil, errors.New("the base URL has no host")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network; %s needs https", u.Hostname())
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return nil, errors.New("the base URL has a query or a fragment")
@@ -37,7 +37,8 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host, a name or an address, is this machine.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

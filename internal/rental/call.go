@@ -163,10 +163,10 @@ func decode(resp *http.Response, body []byte, out any) error {
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-			return fmt.Errorf("the answer's field %s is not of type %s", printable(wrong.Field, 100), wrong.Type)
+			return fmt.Errorf("the answer's field %s is not of type %s", Printable(wrong.Field, 100), wrong.Type)
 		}
 		if kind := resp.Header.Get("Content-Type"); !isJSON(kind) {
-			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", printable(kind, 100))
+			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", Printable(kind, 100))
 		}
 		return fmt.Errorf("the answer's JSON is broken (%d bytes)", len(body))
 	}

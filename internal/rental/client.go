@@ -74,6 +74,7 @@ type Client struct {
 	idle      idleCloser // nil when the transport cannot
 	ahead     serviceClock
 	patience  time.Duration
+	budget    *gate    // of requests with the key
 	writes    sync.Map // of *atomic.Uint64, by the first element of the path
 }
 
@@ -95,6 +96,7 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
 	}
 	client := &Client{base: base, apiKey: config.APIKey, transport: newTransport(config), patience: config.RequestTimeout}
+	client.budget = config.Budgets.gate(budgetOf{config.BaseURL, config.APIKey})
 	if idle, ok := config.Transport.(idleCloser); ok {
 		client.idle = idle
 	}

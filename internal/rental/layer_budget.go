@@ -48,6 +48,10 @@ func (l *budgetLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (l *budgetLayer) pass(budget *gate, req *http.Request) error {
 	ctx := req.Context()
+	if ctx.Value(urgentKey{}) != nil {
+		budget.jump()
+		return nil
+	}
 	if l.log != nil {
 		notice := time.AfterFunc(worthTelling, func() {
 			l.log(ctx, "Waiting for the request limit", map[string]any{"method": req.Method, "keyed": budget == l.keyed})

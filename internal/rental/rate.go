@@ -44,6 +44,8 @@ type rate struct {
 	renews span          // when the budget is full again
 	pace   time.Duration // in which one request is earned back, where they are earned back steadily; else 0
 
+	kept int // requests that are not for everybody; see Client.Reserve
+
 	held     time.Time // nothing before
 	flying   int       // requests under way
 	lastSent time.Time
@@ -72,7 +74,7 @@ func (r *rate) next(now time.Time) time.Time {
 		return r.held
 	}
 	room := blind
-	switch left := r.available(now); {
+	switch left := r.available(now) - r.reserve(); {
 	case r.silent:
 		return now
 	case r.told && left >= 1:
@@ -98,9 +100,9 @@ func (r *rate) available(now time.Time) int {
 	return min(r.left+int(now.Sub(r.seen)/r.pace), r.limit)
 }
 
-// untilEarned is how long it takes until one request is left.
+// untilEarned is how long it takes until one request is left for everybody.
 func (r *rate) untilEarned(now time.Time) time.Duration {
-	return time.Duration(1-r.left)*r.pace - now.Sub(r.seen)
+	return time.Duration(1+r.reserve()-r.left)*r.pace - now.Sub(r.seen)
 }
 
 // sent counts a request that is on its way.

@@ -24,8 +24,8 @@ func (m mask) text(s string) string {
 // terminalEscape matches ANSI control sequences and operating-system commands, which could rewrite the user's screen.
 var terminalEscape = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b.`)
 
-// printable makes a foreign text safe to show on one line: no control or direction characters, at most limit runes.
-func printable(s string, limit int) string {
+// Printable makes a foreign text safe to show on one line: no control or direction characters, at most limit runes.
+func Printable(s string, limit int) string {
 	s = terminalEscape.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Map(func(r rune) rune {
 		switch {
