@@ -31,6 +31,9 @@ const step = 2 * time.Second
 type Env struct {
 	*simulator.Server
 	t testing.TB
+	// known are the ids of what the test itself created, and of the API keys in the
+	// states that it ended with.
+	known map[string]bool
 }
 
 // Option changes the simulator of an Env.
@@ -52,7 +55,9 @@ func Start(t testing.TB, options ...Option) *Env {
 			t.Errorf("closing the simulator: %v", err)
 		}
 	})
-	return &Env{Server: server, t: t}
+	env := &Env{Server: server, t: t, known: map[string]bool{}}
+	t.Cleanup(env.noKeyLeft)
+	return env
 }
 
 // WithWrap puts the given handler around the API, outside the contract check.
@@ -96,11 +101,17 @@ func (e *Env) Config(parts ...string) string {
 // Example is an example of the documentation as a whole configuration.
 func (e *Env) Example(path string) string {
 	e.t.Helper()
+	return e.Config(e.Read(path))
+}
+
+// Read returns a file of the examples.
+func (e *Env) Read(path string) string {
+	e.t.Helper()
 	content, err := os.ReadFile(filepath.Join(Root(), "examples", filepath.FromSlash(path)))
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return e.Config(string(content))
+	return string(content)
 }
 
 // CountRequests is how many requests with the method the service got for the

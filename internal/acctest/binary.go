@@ -22,10 +22,17 @@ var built struct {
 	users  int
 }
 
+// builtBefore names a provider that was built from this tree for all packages that
+// are tested together.
+const builtBefore = "GPURENT_TEST_BINARY"
+
 // Binary builds the provider and returns the path of the executable. It is
 // there until the test ends; a test that asks meanwhile gets the same one.
 func Binary(t testing.TB) string {
 	t.Helper()
+	if binary := os.Getenv(builtBefore); binary != "" {
+		return binary
+	}
 	built.Lock()
 	defer built.Unlock()
 	if built.users == 0 {
@@ -90,15 +97,26 @@ func (e *Env) ExampleWorkspace(example string) *Workspace {
 	return w
 }
 
-func (e *Env) newWorkspace(extraEnv []string) *Workspace {
-	e.t.Helper()
+// cli is the CLI that is given. The test is skipped where none is.
+func cli(t testing.TB) string {
+	t.Helper()
 	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if os.Getenv("TF_ACC") == "" || cli == "" {
-		e.t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
+		t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
 	}
-	w := &Workspace{t: e.t, cli: cli, binary: Binary(e.t), folder: e.t.TempDir()}
+	return cli
+}
+
+func (e *Env) newWorkspace(extraEnv []string) *Workspace {
+	e.t.Helper()
+	w := &Workspace{t: e.t, cli: cli(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
 	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(w.binary))
-	w.write("cli.tfrc", rc)
+	e.t.Cleanup(func() {
+		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
+			e.known[key.Attributes.ID] = true
+		}
+	})
+	w.Write("cli.tfrc", rc)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
 			w.env = append(w.env, pair)
@@ -113,10 +131,11 @@ func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 // Configure replaces the configuration.
 func (w *Workspace) Configure(config string) {
 	w.t.Helper()
-	w.write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
+	w.Write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
 }
 
-func (w *Workspace) write(name, content string) {
+// Write puts a file into the workspace, such as main.tfquery.hcl.
+func (w *Workspace) Write(name, content string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.folder, name), []byte(content), 0o600); err != nil {
 		w.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,7 +47,13 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 	r.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.command.Cancel = func() error { return r.signal(syscall.SIGKILL) }
 	r.command.WaitDelay = goneTimeout
-	if err := r.command.Start(); err != nil {
+	// Under nohup the tests ignore SIGHUP, and a command would inherit that. What is
+	// caught instead of ignored, it does not inherit.
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	err = r.command.Start()
+	signal.Stop(hangUps)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	go func() {
@@ -126,6 +133,10 @@ func (r *Run) Interrupt() error { return r.signal(syscall.SIGINT) }
 // Terminate sends SIGTERM to the command and all its processes, as many CI
 // services do when a job is cancelled.
 func (r *Run) Terminate() error { return r.signal(syscall.SIGTERM) }
+
+// HangUp sends SIGHUP to the command and all its processes, as a terminal does that is
+// closed.
+func (r *Run) HangUp() error { return r.signal(syscall.SIGHUP) }
 
 func (r *Run) signal(s syscall.Signal) error { return syscall.Kill(-r.command.Process.Pid, s) }
 

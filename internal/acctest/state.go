@@ -1,9 +1,11 @@
 package acctest
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,7 +91,28 @@ func (w *Workspace) PutAsideTorn() bool {
 func (w *Workspace) Tear() {
 	w.t.Helper()
 	content := w.Read(stateFile)
-	w.write(stateFile, content[:len(content)/2])
+	w.Write(stateFile, content[:len(content)/2])
+}
+
+// Unpacked is all that is in an archive of a workspace, as a saved plan is one.
+func (w *Workspace) Unpacked(name string) string {
+	w.t.Helper()
+	archive, err := zip.OpenReader(filepath.Join(w.folder, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer archive.Close()
+	var all strings.Builder
+	for _, file := range archive.File {
+		content, err := file.Open()
+		if err == nil {
+			_, err = io.Copy(&all, content)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return all.String()
 }
 
 // traceLog is the file that Traced makes the CLI write.

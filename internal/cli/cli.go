@@ -50,7 +50,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // commands are those for people, in the order of their help.
 func commands() []command {
-	return []command{simulatorCommand(), versionCommand()}
+	return []command{loginCommand(), logoutCommand(), simulatorCommand(), versionCommand()}
 }
 
 // rootCommand is the program without a command: the plugin.
@@ -59,7 +59,7 @@ func rootCommand() command {
 		long: "Terraform and OpenTofu provider for rented GPU servers. Without a command this is a plugin: Terraform and OpenTofu start it themselves.",
 		prepare: func(flags *flag.FlagSet) work {
 			debugger := flags.Bool("debug", false, "run as a plugin that a debugger can attach to")
-			return func(context.Context, io.Writer, io.Writer) error { return servePlugin(*debugger) }
+			return func(ctx context.Context, _, _ io.Writer) error { return servePlugin(ctx, *debugger) }
 		},
 	}
 }

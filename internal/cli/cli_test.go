@@ -41,6 +41,9 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 		{"simulator", "--time-scale", "-2"},
 		{"simulator", "--api-key", "short"},
 		{"simulator", "extra"},
+		{"login", "now"},
+		{"login", "--no-browser=maybe"},
+		{"logout", "--client-name", "x"},
 		{"help", "simulate"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -57,7 +60,7 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 
 func TestVersionAndHelp(t *testing.T) {
 	for line, want := range map[string]string{
-		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ",
+		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ", "help login": "--no-browser",
 		"version --help": "Print the version", "help simulator": "--time-scale float", "simulator -h": "(default 127.0.0.1:0)",
 	} {
 		var stdout, stderr bytes.Buffer

@@ -26,6 +26,8 @@ type work func(ctx context.Context, stdout, stderr io.Writer) error
 // usageError is an error about how a command was called.
 type usageError struct{ error }
 
+func (e *usageError) Unwrap() error { return e.error }
+
 // find tells the command from its own arguments. "help NAME" stands for
 // "NAME --help".
 func find(args []string) (command, []string) {

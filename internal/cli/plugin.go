@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
@@ -23,9 +28,21 @@ const garbage = 400
 // collected more often: a CI runner has better use for the rest.
 const roomy = 96 << 20
 
+// How long the process takes to undo what it made for the length of a run.
+const (
+	// atEnd is for a CLI that waits: two seconds after it asked a plugin to end, it
+	// kills it.
+	atEnd = 1500 * time.Millisecond
+	// onItsOwn is for a CLI that died. Nobody waits then, but nobody expects the
+	// process to be there either.
+	onItsOwn = 30 * time.Second
+)
+
 // servePlugin hands over to the plugin protocol, which handles signals itself:
-// the CLI that started the plugin decides when it stops.
-func servePlugin(debugger bool) error {
+// the CLI that started the plugin decides when it stops, and the end of ctx, which
+// is a signal, is none of its business. When that CLI dies, nobody can save any more
+// what the plugin does, and it ends by itself.
+func servePlugin(ctx context.Context, debugger bool) error {
 	if err := limitLog(); err != nil {
 		return err
 	}
@@ -33,15 +50,43 @@ func servePlugin(debugger bool) error {
 		debug.SetGCPercent(garbage)
 		debug.SetMemoryLimit(roomy)
 	}
-	made, err := provider.Server(version)()
+	plugin, err := provider.NewPlugin(version)
 	if err != nil {
 		return err
 	}
 	var options []tf6server.ServeOpt
+	var orphaned <-chan struct{} // never, for a debugger attaches and leaves
 	if debugger {
 		options = append(options, tf6server.WithManagedDebug())
+	} else {
+		outlive()
+		orphaned = parentGone()
 	}
-	report := measure()
-	err = tf6server.Serve(registryHost+provider.Address, func() tfprotov6.ProviderServer { return made }, options...)
+	report, log := measure(), endLog()
+	served := make(chan error, 1)
+	go func() {
+		served <- tf6server.Serve(registryHost+provider.Address, func() tfprotov6.ProviderServer { return plugin }, options...)
+	}()
+	patience := atEnd
+	select {
+	case err = <-served:
+	case <-orphaned:
+		patience = onItsOwn
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	for _, left := range plugin.Finish(ctx) {
+		log.Warn("The provider ends and leaves something behind", "error", left)
+	}
 	return errors.Join(err, report())
+}
+
+// outlive keeps the plugin from dying of what its CLI dies of: the end of the
+// terminal, which is told to both, and a log that nobody reads any more.
+func outlive() { signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE) }
+
+// endLog writes to the CLI's log when the plugin protocol, which takes the standard
+// streams for itself, has ended. The CLI shows of it what it was asked to.
+func endLog() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: "provider", Output: os.Stderr, JSONFormat: true})
 }

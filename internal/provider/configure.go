@@ -23,8 +23,8 @@ import (
 
 // Environment variables that stand in for arguments.
 const (
-	envBaseURL  = "GPURENT_BASE_URL"
-	envAPIKey   = "GPURENT_API_KEY"
+	EnvBaseURL  = "GPURENT_BASE_URL"
+	EnvAPIKey   = "GPURENT_API_KEY"
 	envLanguage = "GPURENT_LANGUAGE"
 )
 
@@ -66,6 +66,9 @@ func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureR
 	meta.Spending = spending
 	resp.ResourceData = meta
 	resp.DataSourceData = meta
+	resp.EphemeralResourceData = meta
+	resp.ListResourceData = meta
+	resp.ActionData = meta
 }
 
 // spending is what the block says; what is not known yet checks as by default.
@@ -87,6 +90,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
+		Cleanup:      &p.process.cleanup,
 	}
 	if config.BaseURL.IsUnknown() {
 		return meta
@@ -107,7 +111,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 		UserAgent:      "terraform-provider-gpurent/" + p.version,
 		RequestTimeout: duration(config.RequestTimeout, rental.DefaultRequestTimeout),
 		MaxRetries:     retries(config.MaxRetries),
-		Budgets:        p.budgets,
+		Budgets:        &p.process.budgets,
 		Log:            logRequest,
 	})
 	if err != nil {
@@ -121,9 +125,9 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 // resolve finds address and key: the arguments, else the environment, else the
 // credentials file, which is looked at only when something is missing.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
-	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(envBaseURL))
+	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(EnvBaseURL))
 	if !config.APIKey.IsUnknown() {
-		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(envAPIKey))
+		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(EnvAPIKey))
 	}
 	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
 		return address, key
@@ -134,7 +138,8 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	}
 	if address == "" && !diags.HasError() {
 		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service",
-			"Give it in one of three ways: the provider argument base_url, the environment variable "+envBaseURL+", or the credentials file ("+place+").")
+			"Give it in one of three ways: the provider argument base_url, the environment variable "+EnvBaseURL+
+				", or the credentials file ("+place+"), which \"terraform-provider-gpurent login\" writes.")
 	}
 	if key == "" && !config.APIKey.IsUnknown() {
 		key = file.Key(address)

@@ -30,7 +30,7 @@ func home(t *testing.T, file *credentials.File, mode os.FileMode) {
 	t.Setenv("HOME", folder)
 	t.Setenv("XDG_CONFIG_HOME", folder)
 	t.Setenv("AppData", folder)
-	for _, name := range []string{envBaseURL, envAPIKey, envLanguage} {
+	for _, name := range []string{EnvBaseURL, EnvAPIKey, envLanguage} {
 		t.Setenv(name, "")
 	}
 	if file == nil {
@@ -62,12 +62,12 @@ func TestConfigurePrecedence(t *testing.T) {
 		wantURL         string
 		wantKey         string // how it starts
 	}{
-		"arguments win":                               {"https://arg.example/api/v1", argumentKey, map[string]string{envBaseURL: "https://env.example/api/v1", envAPIKey: envKey}, login, "https://arg.example/api/v1", "gpr_ARGU"},
-		"environment before file":                     {"", "", map[string]string{envBaseURL: "https://env.example/api/v1", envAPIKey: envKey}, login, "https://env.example/api/v1", "gpr_ENVI"},
+		"arguments win":                               {"https://arg.example/api/v1", argumentKey, map[string]string{EnvBaseURL: "https://env.example/api/v1", EnvAPIKey: envKey}, login, "https://arg.example/api/v1", "gpr_ARGU"},
+		"environment before file":                     {"", "", map[string]string{EnvBaseURL: "https://env.example/api/v1", EnvAPIKey: envKey}, login, "https://env.example/api/v1", "gpr_ENVI"},
 		"file alone":                                  {"", "", nil, login, fileURL, "gpr_FILE"},
 		"file's key for the given address":            {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
 		"file's key is for no other address":          {"https://arg.example/api/v1", "", nil, login, "https://arg.example/api/v1", ""},
-		"key from the environment for file's address": {"", "", map[string]string{envAPIKey: envKey}, login, fileURL, "gpr_ENVI"},
+		"key from the environment for file's address": {"", "", map[string]string{EnvAPIKey: envKey}, login, fileURL, "gpr_ENVI"},
 		"no key at all":                               {"https://arg.example/api/v1", "", nil, nil, "https://arg.example/api/v1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestConfigureRefuses(t *testing.T) {
 		mode   os.FileMode
 		want   []string
 	}{
-		"no address":                      {want: []string{"base_url", envBaseURL, "credentials.json"}},
+		"no address":                      {want: []string{"base_url", EnvBaseURL, "credentials.json"}},
 		"http to another machine":         {config: model{BaseURL: types.StringValue("http://rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"http"}},
 		"address with a password":         {config: model{BaseURL: types.StringValue("https://u:canary@rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"user"}},
 		"address without the version":     {config: model{BaseURL: types.StringValue("https://rent.example"), APIKey: types.StringValue(argumentKey)}, want: []string{"/api/v1"}},
@@ -144,7 +144,7 @@ func TestConfigureWithUnknownValues(t *testing.T) {
 
 func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	meta := (&gpurentProvider{version: "test"}).meta(config, &diags)
+	meta := (&gpurentProvider{version: "test", process: new(process)}).meta(config, &diags)
 	return meta, diags
 }
 

@@ -7,10 +7,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -20,18 +18,23 @@ import (
 // Address is the provider's address in a registry, without its host.
 const Address = "gpurent/gpurent"
 
-var _ provider.Provider = (*gpurentProvider)(nil)
+var (
+	_ provider.ProviderWithEphemeralResources = (*gpurentProvider)(nil)
+	_ provider.ProviderWithListResources      = (*gpurentProvider)(nil)
+	_ provider.ProviderWithActions            = (*gpurentProvider)(nil)
+	_ provider.ProviderWithFunctions          = (*gpurentProvider)(nil)
+)
 
 type gpurentProvider struct {
-	version string
-	budgets *rental.Budgets
+	version string // told to the service in the user agent
+	process *process
 }
 
-// New returns a constructor of the provider. The version is told to the service
-// in the user agent. All that it constructs spends from the same rate budgets.
-func New(version string) func() provider.Provider {
-	budgets := new(rental.Budgets)
-	return func() provider.Provider { return &gpurentProvider{version: version, budgets: budgets} }
+// process is what all providers of a process share, however often they are
+// configured.
+type process struct {
+	budgets rental.Budgets
+	cleanup tfkit.Cleanup
 }
 
 // Metadata implements provider.Provider.
@@ -104,22 +107,4 @@ func spendingAttribute() schema.Attribute {
 			},
 		},
 	}
-}
-
-// Resources implements provider.Provider.
-func (p *gpurentProvider) Resources(context.Context) []func() resource.Resource {
-	var all []func() resource.Resource
-	for _, service := range services() {
-		all = append(all, service.Resources...)
-	}
-	return all
-}
-
-// DataSources implements provider.Provider.
-func (p *gpurentProvider) DataSources(context.Context) []func() datasource.DataSource {
-	var all []func() datasource.DataSource
-	for _, service := range services() {
-		all = append(all, service.DataSources...)
-	}
-	return all
 }

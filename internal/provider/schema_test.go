@@ -2,8 +2,11 @@ package provider_test
 
 import (
 	"context"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,16 +18,32 @@ import (
 
 // kind is one kind of type a provider has, and where the house keeps its parts.
 type kind struct {
-	examples string // folder under examples/
-	file     string // the example itself
-	docs     string // folder under docs/
-	imports  bool   // has an import example
+	folder  string   // under examples/ and under docs/
+	stem    string   // how the names of its examples begin
+	end     string   // and how they end
+	further []string // what its page shows besides
+	tests   string   // which tests of the services may execute its examples
+	least   int      // how many types there are; fewer, and the test looks at the wrong provider
 }
 
-var (
-	resources   = kind{"resources", "resource.tf", "resources", true}
-	dataSources = kind{"data-sources", "data-source.tf", "data-sources", false}
+// A CLI at hand may be too old for list resources and actions: their examples are
+// taken apart and executed by tests that speak the protocol, too.
+const (
+	acceptanceTests = "*_acc_test.go"
+	allTests        = "*_test.go"
 )
+
+var (
+	resources          = kind{"resources", "resource", ".tf", importExamples, acceptanceTests, 4}
+	dataSources        = kind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 13}
+	ephemeralResources = kind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
+	listResources      = kind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
+	actions            = kind{"actions", "action", ".tf", nil, allTests, 3}
+	functions          = kind{"functions", "function", ".tf", nil, acceptanceTests, 5}
+)
+
+// importExamples are executed by TestAccProvider_itsImportExamplesWork.
+var importExamples = []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"}
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	t.Helper()
@@ -42,81 +61,128 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	return resp
 }
 
-// Every public type is described to its last attribute, has an example that an
-// acceptance test executes, and a page of documentation.
+func identities(t *testing.T) map[string]*tfprotov6.ResourceIdentitySchema {
+	t.Helper()
+	server, err := provider.Server("test")()
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range resp.Diagnostics {
+		t.Errorf("%s: %s", d.Summary, d.Detail)
+	}
+	return resp.IdentitySchemas
+}
+
+// Every public type is described to its last attribute, has examples that a test
+// executes, and a page of documentation that shows them.
 func TestEveryTypeIsWhole(t *testing.T) {
 	all := schemas(t)
-	if len(all.ResourceSchemas) < 4 || len(all.DataSourceSchemas) < 4 {
-		t.Fatalf("%d resources and %d data sources: this test looks at the wrong provider", len(all.ResourceSchemas), len(all.DataSourceSchemas))
-	}
-	described(t, "provider", all.Provider.Block)
-	tests := acceptanceTests(t)
-	for name, schema := range all.ResourceSchemas {
-		checkType(t, resources, name, schema, tests)
-	}
-	for name, schema := range all.DataSourceSchemas {
-		checkType(t, dataSources, name, schema, tests)
-	}
+	describedBlock(t, "provider", all.Provider.Block)
+	checkKind(t, resources, all.ResourceSchemas, describedSchema)
+	checkKind(t, dataSources, all.DataSourceSchemas, describedSchema)
+	checkKind(t, ephemeralResources, all.EphemeralResourceSchemas, describedSchema)
+	checkKind(t, listResources, all.ListResourceSchemas, describedSchema)
+	checkKind(t, actions, all.ActionSchemas, describedAction)
+	checkKind(t, functions, all.Functions, describedFunction)
 }
 
-func checkType(t *testing.T, k kind, name string, schema *tfprotov6.Schema, tests string) {
-	t.Helper()
-	described(t, name, schema.Block)
-	example := k.examples + "/" + name + "/" + k.file
-	needs := []string{"examples/" + example, "docs/" + k.docs + "/" + strings.TrimPrefix(name, "gpurent_") + ".md"}
-	if k.imports {
-		needs = append(needs, "examples/"+k.examples+"/"+name+"/import.sh")
+// What can be found can be imported as it was found.
+func TestEveryResourceAndListHasAnIdentity(t *testing.T) {
+	all, identities := schemas(t), identities(t)
+	for name := range all.ResourceSchemas {
+		if identities[name] == nil {
+			t.Errorf("resource %s has no identity", name)
+			continue
+		}
+		describedIdentity(t, name, identities[name])
 	}
-	for _, file := range needs {
-		if info, err := os.Stat(filepath.Join(acctest.Root(), filepath.FromSlash(file))); err != nil || info.Size() == 0 {
-			t.Errorf("%s has no %s", name, file)
+	for name := range all.ListResourceSchemas {
+		if all.ResourceSchemas[name] == nil || identities[name] == nil {
+			t.Errorf("list resource %s bears the name of no resource with an identity", name)
 		}
 	}
-	if !strings.Contains(tests, `"`+example+`"`) {
-		t.Errorf("no acceptance test executes examples/%s", example)
-	}
 }
 
-// described checks a block and everything below it.
-func described(t *testing.T, name string, block *tfprotov6.SchemaBlock) {
+// checkKind checks all types of a kind, each with a function that knows how it is
+// described.
+func checkKind[T any](t *testing.T, k kind, types map[string]T, described func(*testing.T, string, T)) {
 	t.Helper()
-	if block.Description == "" {
-		t.Errorf("%s has no description", name)
-	}
-	if len(block.BlockTypes) > 0 {
-		t.Errorf("%s has blocks: nested attributes are the house's way", name)
-	}
-	describedAttributes(t, name, block.Attributes)
+	t.Run(k.folder, func(t *testing.T) {
+		if len(types) < k.least {
+			t.Errorf("%d types, want %d at least", len(types), k.least)
+		}
+		tests := textOf(t, "internal", "service", "*", k.tests)
+		for _, name := range slices.Sorted(maps.Keys(types)) {
+			described(t, name, types[name])
+			k.checkFiles(t, name, tests)
+		}
+		k.checkFolders(t, slices.Collect(maps.Keys(types)))
+	})
 }
 
-func describedAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
+// checkFiles checks that a type has its examples and no others, that they are
+// executed by the tests, whose text is given, and that its page shows them.
+func (k kind) checkFiles(t *testing.T, name, tests string) {
 	t.Helper()
-	for _, a := range attributes {
-		full := name + "." + a.Name
-		text := a.Description
+	folder := path.Join("examples", k.folder, name)
+	page := textOf(t, "docs", k.folder, strings.TrimPrefix(name, "gpurent_")+".md")
+	files := slices.Sorted(slices.Values(slices.Concat(filesIn(t, folder), k.further, []string{k.stem + k.end})))
+	for _, file := range slices.Compact(files) {
+		example := path.Join(folder, file)
+		content := strings.TrimSpace(textOf(t, example))
 		switch {
-		case text == "":
-			t.Errorf("%s has no description", full)
-		case !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, ")."):
-			t.Errorf("%s: the description is not a sentence: %q", full, text)
+		case content == "":
+			t.Errorf("%s has no %s", name, example)
+		case slices.Contains(k.further, file):
+		case !strings.HasPrefix(file, k.stem) || !strings.HasSuffix(file, k.end):
+			t.Errorf("no page shows %s: the generator looks for %s*%s", example, k.stem, k.end)
+		case !strings.Contains(tests, `"`+strings.TrimPrefix(example, "examples/")+`"`):
+			t.Errorf("no test executes %s: none of %s names it", example, k.tests)
 		}
-		for suffix, unit := range map[string]string{"_kop": "kopecks", "_kop_h": "kopecks per hour", "_gb": "GB", "_days": "day"} {
-			if strings.HasSuffix(a.Name, suffix) && !strings.Contains(text, unit) {
-				t.Errorf("%s: the description names no unit (%s): %q", full, unit, text)
-			}
+		if page != "" && !strings.Contains(page, content) {
+			t.Errorf("the page of %s does not show %s: run make docs", name, example)
 		}
-		if a.NestedType != nil {
-			describedAttributes(t, full, a.NestedType.Attributes)
+	}
+	if page == "" {
+		t.Errorf("%s has no page in docs/%s: run make docs", name, k.folder)
+	}
+}
+
+// checkFolders checks that no example is one of a type that is not there.
+func (k kind) checkFolders(t *testing.T, types []string) {
+	t.Helper()
+	for _, folder := range filesIn(t, path.Join("examples", k.folder)) {
+		if !slices.Contains(types, folder) {
+			t.Errorf("examples/%s/%s is an example of nothing", k.folder, folder)
 		}
 	}
 }
 
-// acceptanceTests is the text of all acceptance tests of the services.
-func acceptanceTests(t *testing.T) string {
+// filesIn are the names of what is in a folder of the project, none where there
+// is no such folder.
+func filesIn(t *testing.T, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(acctest.Root(), "internal", "service", "*", "*_acc_test.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no acceptance tests found: %v", err)
+	found, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.FromSlash(folder), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range found {
+		found[i] = filepath.Base(file)
+	}
+	return found
+}
+
+// textOf is the text of all files of the project whose path matches; empty where
+// there is none.
+func textOf(t *testing.T, pattern ...string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.Join(pattern...)))
+	if err != nil {
+		t.Fatal(err)
 	}
 	var all strings.Builder
 	for _, file := range files {

@@ -10,17 +10,32 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Server returns what makes the provider's side of the plugin protocol: the
-// framework's, with calls whose contexts end with them.
+// Plugin is the provider's side of the plugin protocol, as a process serves it.
+type Plugin interface {
+	tfprotov6.ProviderServer
+	// Finish is called before the process ends. It undoes what was made for the
+	// length of a run and is there yet, until ctx ends, and returns an error for each
+	// thing that is left behind. Nothing of the kind is made from then on.
+	Finish(ctx context.Context) []error
+}
+
+// NewPlugin makes one: the framework's server, with calls whose contexts end with
+// them.
+func NewPlugin(version string) (Plugin, error) { return newServer(version, new(process)) }
+
+// Server returns what makes servers that belong to one process.
 func Server(version string) func() (tfprotov6.ProviderServer, error) {
-	made := New(version)
-	return func() (tfprotov6.ProviderServer, error) {
-		framework, ok := providerserver.NewProtocol6(made())().(frameworkServer)
-		if !ok {
-			return nil, fmt.Errorf("the framework's server is a %T, which lacks a part of the protocol", framework)
-		}
-		return server{framework}, nil
+	shared := new(process)
+	return func() (tfprotov6.ProviderServer, error) { return newServer(version, shared) }
+}
+
+func newServer(version string, shared *process) (Plugin, error) {
+	made := &gpurentProvider{version: version, process: shared}
+	framework, ok := providerserver.NewProtocol6(made)().(frameworkServer)
+	if !ok {
+		return nil, fmt.Errorf("the framework's server is a %T, which lacks a part of the protocol", framework)
 	}
+	return server{framework, &shared.cleanup}, nil
 }
 
 // frameworkServer is all of the protocol that is used.
@@ -32,7 +47,13 @@ type frameworkServer interface {
 
 // server is the framework's server. It hands brief contexts to the calls that are
 // made once for every resource.
-type server struct{ frameworkServer }
+type server struct {
+	frameworkServer
+	cleanup *tfkit.Cleanup
+}
+
+// Finish implements Plugin.
+func (s server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
 
 // briefly makes a call whose context nobody can keep.
 func briefly[Req, Resp any](ctx context.Context, call func(context.Context, Req) (Resp, error), req Req) (Resp, error) {
@@ -67,4 +88,18 @@ func (s server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportRe
 
 func (s server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	return briefly(ctx, s.frameworkServer.ReadDataSource, req)
+}
+
+// null is the value in the protocol's encoding.
+var null = &tfprotov6.DynamicValue{MsgPack: []byte{0xc0}}
+
+// CallFunction gives the framework the null arguments that it asks for: OpenTofu
+// (seen in 1.12) sends nothing in their place, which the framework takes for an error.
+func (s server) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
+	for i, argument := range req.Arguments {
+		if argument == nil || len(argument.MsgPack) == 0 && len(argument.JSON) == 0 {
+			req.Arguments[i] = null
+		}
+	}
+	return briefly(ctx, s.frameworkServer.CallFunction, req)
 }

@@ -1,6 +1,16 @@
 package provider
 
 import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/service/account"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/apikey"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/gpu"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
@@ -14,6 +24,7 @@ import (
 // services is the list: one line for each service folder.
 func services() []tfkit.ServicePackage {
 	return []tfkit.ServicePackage{
+		account.Service(),
 		apikey.Service(),
 		gpu.Service(),
 		instance.Service(),
@@ -22,4 +33,43 @@ func services() []tfkit.ServicePackage {
 		sshkey.Service(),
 		template.Service(),
 	}
+}
+
+// contributed is what all services contribute of one kind.
+func contributed[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
+	var all []func() T
+	for _, service := range services() {
+		all = append(all, of(service)...)
+	}
+	return all
+}
+
+// Resources implements provider.Provider.
+func (p *gpurentProvider) Resources(context.Context) []func() resource.Resource {
+	return contributed(func(s tfkit.ServicePackage) []func() resource.Resource { return s.Resources })
+}
+
+// DataSources implements provider.Provider.
+func (p *gpurentProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return contributed(func(s tfkit.ServicePackage) []func() datasource.DataSource { return s.DataSources })
+}
+
+// EphemeralResources implements provider.ProviderWithEphemeralResources.
+func (p *gpurentProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return contributed(func(s tfkit.ServicePackage) []func() ephemeral.EphemeralResource { return s.EphemeralResources })
+}
+
+// ListResources implements provider.ProviderWithListResources.
+func (p *gpurentProvider) ListResources(context.Context) []func() list.ListResource {
+	return contributed(func(s tfkit.ServicePackage) []func() list.ListResource { return s.ListResources })
+}
+
+// Actions implements provider.ProviderWithActions.
+func (p *gpurentProvider) Actions(context.Context) []func() action.Action {
+	return contributed(func(s tfkit.ServicePackage) []func() action.Action { return s.Actions })
+}
+
+// Functions implements provider.ProviderWithFunctions.
+func (p *gpurentProvider) Functions(context.Context) []func() function.Function {
+	return contributed(func(s tfkit.ServicePackage) []func() function.Function { return s.Functions })
 }

@@ -48,10 +48,10 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 	}
 }
 
-// plainText makes lines of the service safe to show in a terminal: control
+// Plain makes lines of the service safe to show in a terminal: control
 // characters, which could move the cursor or change colours, become spaces.
-// The texts of a rental.Error are safe already.
-func plainText(text string) string {
+// The texts of a rental.Error are safe already, and MakePlain sees to diagnostics.
+func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsGraphic(r) {
 			return ' '
@@ -64,7 +64,7 @@ func plainText(text string) string {
 // the service have found their way into them. Defer it.
 func MakePlain(diags *diag.Diagnostics) {
 	for i, d := range *diags {
-		summary, detail := plainText(d.Summary()), plainText(d.Detail())
+		summary, detail := Plain(d.Summary()), Plain(d.Detail())
 		if summary == d.Summary() && detail == d.Detail() {
 			continue
 		}
@@ -132,7 +132,8 @@ func reference(err *rental.Error) string {
 func advice(err *rental.Error) string {
 	switch err.Code {
 	case rental.CodeUnauthorized:
-		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and that the key belongs to this base_url."
+		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and that the key belongs to this base_url; " +
+			"or get a new one with \"terraform-provider-gpurent login\"."
 	case rental.CodeInsufficientFunds:
 		return "A start needs money for two hours. Top up in the service's console, or choose a cheaper server; then run again. Nothing was rented or started."
 	case rental.CodeForbidden:

@@ -81,8 +81,8 @@ func TestPlainTakesOutWhatMovesATerminal(t *testing.T) {
 		"back\b\b\rover":                "back   over",
 		"\u009b2Jcsi\u202eright":        " 2Jcsi right",
 	} {
-		if got := plainText(in); got != want {
-			t.Errorf("plainText(%q) = %q, want %q", in, got, want)
+		if got := Plain(in); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

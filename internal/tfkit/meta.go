@@ -24,6 +24,9 @@ type Meta struct {
 	PollInterval time.Duration
 	// Spending says how the money is looked at before it is spent.
 	Spending Spending
+	// Cleanup is what the process has to undo before it ends. All that is configured
+	// in it shares one.
+	Cleanup *Cleanup
 
 	shared sync.Map // what Shared made, by its type
 }

@@ -5,7 +5,11 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -74,13 +78,30 @@ func TestConfigureAsksForAKeyWhereOneIsNeeded(t *testing.T) {
 }
 
 func TestSkipReadKeepsTheStateAndSaysSo(t *testing.T) {
-	var diags diag.Diagnostics
-	r := Resource{Meta: &Meta{KeyUnknown: true}}
-	if !r.SkipRead(&diags) || diags.HasError() || diags.WarningsCount() != 1 {
-		t.Errorf("with an unknown key: %v", diags)
-	}
-	diags = nil
-	if (&Resource{Meta: &Meta{Client: client(t, key)}}).SkipRead(&diags) || len(diags) > 0 {
-		t.Errorf("with a client: %v", diags)
+	for name, test := range map[string]struct {
+		meta *Meta
+		skip bool
+	}{
+		"with an unknown key": {&Meta{KeyUnknown: true}, true},
+		"with a client":       {&Meta{Client: client(t, key)}, false},
+	} {
+		r := Resource{Meta: test.meta}
+		var identity resource.IdentitySchemaResponse
+		r.IdentitySchema(t.Context(), resource.IdentitySchemaRequest{}, &identity)
+		state := schema.Schema{Attributes: map[string]schema.Attribute{"id": schema.StringAttribute{Computed: true}}}
+		raw := tftypes.NewValue(state.Type().TerraformType(t.Context()), map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i-1")})
+		resp := resource.ReadResponse{Identity: &tfsdk.ResourceIdentity{
+			Schema: identity.IdentitySchema, Raw: tftypes.NewValue(identity.IdentitySchema.Type().TerraformType(t.Context()), nil),
+		}}
+		if skip := r.SkipRead(t.Context(), resource.ReadRequest{State: tfsdk.State{Schema: state, Raw: raw}}, &resp); skip != test.skip {
+			t.Errorf("%s: skipped: %t", name, skip)
+		}
+		if warned := resp.Diagnostics.WarningsCount() == 1; warned != test.skip || resp.Diagnostics.HasError() {
+			t.Errorf("%s: %v", name, resp.Diagnostics)
+		}
+		var id string
+		if diags := resp.Identity.GetAttribute(t.Context(), path.Root("id"), &id); diags.HasError() || id != "i-1" {
+			t.Errorf("%s: the identity is %q, %v", name, id, diags)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package tfkit
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
@@ -83,6 +82,9 @@ var OfferFilterNames = []string{
 	"gpu", "num_gpus", "min_gpus", "country", "min_reliability", "min_vram_gb", "verified", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "order",
 }
 
+// GPUCounts are the numbers of GPUs that num_gpus takes.
+var GPUCounts = []int64{1, 2, 4, 8}
+
 var (
 	// A comma separates slugs on the wire.
 	gpuSlug     = regexp.MustCompile(`^[^,\s]+$`)
@@ -101,7 +103,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		"num_gpus": datasource.SetAttribute{
 			Optional: true, ElementType: types.Int64Type,
 			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(1, 2, 4, 8))},
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...))},
 		},
 		"min_gpus": datasource.Int64Attribute{
 			Optional: true, MarkdownDescription: "GPUs in the server at least.",
@@ -133,22 +135,5 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 
 // OfferFilterArguments are the same attributes in a resource.
 func OfferFilterArguments() map[string]resource.Attribute {
-	arguments := map[string]resource.Attribute{}
-	for name, attribute := range OfferFilterAttributes() {
-		switch a := attribute.(type) {
-		case datasource.SetAttribute:
-			arguments[name] = resource.SetAttribute{Optional: true, ElementType: a.ElementType, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
-		case datasource.Int64Attribute:
-			arguments[name] = resource.Int64Attribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
-		case datasource.Float64Attribute:
-			arguments[name] = resource.Float64Attribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
-		case datasource.BoolAttribute:
-			arguments[name] = resource.BoolAttribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
-		case datasource.StringAttribute:
-			arguments[name] = resource.StringAttribute{Optional: true, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
-		default:
-			panic(fmt.Sprintf("the filter %s is of a kind that has no counterpart yet: %T", name, attribute))
-		}
-	}
-	return arguments
+	return ForResource(OfferFilterAttributes())
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// OffersSeen remembers the offers that a listing of this run has shown, for those to
-// whom a glance is enough. Its zero value is ready.
+// OffersSeen remembers the offers that a data source of this run has shown, for those
+// to whom a glance is enough. Its zero value is ready.
 type OffersSeen struct{ all sync.Map }
 
 type seenOffer struct {

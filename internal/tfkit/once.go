@@ -41,15 +41,23 @@ const (
 )
 
 // Run creates exactly one. When an answer is lost it looks at what is there now
-// and was not before: if that has the right shape, it was made after all.
+// and was not before: if that has the right shape, it was made after all. Once it
+// has begun to create, the end of ctx no longer cuts it off (see Detach): only a
+// further try is not made any more.
 func (o Once[T]) Run(ctx context.Context) (T, error) {
 	o.Alone.Lock()
 	defer o.Alone.Unlock()
 	var none T
 	before, err := o.List(ctx)
+	if err == nil {
+		err = ctx.Err() // of a run that was interrupted in its turn nothing is created any more
+	}
 	if err != nil {
 		return none, err
 	}
+	interrupted := ctx.Err
+	ctx, stop := Detach(ctx)
+	defer stop()
 	known := make(map[string]bool, len(before))
 	for _, item := range before {
 		known[o.ID(item)] = true
@@ -74,7 +82,7 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 				return none, errors.Join(err, fmt.Errorf("%s was made, but removing it failed: %w", o.ID(found), discardErr))
 			}
 		}
-		if try == maxCreateTries {
+		if try == maxCreateTries || interrupted() != nil {
 			return none, err
 		}
 	}

@@ -112,16 +112,57 @@ func TestOnceDiscardsWhatIsOfNoUse(t *testing.T) {
 	}
 }
 
-func TestOnceStopsWhenInterrupted(t *testing.T) {
+func TestOnceBeginsNothingWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := shop{failAt: map[int]bool{1: true}}
+	s := shop{}
 	once := s.once("round")
-	create := once.Create
-	once.Create = func(ctx context.Context) (thing, error) {
-		cancel()
-		return create(ctx)
+	list := once.List
+	once.List = func(ctx context.Context) ([]thing, error) {
+		defer cancel()
+		return list(ctx)
 	}
-	if _, err := once.Run(ctx); !errors.Is(err, errLost) || s.asked != 1 {
+	if _, err := once.Run(ctx); !errors.Is(err, context.Canceled) || s.asked != 0 {
 		t.Errorf("%v after %d requests", err, s.asked)
+	}
+}
+
+// What is on its way when the run is interrupted is brought to an end: looked for,
+// taken or discarded, but not tried again.
+func TestOnceEndsWhatItBeganWhenInterrupted(t *testing.T) {
+	for name, test := range map[string]struct {
+		shop    shop
+		discard bool
+		wantID  string
+		wantErr error
+		left    int
+	}{
+		"answered":                 {shop{}, false, "id1", nil, 1},
+		"request lost":             {shop{failAt: map[int]bool{1: true}}, false, "", errLost, 0},
+		"answer lost":              {shop{loseAt: map[int]bool{1: true}}, false, "id1", nil, 1},
+		"answer lost, and no good": {shop{loseAt: map[int]bool{1: true}}, true, "", errLost, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := test.shop
+			once := s.once("round")
+			create := once.Create
+			once.Create = func(ctx context.Context) (thing, error) {
+				cancel()
+				if ctx.Err() != nil {
+					t.Error("the creation was cut off")
+				}
+				return create(ctx)
+			}
+			if test.discard {
+				once.Discard = func(ctx context.Context, _ thing) error {
+					s.things = nil
+					return ctx.Err()
+				}
+			}
+			got, err := once.Run(ctx)
+			if got.id != test.wantID || !errors.Is(err, test.wantErr) || s.asked != 1 || len(s.things) != test.left {
+				t.Errorf("got %q, %v after %d requests, %d are left; want %q, %v after 1, %d left", got.id, err, s.asked, len(s.things), test.wantID, test.wantErr, test.left)
+			}
+		})
 	}
 }

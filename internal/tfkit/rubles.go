@@ -1,25 +1,40 @@
 package tfkit
 
 import (
-	"strconv"
+	"math/big"
 	"strings"
 )
 
-// hoursPerMonth is the mean month.
-const hoursPerMonth = 730
+const (
+	// hoursPerMonth is the mean month.
+	hoursPerMonth = 730
+
+	// noBreakSpace keeps an amount on one line of a message.
+	noBreakSpace = "\u00a0"
+)
+
+// Monthly is what a rate in kopecks per hour costs in a mean month, 730 hours.
+func Monthly(kopH *big.Int) *big.Int {
+	return new(big.Int).Mul(kopH, big.NewInt(hoursPerMonth))
+}
 
 // HourlyRubles writes a rate in kopecks per hour for people, who think of what
 // a server costs in a month as well.
 func HourlyRubles(kopH int64) string {
-	return Rubles(kopH) + " per hour (" + Rubles(kopH*hoursPerMonth) + " per month)"
+	rate := big.NewInt(kopH)
+	return SpacedRubles(rate, noBreakSpace) + " per hour (" + SpacedRubles(Monthly(rate), noBreakSpace) + " per month)"
 }
 
 // Rubles writes an amount in kopecks for people: "1 234,56 ₽", with no-break
 // spaces between the thousands and before the sign.
-func Rubles(kop int64) string {
-	sign, digits := "", strconv.FormatInt(kop, 10)
-	if kop < 0 {
-		sign, digits = "-", digits[1:]
+func Rubles(kop int64) string { return SpacedRubles(big.NewInt(kop), noBreakSpace) }
+
+// SpacedRubles writes an amount in kopecks, however large, as Rubles does, with
+// the given space.
+func SpacedRubles(kop *big.Int, space string) string {
+	sign, digits := "", new(big.Int).Abs(kop).String()
+	if kop.Sign() < 0 {
+		sign = "-"
 	}
 	if short := 3 - len(digits); short > 0 {
 		digits = strings.Repeat("0", short) + digits
@@ -28,9 +43,9 @@ func Rubles(kop int64) string {
 	var grouped strings.Builder
 	for i, d := range whole {
 		if i > 0 && (len(whole)-i)%3 == 0 {
-			grouped.WriteRune('\u00a0')
+			grouped.WriteString(space)
 		}
 		grouped.WriteRune(d)
 	}
-	return sign + grouped.String() + "," + cents + "\u00a0₽"
+	return sign + grouped.String() + "," + cents + space + "₽"
 }

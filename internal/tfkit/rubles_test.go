@@ -2,6 +2,7 @@ package tfkit
 
 import (
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 )
@@ -12,8 +13,23 @@ func TestRubles(t *testing.T) {
 		100000000: "1 000 000,00 ₽", -99999: "-999,99 ₽",
 		math.MaxInt64: "92 233 720 368 547 758,07 ₽", math.MinInt64: "-92 233 720 368 547 758,08 ₽",
 	} {
-		if got := strings.ReplaceAll(Rubles(kop), "\u00a0", " "); got != want {
+		if got := SpacedRubles(big.NewInt(kop), " "); got != want {
+			t.Errorf("SpacedRubles(%d) = %q, want %q", kop, got, want)
+		}
+		if got, want := Rubles(kop), strings.ReplaceAll(want, " ", "\u00a0"); got != want {
 			t.Errorf("Rubles(%d) = %q, want %q", kop, got, want)
+		}
+	}
+}
+
+// What a month costs may be more than the rate's own kind of number holds.
+func TestHourlyRubles(t *testing.T) {
+	for kopH, want := range map[int64]string{
+		9000:          "90,00 ₽ per hour (65 700,00 ₽ per month)",
+		math.MaxInt64: "92 233 720 368 547 758,07 ₽ per hour (67 330 615 869 039 863 391,10 ₽ per month)",
+	} {
+		if got := strings.ReplaceAll(HourlyRubles(kopH), "\u00a0", " "); got != want {
+			t.Errorf("HourlyRubles(%d) = %q, want %q", kopH, got, want)
 		}
 	}
 }

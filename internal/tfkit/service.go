@@ -4,7 +4,11 @@
 package tfkit
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
@@ -15,4 +19,13 @@ type ServicePackage struct {
 	Resources []func() resource.Resource
 	// DataSources are the constructors of the folder's data sources.
 	DataSources []func() datasource.DataSource
+	// EphemeralResources are the constructors of what lives as long as a run.
+	EphemeralResources []func() ephemeral.EphemeralResource
+	// ListResources are the constructors of what finds managed resources.
+	ListResources []func() list.ListResource
+	// Actions are the constructors of what is done to something without changing
+	// its configuration.
+	Actions []func() action.Action
+	// Functions are the constructors of pure functions.
+	Functions []func() function.Function
 }

@@ -47,11 +47,17 @@ func Listed[T any](client *rental.Client, under string, id func(T) string, list 
 // Its zero value is ready.
 type Snapshot[T any] struct {
 	mu     sync.Mutex
-	alone  time.Time   // when a read asked for a single thing
+	alone  solo        // the last read that asked for a single thing
 	last   *listing[T] // that answers, or is under way
 	before *listing[T] // the one before it
 	reach  int         // how many things a listing reads; 0 for firstReach
 	missed int         // what was beyond it
+}
+
+// solo is a read of a single thing.
+type solo struct {
+	at     time.Time
+	writes uint64 // that had ended when it began
 }
 
 // listing is one look at all things of a kind.
@@ -64,7 +70,8 @@ type listing[T any] struct {
 	// What it came to; not to be looked at before done.
 	ended time.Time
 	items map[string]T
-	whole bool // there are no others
+	order []string // their ids, as the service lists them
+	whole bool     // there are no others
 	err   error
 }
 
@@ -97,14 +104,36 @@ func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (it
 
 // All returns all things by their ids.
 func (s *Snapshot[T]) All(ctx context.Context, source Source[T]) (map[string]T, error) {
-	source.One = nil // all of them, however many
+	look, err := s.whole(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return look.items, nil
+}
+
+// List returns all things in the service's order. The list is the caller's own.
+func (s *Snapshot[T]) List(ctx context.Context, source Source[T]) ([]T, error) {
+	look, err := s.whole(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	things := make([]T, len(look.order))
+	for i, id := range look.order {
+		things[i] = look.items[id]
+	}
+	return things, nil
+}
+
+// whole is a listing of all of them, however many.
+func (s *Snapshot[T]) whole(ctx context.Context, source Source[T]) (*listing[T], error) {
+	source.One = nil
 	for {
 		look := s.join(ctx, source)
 		if err := s.wait(ctx, look); err != nil {
 			return nil, err
 		}
 		if look.whole {
-			return look.items, nil
+			return look, nil
 		}
 		s.mu.Lock()
 		if s.last == look {
@@ -114,20 +143,27 @@ func (s *Snapshot[T]) All(ctx context.Context, source Source[T]) (map[string]T, 
 	}
 }
 
-// join returns the listing to wait for; nil says to ask for the single thing.
+// join returns the listing to wait for; nil says to ask for the single thing, as the
+// first read does after every write: where reads and writes take turns, no listing
+// would serve a second one.
 func (s *Snapshot[T]) join(ctx context.Context, source Source[T]) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	writes := source.Writes()
 	if s.last == nil || !s.last.answers(writes) {
-		if now := time.Now(); source.One != nil && (s.alone.IsZero() || now.Sub(s.alone) > freshness) {
-			s.alone = now
+		if source.One != nil && !s.alone.covers(writes) {
+			s.alone = solo{time.Now(), writes}
 			return nil
 		}
 		s.last = s.begin(ctx, source, writes)
 	}
 	s.last.readers++
 	return s.last
+}
+
+// covers says whether a read that begins now is not the first of its kind.
+func (s solo) covers(writes uint64) bool {
+	return !s.at.IsZero() && s.writes == writes && time.Since(s.at) <= freshness
 }
 
 // answers says whether a read that begins now may use a listing.
@@ -166,7 +202,11 @@ func (l *listing[T]) read(ctx context.Context, source Source[T], reach int) {
 			l.err = err
 			break
 		}
-		if l.items[source.ID(item)] = item; reach > 0 && len(l.items) == reach {
+		id := source.ID(item)
+		if _, twice := l.items[id]; !twice {
+			l.order = append(l.order, id)
+		}
+		if l.items[id] = item; reach > 0 && len(l.items) == reach {
 			l.ended = time.Now()
 			return
 		}

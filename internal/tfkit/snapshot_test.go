@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -210,4 +211,61 @@ func TestSnapshotAges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where reads and writes take turns, each read is one request; a listing is for reads
+// that follow one another.
+func TestSnapshotReadsAloneAfterEachWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &worldOf{things: map[string]int{"a": 1}, random: rand.New(rand.NewPCG(1, 1))}
+		source := w.source()
+		var s Snapshot[versioned]
+		var ended sync.Map
+		for range 3 {
+			w.write("a", &ended)
+			for range 2 {
+				if _, found, err := s.Find(t.Context(), source, "a"); !found || err != nil {
+					t.Errorf("found %t, %v", found, err)
+				}
+			}
+		}
+		if want := []string{"a", "all", "a", "all", "a", "all"}; !slices.Equal(w.asked, want) {
+			t.Errorf("asked for %v, want %v", w.asked, want)
+		}
+	})
+}
+
+// A list has the service's order, and shares its request with all other reads.
+func TestSnapshotLists(t *testing.T) {
+	inOrder := []versioned{{"b", 1}, {"a", 1}, {"c", 1}}
+	asked := 0
+	source := Source[versioned]{
+		ID: func(v versioned) string { return v.id },
+		All: func(context.Context) iter.Seq2[versioned, error] {
+			asked++
+			return func(yield func(versioned, error) bool) {
+				for _, v := range append(inOrder, versioned{"a", 2}) { // told twice
+					if !yield(v, nil) {
+						return
+					}
+				}
+			}
+		},
+		Writes: func() uint64 { return 0 },
+	}
+	var s Snapshot[versioned]
+	got, err := s.List(t.Context(), source)
+	if want := []versioned{{"b", 1}, {"a", 2}, {"c", 1}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	clear(got) // it is the caller's own
+	if _, found, err := s.Find(t.Context(), source, "b"); !found || err != nil {
+		t.Errorf("found %t, %v", found, err)
+	}
+	if all, err := s.All(t.Context(), source); err != nil || len(all) != 3 || all["a"].version != 2 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if asked != 1 {
+		t.Errorf("%d requests", asked)
+	}
 }

@@ -1,1 +1,1 @@
-terraform import gpurent_template.trainer tpl-0123456789
+terraform import gpurent_template.trainer trainer-0123abcd

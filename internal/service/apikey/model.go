@@ -12,12 +12,19 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// model is a key that a state keeps.
 type model struct {
+	keyModel
+
+	RotateBeforeDays types.Int64 `tfsdk:"rotate_before_days"`
+}
+
+// keyModel is what every issued key has, wherever it is kept.
+type keyModel struct {
 	Name   types.String `tfsdk:"name"`
 	Scopes types.Set    `tfsdk:"scopes"`
 
-	ExpiresInDays    types.Int64 `tfsdk:"expires_in_days"`
-	RotateBeforeDays types.Int64 `tfsdk:"rotate_before_days"`
+	ExpiresInDays types.Int64 `tfsdk:"expires_in_days"`
 
 	ID        types.String `tfsdk:"id"`
 	Prefix    types.String `tfsdk:"prefix"`
@@ -48,9 +55,9 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 	return m, diags
 }
 
-// created is the state after a creation: what was planned stands, and the
-// secret is kept now or never.
-func created(plan model, key rental.APIKeyCreated) model {
+// created is a key after its creation: what was planned stands, and the secret is
+// told now or never.
+func created(plan keyModel, key rental.APIKeyCreated) keyModel {
 	m := plan
 	m.ID = types.StringValue(key.ID)
 	m.Prefix = types.StringValue(key.Prefix)
@@ -62,7 +69,7 @@ func created(plan model, key rental.APIKeyCreated) model {
 }
 
 // toCreate is the write side.
-func toCreate(ctx context.Context, plan model) (rental.APIKeyCreate, diag.Diagnostics) {
+func toCreate(ctx context.Context, plan keyModel) (rental.APIKeyCreate, diag.Diagnostics) {
 	create := rental.APIKeyCreate{Name: plan.Name.ValueString(), ExpiresInDays: plan.ExpiresInDays.ValueInt64Pointer()}
 	return create, plan.Scopes.ElementsAs(ctx, &create.Scopes, false)
 }

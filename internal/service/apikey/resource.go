@@ -2,10 +2,9 @@ package apikey
 
 import (
 	"context"
-	"slices"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -16,51 +15,36 @@ var (
 	_ resource.ResourceWithModifyPlan     = (*keyResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*keyResource)(nil)
 	_ resource.ResourceWithImportState    = (*keyResource)(nil)
+	_ resource.ResourceWithIdentity       = (*keyResource)(nil)
 )
-
-// creating keeps creations of keys apart.
-var creating sync.Mutex
 
 type keyResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "api_key"}} }
 
-// Create issues the key. A key whose secret was lost with the answer is revoked
-// and issued again: nobody could use it, and nobody would miss it.
+// Create issues the key.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
-	create, diags := toCreate(ctx, plan)
+	create, diags := toCreate(ctx, plan.keyModel)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	postCtx, stop := tfkit.Detach(ctx)
-	defer stop()
-	key, err := tfkit.Once[rental.APIKeyCreated]{
-		Alone:    &creating,
-		Patience: r.Meta.Client.RequestTimeout(),
-		List:     r.issued,
-		Create: func(ctx context.Context) (rental.APIKeyCreated, error) {
-			return r.Meta.Client.CreateAPIKey(ctx, create)
-		},
-		ID: func(k rental.APIKeyCreated) string { return k.ID },
-		Same: func(k rental.APIKeyCreated) bool {
-			return k.Name == create.Name && slices.Equal(slices.Sorted(slices.Values(k.Scopes)), slices.Sorted(slices.Values(create.Scopes)))
-		},
-		Discard: func(ctx context.Context, k rental.APIKeyCreated) error { return r.Meta.Client.DeleteAPIKey(ctx, k.ID) },
-	}.Run(postCtx)
+	key, err := issue(ctx, r.Meta, create)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "issue API key", err, "name", "scopes", "expires_in_days")
+		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, key))...)
+	plan.keyModel = created(plan.keyModel, key)
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
 
 // Read refreshes the state from the listing: the API has no request for one. A
 // key that has expired is as good as revoked.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(&resp.Diagnostics) {
+	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
@@ -69,7 +53,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, r.source(), id)
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, source(r.Meta.Client), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read API key "+id, err)
@@ -84,28 +68,16 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 
 // source is where the account's active keys come from: the API has no request for
 // one.
-func (r *keyResource) source() tfkit.Source[rental.APIKey] {
-	return tfkit.Listed(r.Meta.Client, "api-keys", func(k rental.APIKey) string { return k.ID }, r.Meta.Client.ListAPIKeys)
+func source(client *rental.Client) tfkit.Source[rental.APIKey] {
+	return tfkit.Listed(client, "api-keys", func(k rental.APIKey) string { return k.ID }, client.ListAPIKeys)
 }
 
 // Update makes no request: rotate_before_days is all that changes in place.
-func (r *keyResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	resp.State.Raw = req.Plan.Raw
+func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	tfkit.Adopt(ctx, req, resp)
 }
 
 // Delete revokes the key.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	tfkit.Delete(ctx, req, resp, "revoke API key", r.Meta.Client.DeleteAPIKey)
-}
-
-// issued lists the account's active keys, without secrets.
-func (r *keyResource) issued(ctx context.Context) ([]rental.APIKeyCreated, error) {
-	var keys []rental.APIKeyCreated
-	for key, err := range r.Meta.Client.ListAPIKeys(ctx, rental.ListOptions{}) {
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, rental.APIKeyCreated{APIKey: key})
-	}
-	return keys, nil
 }

@@ -1,7 +1,11 @@
-// Package apikey contributes API keys: the resource gpurent_api_key.
+// Package apikey contributes API keys: the resource gpurent_api_key, the ephemeral and
+// the list resource of that name, and the data source gpurent_api_keys.
 package apikey
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -10,6 +14,9 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		Resources: []func() resource.Resource{newResource},
+		Resources:          []func() resource.Resource{newResource},
+		DataSources:        []func() datasource.DataSource{newDataSources},
+		EphemeralResources: []func() ephemeral.EphemeralResource{newEphemeral},
+		ListResources:      []func() list.ListResource{newList},
 	}
 }

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -10,7 +9,11 @@ import (
 )
 
 // priceError says that a start would cost more than allowed.
-type priceError struct{ price, limit int64 }
+type priceError struct {
+	price, limit int64 // kopecks per hour
+	// stuck: it was started before its price was known, and could not be stopped again.
+	stuck error
+}
 
 func (e *priceError) Error() string {
 	return fmt.Sprintf("it costs %s now, max_price_kop_h allows %s", tfkit.HourlyRubles(e.price), tfkit.HourlyRubles(e.limit))
@@ -24,7 +27,7 @@ func (s *settler) start(ctx context.Context, inst *rental.Instance) error {
 	if inst.Type != rental.Interruptible {
 		// Its price is locked.
 		if price := bare(*inst); price > s.maxPrice {
-			return &priceError{price, s.maxPrice}
+			return &priceError{price: price, limit: s.maxPrice}
 		}
 		return s.ask(ctx, inst, s.client.StartInstance)
 	}
@@ -32,20 +35,50 @@ func (s *settler) start(ctx context.Context, inst *rental.Instance) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ask(ctx, inst, s.client.StartInstance); err != nil || checked {
+	if checked {
+		return s.ask(ctx, inst, s.client.StartInstance)
+	}
+	return s.bidAndLook(ctx, inst)
+}
+
+// bidAndLook renews a bid where there is no offer to look at beforehand, so the
+// answer is looked at. An interruption must not come between the two.
+func (s *settler) bidAndLook(ctx context.Context, inst *rental.Instance) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// There was no offer to look at beforehand, so the answer is looked at.
-	price := bare(*inst)
-	if price <= s.maxPrice {
+	ctx, end := tfkit.Detach(ctx)
+	defer end()
+	err := s.ask(ctx, inst, s.client.StartInstance)
+	if unreachable(err) {
+		// As with a conflict, the next looks tell what came of it.
+		s.asked, s.refusal, err = true, s.refused(err, *inst), nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.refusal != nil {
+		s.unpriced = true // a request may have arrived whose answer was lost
 		return nil
 	}
+	return s.holdToCap(ctx, inst)
+}
+
+// holdToCap stops a server again that was started above the cap.
+func (s *settler) holdToCap(ctx context.Context, inst *rental.Instance) error {
+	if bare(*inst) <= s.maxPrice {
+		return nil
+	}
+	ctx, end := tfkit.Detach(ctx)
+	defer end()
+	dear := &priceError{price: bare(*inst), limit: s.maxPrice}
 	stopped, err := s.client.StopInstance(ctx, inst.ID)
 	if err != nil {
-		return errors.Join(&priceError{price, s.maxPrice}, fmt.Errorf("stopping it again failed: %w", err))
+		dear.stuck = err
+		return dear
 	}
 	*inst = stopped
-	return &priceError{price, s.maxPrice}
+	return dear
 }
 
 // bare is what a running server costs without its disk, kopecks per hour: at
@@ -69,7 +102,7 @@ func (s *settler) checkBid(ctx context.Context) (checked bool, err error) {
 	case offer.Price.InterruptibleKopH == nil:
 		return false, nil
 	case *offer.Price.InterruptibleKopH > s.maxPrice:
-		return false, &priceError{*offer.Price.InterruptibleKopH, s.maxPrice}
+		return false, &priceError{price: *offer.Price.InterruptibleKopH, limit: s.maxPrice}
 	}
 	return true, nil
 }

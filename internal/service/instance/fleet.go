@@ -24,13 +24,17 @@ type fleet struct {
 	boots     habit    // of servers that this run rents
 	known     sync.Map // templates by slug that were found
 
-	servers tfkit.Snapshot[rental.Instance]
+	servers tfkit.Snapshot[rental.Instance] // active ones
+	ever    tfkit.Snapshot[rental.Instance] // with those that are destroyed
 	account tfkit.Remembered[rental.Balance]
+	funds   tfkit.Remembered[rental.Balance] // the same, as it is now
 	active  tfkit.Remembered[map[string]rental.Instance]
 	market  market
 }
 
-func (r *instanceResource) fleet() *fleet { return tfkit.Shared[fleet](r.Meta) }
+func fleetOf(meta *tfkit.Meta) *fleet { return tfkit.Shared[fleet](meta) }
+
+func (r *instanceResource) fleet() *fleet { return fleetOf(r.Meta) }
 
 // glance is how old an answer may be that only warns or estimates. The service
 // itself refreshes its market about every minute.
@@ -46,7 +50,7 @@ func (f *fleet) balance(ctx context.Context, client *rental.Client) (rental.Bala
 // again, so that none of its own is among them.
 func (f *fleet) instances(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
 	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) (map[string]rental.Instance, error) {
-		return f.servers.All(ctx, source(client))
+		return f.servers.All(ctx, f.source(client, rental.ListActive))
 	})
 }
 
@@ -62,15 +66,31 @@ func (f *fleet) template(ctx context.Context, meta *tfkit.Meta, slug string) (te
 	return template, found, err
 }
 
-// source is where the account's active instances come from.
-func source(client *rental.Client) tfkit.Source[rental.Instance] {
+// find returns a server, destroyed ones too.
+func (f *fleet) find(ctx context.Context, client *rental.Client, id string) (inst rental.Instance, found bool, err error) {
+	return f.servers.Find(ctx, f.source(client, rental.ListActive), id)
+}
+
+// list returns the servers of a status, rental.ListActive or rental.ListAll, in the
+// service's order.
+func (f *fleet) list(ctx context.Context, client *rental.Client, status string) ([]rental.Instance, error) {
+	all := &f.servers
+	if status == rental.ListAll {
+		all = &f.ever
+	}
+	return all.List(ctx, f.source(client, status))
+}
+
+// source is where the account's instances come from. What this run has waited for is
+// younger than any listing from before the wait was over, as after a write.
+func (f *fleet) source(client *rental.Client, status string) tfkit.Source[rental.Instance] {
 	return tfkit.Source[rental.Instance]{
 		ID: func(inst rental.Instance) string { return inst.ID },
 		All: func(ctx context.Context) iter.Seq2[rental.Instance, error] {
-			return client.ListInstances(ctx, rental.ListInstancesQuery{})
+			return client.ListInstances(ctx, rental.ListInstancesQuery{Status: status})
 		},
 		One:    client.GetInstance,
-		Writes: func() uint64 { return client.Writes("instances") },
+		Writes: func() uint64 { return client.Writes("instances") + f.watch.over.Load() },
 	}
 }
 

@@ -73,7 +73,7 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 // of them in the list of the market.
 func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, rentalType rental.RentalType) (*rental.Offer, error) {
 	if offer, ok := tfkit.Shared[tfkit.OffersSeen](meta).Get(id, glance); ok {
-		return &offer, nil
+		return free(offer), nil
 	}
 	shared, looks := m.lookFor(id)
 	if looks <= singleLooks {
@@ -98,11 +98,19 @@ func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, renta
 	}
 	return shared.Get(ctx, glance, func(ctx context.Context) (*rental.Offer, error) {
 		offer, err := meta.Client.GetOffer(ctx, id)
-		if rental.IsNotFound(err) || err == nil && !offer.Available {
+		if rental.IsNotFound(err) {
 			return nil, nil
 		}
-		return &offer, err
+		return free(offer), err
 	})
+}
+
+// free is nil for an offer that cannot be rented now.
+func free(offer rental.Offer) *rental.Offer {
+	if !offer.Available {
+		return nil
+	}
+	return &offer
 }
 
 // lookFor notes that somebody looks for an offer, and tells for how many they do.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,16 +17,15 @@ import (
 // customTemplate is the slug of the catalogue's template for any image.
 const customTemplate = "custom"
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *instanceResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Config.Raw, req.Config.Schema, &config)...)
-	if resp.Diagnostics.HasError() || config.Image.IsNull() || config.Template.IsUnknown() || config.Template.ValueString() == customTemplate {
+// refuseImage refuses an image for a template that has one. It is left alone where no
+// server is created: a configuration that is written for an imported one names it.
+func refuseImage(plan model, diags *diag.Diagnostics) {
+	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || plan.Template.ValueString() == customTemplate {
 		return
 	}
-	resp.Diagnostics.AddAttributeError(path.Root("image"), "Image of a template",
+	diags.AddAttributeError(path.Root("image"), "Image of a template",
 		fmt.Sprintf("The template %q brings its own image. Leave image out, or choose template = %q; for an image of your own with ports, "+
-			"environment and start command, make a gpurent_template.", config.Template.ValueString(), customTemplate))
+			"environment and start command, make a gpurent_template.", plan.Template.ValueString(), customTemplate))
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and
@@ -49,6 +49,7 @@ func (r *instanceResource) modifyCreation(ctx context.Context, req resource.Modi
 	// One of another version is no loss: it only makes warnings better.
 	before, problems := findNote[predecessor](ctx, req.Private, predecessorKey)
 	resp.Diagnostics.Append(problems...)
+	refuseImage(plan, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -84,9 +85,9 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 			}
 		}
 		if next == stepStart && len(replaced) == 0 {
-			c := startOf(state)
+			c := startOf(seenIn(state))
 			before.Starts, before.Added = c.starts, c.added
-			r.checkMoney(ctx, c, &resp.Diagnostics)
+			checkMoney(ctx, r.Meta, c, &resp.Diagnostics)
 		}
 	}
 	resp.Diagnostics.Append(leaveNote(ctx, resp.Private, predecessorKey, before)...)
@@ -96,17 +97,19 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 // turns out to be replaced, the plan for its successor finds it there.
 const predecessorKey = "predecessor"
 
-// burnOf is what a server burns according to its state, kopecks per hour.
-func burnOf(state model) int64 {
-	return kopHNow(rental.Instance{Status: rental.InstanceStatus(state.Status.ValueString()), Price: rental.InstancePrice{
+// seenIn is a server as its state tells of it, as far as it costs money.
+func seenIn(state model) rental.Instance {
+	return rental.Instance{Status: rental.InstanceStatus(state.Status.ValueString()), Price: rental.InstancePrice{
 		RunningKopH: priceField(state, "running_kop_h"), StoppedKopH: priceField(state, "stopped_kop_h"),
-	}})
+	}}
 }
 
+// burnOf is what a server burns according to its state, kopecks per hour.
+func burnOf(state model) int64 { return kopHNow(seenIn(state)) }
+
 // startOf is what a start of the server does to the money.
-func startOf(state model) change {
-	running := priceField(state, "running_kop_h")
-	return change{starts: running, added: running - burnOf(state)}
+func startOf(inst rental.Instance) change {
+	return change{starts: inst.Price.RunningKopH, added: inst.Price.RunningKopH - kopHNow(inst)}
 }
 
 func priceField(m model, name string) int64 {

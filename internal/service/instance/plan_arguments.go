@@ -23,6 +23,9 @@ const (
 // returns what the plan replaces the server for.
 func planArguments(ctx context.Context, state model, plan *model) (replaced path.Paths, diags diag.Diagnostics) {
 	rented := !state.QuotedKopH.IsNull() // by this provider, not imported
+	if !rented {
+		diags.Append(forgetStandIn(ctx, &state)...)
+	}
 	keep := func(name string, before, now attr.Value) (kept bool) {
 		switch {
 		case before.Equal(now):
@@ -67,6 +70,21 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 				state.ID.ValueString()+". To have them, name ssh_key_ids in replace_on, use -replace, or change authorized_keys on the server itself.")
 	}
 	return replaced, diags
+}
+
+// forgetStandIn takes out of the state of an imported server what only stands for how
+// it was rented, so that anything else is adopted.
+func forgetStandIn(ctx context.Context, state *model) diag.Diagnostics {
+	if state.OfferQuery.IsNull() || state.GPU.IsNull() {
+		return nil
+	}
+	have, diags := hardwareOf(ctx, *state)
+	query, problems := standIn(ctx, have)
+	diags.Append(problems...)
+	if state.OfferQuery.Equal(query) {
+		state.OfferQuery = types.ObjectNull(query.AttributeTypes(ctx))
+	}
+	return diags
 }
 
 // replaceOn says whether a change of the argument is to replace the server.

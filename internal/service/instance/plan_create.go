@@ -156,7 +156,7 @@ func kopHNow(inst rental.Instance) int64 {
 // warning: after a crash our own rental may be the reason, and an error would
 // keep the next apply from taking it over.
 func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	if !r.watchesMoney() && plan.MaxPriceKopH.IsNull() {
+	if !watchesMoney(r.Meta) && plan.MaxPriceKopH.IsNull() {
 		return
 	}
 	price, known := r.estimate(ctx, plan, diags)
@@ -168,7 +168,7 @@ func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *p
 		c.starts -= before.Starts
 		c.added -= before.Added + before.RunKopH
 	}
-	r.checkMoney(ctx, c, diags)
+	checkMoney(ctx, r.Meta, c, diags)
 }
 
 // estimate is what the server would cost if it were rented now.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -77,6 +78,24 @@ func offerQuery(ctx context.Context, m model) (rental.OfferQuery, diag.Diagnosti
 		query.MinDiskGB = &disk
 	}
 	return query, diags
+}
+
+// standIn is the offer_query of a server that was imported. The service does not tell
+// how it was rented, but an instance has offer_id or offer_query: a configuration that
+// is written for it gets the same GPUs again when the server is ever replaced.
+func standIn(ctx context.Context, h hardware) (types.Object, diag.Diagnostics) {
+	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
+	if slices.Contains(tfkit.GPUCounts, h.count) {
+		count = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(h.count)})
+	} else {
+		atLeast = types.Int64Value(h.count)
+	}
+	query := queryModel{OfferFilters: tfkit.OfferFilters{
+		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(h.gpu)}),
+		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
+	}}
+	object, _ := queryAttribute().GetType().(types.ObjectType)
+	return types.ObjectValueFrom(ctx, object.AttrTypes, query)
 }
 
 // hardware is what a running server is, as far as a query has terms for it.

@@ -18,16 +18,16 @@ import (
 // for one that failed, wrong for one that was only interrupted.
 func (r *instanceResource) reportCreateWait(ctx context.Context, diags *diag.Diagnostics, plan model, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
-	case ctx.Err() != nil:
+	case interrupted(ctx, err):
 		diags.AddWarning("Interrupted while instance "+inst.ID+" was starting",
-			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+r.story(ctx, inst))
+			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded) && plan.KeepOnTimeout.ValueBool():
 		diags.AddWarning("Instance "+inst.ID+" is not ready yet",
-			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, r.story(ctx, inst)))
+			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, story(ctx, r.Meta.Client, inst)))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Instance "+inst.ID+" is not ready yet",
 			fmt.Sprintf("It did not get ready within %s (timeouts.create), and is now marked tainted: the next apply would replace it.%s\n\n"+
-				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), r.story(ctx, inst), untaint))
+				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), story(ctx, r.Meta.Client, inst), untaint))
 	default:
 		r.addWaitError(ctx, diags, inst, err)
 		if !errors.Is(err, errGone) && !errors.Is(err, errNeedsReplacement) {
@@ -43,11 +43,11 @@ const untaint = "To keep this server and go on waiting for it, run `terraform un
 // taints it: the next apply takes up where this one ended.
 func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
-	case ctx.Err() != nil:
-		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+r.story(ctx, inst))
+	case interrupted(ctx, err):
+		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Instance "+inst.ID+" is not where it should be yet",
-			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), r.story(ctx, inst)))
+			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), story(ctx, r.Meta.Client, inst)))
 	default:
 		r.addWaitError(ctx, diags, inst, err)
 	}
@@ -59,31 +59,42 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 	var refused *refusal
 	switch {
 	case errors.Is(err, errGone):
-		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+r.story(ctx, inst))
+		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errNeedsReplacement):
-		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+r.story(ctx, inst))
+		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errTurnedBack):
 		diags.AddError("Instance "+inst.ID+" did not stay where it was put",
-			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+r.story(ctx, inst))
+			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.As(err, &tooDear):
-		diags.AddError("Instance "+inst.ID+" was not started: too dear",
-			fmt.Sprintf("To start it, %s. It is left as it is; only its disk is billed. Raise max_price_kop_h or apply again later; for an interruptible server "+
-				"on_outbid = \"keep\" waits for a better price and \"replace\" rents another.", tooDear))
+		addTooDearToStart(diags, inst, tooDear, "Raise max_price_kop_h or apply again later; for an interruptible server "+
+			"on_outbid = \"keep\" waits for a better price and \"replace\" rents another.")
 	case errors.As(err, &refused):
-		action := "start"
-		if refused.status == rental.StatusRunning {
-			action = "stop"
-		}
-		tfkit.AddErrorAdvising(diags, action+" instance "+inst.ID, r.story(ctx, inst), err)
+		addRefusal(ctx, r.Meta.Client, diags, inst, refused)
 	default:
 		tfkit.AddError(diags, "bring instance "+inst.ID+" to where it should be", err)
 	}
 }
 
+// addTooDearToStart ends with what to do about it.
+func addTooDearToStart(diags *diag.Diagnostics, inst rental.Instance, dear *priceError, advice string) {
+	if dear.stuck != nil {
+		diags.AddError("Instance "+inst.ID+" was started above its cap",
+			fmt.Sprintf("Only its start told the price: %s. Stopping it again failed, so it most likely runs and is billed: stop it in the service's console, now.\n\n%s", dear, dear.stuck))
+		return
+	}
+	diags.AddError("Instance "+inst.ID+" was not started: too dear",
+		fmt.Sprintf("To start it, %s. It is left as it is; only its disk is billed. %s", dear, advice))
+}
+
+// addRefusal tells of a start or stop that the service did not take.
+func addRefusal(ctx context.Context, client *rental.Client, diags *diag.Diagnostics, inst rental.Instance, refused *refusal) {
+	tfkit.AddErrorAdvising(diags, verb(refused.wanted)+" instance "+inst.ID, story(ctx, client, inst), refused.err)
+}
+
 // warnOfClosedPages tells of web pages that a running server has not opened yet.
-func warnOfClosedPages(diags *diag.Diagnostics, plan model, inst rental.Instance) {
+func warnOfClosedPages(diags *diag.Diagnostics, inst rental.Instance) {
 	closed := closedPages(inst)
-	if len(closed) == 0 || inst.Status != rental.StatusRunning || plan.DesiredState.ValueString() != string(rental.DesiredRunning) {
+	if len(closed) == 0 || inst.Status != rental.StatusRunning {
 		return
 	}
 	diags.AddWarning("Instance "+inst.ID+" runs, but not all of its web pages are open yet",
@@ -119,14 +130,14 @@ const storyLines = 10
 
 // story tells where the server was last seen: its status, why it stopped, and
 // the end of its log. What cannot be had is left out.
-func (r *instanceResource) story(ctx context.Context, inst rental.Instance) string {
+func story(ctx context.Context, client *rental.Client, inst rental.Instance) string {
 	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.", inst.Status, inst.DesiredState)}
 	if inst.StopReason != nil {
 		parts = append(parts, stopAdvice(*inst.StopReason))
 	}
 	logCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyTimeout)
 	defer cancel()
-	lines, err := r.Meta.Client.GetInstanceLogs(logCtx, inst.ID, storyLines)
+	lines, err := client.GetInstanceLogs(logCtx, inst.ID, storyLines)
 	if err == nil && len(lines) > 0 {
 		parts = append(parts, "The end of its log:\n  "+strings.Join(lines, "\n  "))
 	}

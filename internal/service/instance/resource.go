@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -14,10 +13,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*instanceResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*instanceResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*instanceResource)(nil)
-	_ resource.ResourceWithImportState    = (*instanceResource)(nil)
+	_ resource.ResourceWithConfigure   = (*instanceResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*instanceResource)(nil)
+	_ resource.ResourceWithImportState = (*instanceResource)(nil)
+	_ resource.ResourceWithIdentity    = (*instanceResource)(nil)
 )
 
 // How long an operation may take where timeouts does not say. A start can pull
@@ -52,6 +51,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	plan, inst := server.state(plan), server.Instance
 	r.fleet().ids.add(inst.ID)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(inst.ID))...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -68,7 +68,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	if err != nil {
 		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
 	} else {
-		warnOfClosedPages(&resp.Diagnostics, plan, inst)
+		warnOfClosedPages(&resp.Diagnostics, inst)
 	}
 }
 
@@ -85,7 +85,7 @@ func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.I
 // Read refreshes the state. Only a server that is surely gone leaves it.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
-	if r.SkipRead(&resp.Diagnostics) {
+	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
@@ -94,7 +94,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
-	inst, found, err := r.fleet().servers.Find(ctx, source(r.Meta.Client), state.ID.ValueString())
+	inst, found, err := r.fleet().find(ctx, r.Meta.Client, state.ID.ValueString())
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
@@ -105,6 +105,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		if isTwin(ctx, req.Private, inst.Template.Slug) {
 			now.Template = state.Template
 		}
+		resp.Diagnostics.Append(completeImport(ctx, &now)...)
 		if !tfkit.Same(&state, &now) {
 			resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 		}
@@ -119,6 +120,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
 	timeout, diags := plan.Timeouts.Update(ctx, updateTimeout)
 	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -166,7 +168,7 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	warnOfClosedPages(&resp.Diagnostics, plan, inst)
+	warnOfClosedPages(&resp.Diagnostics, inst)
 }
 
 // Delete destroys the server and waits until it is gone.
@@ -193,14 +195,25 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)
 }
 
-// ImportState takes the id and sets the policies to their defaults, so that the
-// plan after an import shows only what really differs.
-func (r *instanceResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Resource.ImportState(ctx, req, resp)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("on_outbid"), types.StringValue(outbidRestart))...)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("keep_on_timeout"), types.BoolValue(false))...)
+// completeImport fills in what an imported server lacks: the defaults of its
+// policies and how it was rented, so that the plan after an import shows only what really differs.
+func completeImport(ctx context.Context, m *model) diag.Diagnostics {
+	if m.OnOutbid.IsNull() {
+		m.OnOutbid = types.StringValue(outbidRestart)
+	}
+	if m.KeepOnTimeout.IsNull() {
+		m.KeepOnTimeout = types.BoolValue(false)
+	}
+	if !m.OfferID.IsNull() || !m.OfferQuery.IsNull() {
+		return nil
+	}
+	have, diags := hardwareOf(ctx, *m)
+	query, problems := standIn(ctx, have)
+	m.OfferQuery = query
+	diags.Append(problems...)
+	return diags
 }
 
 func gone(inst rental.Instance) bool {
-	return judge(sighting{status: inst.Status, desired: inst.DesiredState}, rental.DesiredRunning, outbidKeep) == stepGone
+	return judge(sightingOf(inst), rental.DesiredRunning, outbidKeep) == stepGone
 }

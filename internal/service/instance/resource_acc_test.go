@@ -94,7 +94,7 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"offer_id", "rented_offer_id", "quoted_kop_h"},
+				ImportStateVerifyIgnore: []string{"offer_id", "offer_query", "rented_offer_id", "quoted_kop_h"},
 			},
 		},
 		CheckDestroy: nothingLeft(env),
@@ -201,7 +201,7 @@ func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		{server(`max_price_kop_h = 0`), `at least 1`},
 		{server(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
 		{server(`timeouts = { create = "soon" }`), `[Dd]uration`},
-		{server(`image = "ubuntu:24.04"`), `brings\s+its\s+own\s+image`},
+		{instanceBlock(`"off_any"`, `image = "ubuntu:24.04"`), `brings\s+its\s+own\s+image`},
 	})
 }
 

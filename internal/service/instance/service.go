@@ -1,7 +1,13 @@
-// Package instance contributes rented servers: the resource gpurent_instance.
+// Package instance contributes rented servers: the resource gpurent_instance and the
+// list resource of that name, data sources for one, many and their logs, the actions
+// that start, stop and restart one, and the function ssh_config.
 package instance
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -10,6 +16,10 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		Resources: []func() resource.Resource{newResource},
+		Resources:     []func() resource.Resource{newResource},
+		DataSources:   []func() datasource.DataSource{newDataSource, newDataSources, newLogs},
+		ListResources: []func() list.ListResource{newList},
+		Actions:       []func() action.Action{newStart, newStop, newRestart},
+		Functions:     []func() function.Function{newSSHConfig},
 	}
 }

@@ -50,20 +50,20 @@ func (s *spendingPlan) firstWarning() bool {
 }
 
 // watchesMoney says whether anything is to be checked.
-func (r *instanceResource) watchesMoney() bool {
-	return r.Meta.Ready() && (r.Meta.Spending.RequireFunds != tfkit.FundsOff || r.Meta.Spending.MaxBurnKopH > 0)
+func watchesMoney(meta *tfkit.Meta) bool {
+	return meta.Ready() && (meta.Spending.RequireFunds != tfkit.FundsOff || meta.Spending.MaxBurnKopH > 0)
 }
 
 // checkMoney holds the plan so far against the account. Without permission to
 // read the balance, or while it cannot be read, it steps aside: the service
 // itself refuses what is not covered.
-func (r *instanceResource) checkMoney(ctx context.Context, c change, diags *diag.Diagnostics) {
-	if !r.watchesMoney() || c == (change{}) {
+func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Diagnostics) {
+	if !watchesMoney(meta) || c == (change{}) {
 		return
 	}
-	plan := &r.fleet().spending
+	plan := &fleetOf(meta).spending
 	starts, added := plan.add(c)
-	balance, err := r.fleet().balance(ctx, r.Meta.Client)
+	balance, err := fleetOf(meta).balance(ctx, meta.Client)
 	if err != nil {
 		tflog.Debug(ctx, "The balance cannot be read, so the plan is not held against it", map[string]any{"error": err.Error()})
 		return
@@ -71,13 +71,13 @@ func (r *instanceResource) checkMoney(ctx context.Context, c change, diags *diag
 	const summary = "The balance does not cover what this plan starts"
 	text := shortOfFunds(balance, starts)
 	switch {
-	case text == "" || r.Meta.Spending.RequireFunds == tfkit.FundsOff:
-	case r.Meta.Spending.RequireFunds == tfkit.FundsError:
+	case text == "" || meta.Spending.RequireFunds == tfkit.FundsOff:
+	case meta.Spending.RequireFunds == tfkit.FundsError:
 		diags.AddError(summary, text+" "+notStarted)
 	case plan.firstWarning():
 		diags.AddWarning(summary, text)
 	}
-	if text := tooMuchBurn(balance, added, r.Meta.Spending.MaxBurnKopH); text != "" {
+	if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
 		diags.AddError("The plan burns more than max_burn_kop_h allows", text)
 	}
 }

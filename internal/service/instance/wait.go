@@ -18,27 +18,30 @@ type settler struct {
 	interval time.Duration // first pause between two looks
 	wanted   rental.DesiredState
 	onOutbid string
-	maxPrice int64  // kopecks per hour, 0 for no cap
-	offerID  string // that was rented; empty when unknown, after an import
-	habit    *habit // of servers like this one; nil when that says nothing
+	maxPrice int64   // kopecks per hour, 0 for no cap
+	offerID  string  // that was rented; empty when unknown, after an import
+	habit    *habit  // of servers like this one; nil when that says nothing
+	teller   *teller // who is told how it goes; nil for nobody
 
 	asked      bool      // a start or stop was already asked for
 	refusal    *refusal  // the service said no to that; nil when it did not
+	unpriced   bool      // it may have been started at a price that is still to be looked at
 	agreed     bool      // since then the service was seen heading for what is wanted
 	runningAt  time.Time // when it was first seen running
 	expectsSSH *bool     // whether its template has SSH; nil until looked up
 }
 
 func (r *instanceResource) settlerFor(plan model) *settler {
+	s := newSettler(r.Meta, rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString(), plan.MaxPriceKopH.ValueInt64())
+	s.offerID = plan.RentedOfferID.ValueString()
+	return s
+}
+
+// newSettler makes one that knows nothing of the server yet.
+func newSettler(meta *tfkit.Meta, wanted rental.DesiredState, onOutbid string, maxPrice int64) *settler {
 	return &settler{
-		meta:     r.Meta,
-		client:   r.Meta.Client,
-		watch:    &r.fleet().watch,
-		interval: r.Meta.PollInterval,
-		wanted:   rental.DesiredState(plan.DesiredState.ValueString()),
-		onOutbid: plan.OnOutbid.ValueString(),
-		maxPrice: plan.MaxPriceKopH.ValueInt64(),
-		offerID:  plan.RentedOfferID.ValueString(),
+		meta: meta, client: meta.Client, watch: &fleetOf(meta).watch, interval: meta.PollInterval,
+		wanted: wanted, onOutbid: onOutbid, maxPrice: maxPrice,
 	}
 }
 
@@ -81,10 +84,17 @@ func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Inst
 		}
 		return false, err
 	}})
-	if err != nil && ctx.Err() != nil {
+	if err != nil && interrupted(ctx, err) {
 		err = &stoppedWaiting{cause: ctx.Err(), trouble: trouble}
 	}
 	return inst, err
+}
+
+// interrupted says whether the end of ctx is what ended a wait. A server that was
+// started above its cap is worth more than that.
+func interrupted(ctx context.Context, err error) bool {
+	var dear *priceError
+	return ctx.Err() != nil && !errors.As(err, &dear)
 }
 
 // unreachable says whether a request failed for want of a proper answer, rather
@@ -94,11 +104,24 @@ func unreachable(err error) bool {
 	return errors.As(err, &apiErr) && (apiErr.Status == 0 || apiErr.Status >= 500 || rental.IsRateLimited(err))
 }
 
+// verb is what brings a server there.
+func verb(wanted rental.DesiredState) string {
+	if wanted == rental.DesiredStopped {
+		return "stop"
+	}
+	return "start"
+}
+
 // refusal is a start or stop that the service did not take, and where the server was then.
 type refusal struct {
 	err    error
+	wanted rental.DesiredState
 	status rental.InstanceStatus
 	at     time.Time
+}
+
+func (s *settler) refused(err error, inst rental.Instance) *refusal {
+	return &refusal{err, s.wanted, inst.Status, time.Now()}
 }
 
 func (r *refusal) Error() string { return r.err.Error() }
@@ -107,15 +130,28 @@ func (r *refusal) Unwrap() error { return r.err }
 
 // advance takes the next step, and reports whether none is left.
 func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, error) {
+	if s.unpriced && (inst.Status == rental.StatusStarting || inst.Status == rental.StatusRunning) {
+		s.unpriced = false
+		if err := s.holdToCap(ctx, inst); err != nil {
+			return false, err
+		}
+	}
 	if r := s.refusal; r != nil && r.status == inst.Status && time.Since(r.at) > graceIntervals*s.interval {
 		return false, r
 	}
 	if s.turnedBack(*inst) {
 		return false, errTurnedBack
 	}
-	switch judge(sighting{inst.Status, inst.DesiredState, s.asked}, s.wanted, s.onOutbid) {
-	case stepNone:
-		return s.ready(ctx, *inst)
+	next := judge(sighting{inst.Status, inst.DesiredState, s.asked}, s.wanted, s.onOutbid)
+	if next == stepNone {
+		done, err := s.ready(ctx, *inst)
+		if !done {
+			s.teller.saw(*inst)
+		}
+		return done, err
+	}
+	s.teller.saw(*inst)
+	switch next {
 	case stepStart:
 		return false, s.start(ctx, inst)
 	case stepStop:
@@ -124,7 +160,7 @@ func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, err
 		return false, errNeedsReplacement
 	case stepGone:
 		return false, errGone
-	case stepWait:
+	case stepNone, stepWait:
 	}
 	return false, nil
 }
@@ -147,12 +183,13 @@ func (s *settler) turnedBack(inst rental.Instance) bool {
 // server moved since it was last seen, or that an earlier request did arrive, so
 // the next looks decide: one that stays where it is was refused.
 func (s *settler) ask(ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error)) error {
+	s.teller.asks(s.wanted)
 	answer, err := request(ctx, inst.ID)
 	if err == nil {
 		*inst = answer
 	}
 	if rental.IsConflict(err) {
-		s.refusal, err = &refusal{err, inst.Status, time.Now()}, nil
+		s.refusal, err = s.refused(err, *inst), nil
 	}
 	s.asked = err == nil
 	return err

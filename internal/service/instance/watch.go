@@ -27,6 +27,7 @@ type watcher struct {
 	firsts  int                        // first looks since then that found no listing
 	first   time.Time                  // when the last of them began
 	tempo   float64                    // by which pauses are multiplied until the next look; 0 until drawn
+	over    atomic.Uint64              // waits that have ended
 }
 
 // glanceAt is one who waits for the next look at a server.
@@ -69,6 +70,7 @@ type wait struct {
 // until looks at a server, first after a pause, until check is done or fails.
 // When ctx ends, its error is returned at once.
 func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) error {
+	defer w.over.Add(1)
 	began := time.Now()
 	for attempt := 0; ; attempt++ {
 		asked := time.Now()
@@ -117,6 +119,15 @@ func (w *watcher) now(ctx context.Context, client *rental.Client, id string) (re
 	if there {
 		return inst, nil
 	}
+	return w.atOnce(ctx, client, id, crowded)
+}
+
+// afresh looks at a server that this run may have touched already.
+func (w *watcher) afresh(ctx context.Context, client *rental.Client, id string) (rental.Instance, error) {
+	return w.atOnce(ctx, client, id, false)
+}
+
+func (w *watcher) atOnce(ctx context.Context, client *rental.Client, id string, crowded bool) (rental.Instance, error) {
 	seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: id, due: time.Now(), found: make(chan sighted, 1), crowded: crowded})
 	if err != nil {
 		return rental.Instance{}, err

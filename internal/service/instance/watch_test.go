@@ -328,3 +328,30 @@ func TestWatcherLooksOnceBeforeChanges(t *testing.T) {
 		}
 	})
 }
+
+// Whoever looks at a server after the wait for it sees what was waited for, not a
+// listing from before.
+func TestFleetShowsWhatWasWaitedFor(t *testing.T) {
+	_, client := startFleet(t, map[string]int{"a": 5, "b": 1e9})
+	var f fleet
+	statusOf := func(id string) rental.InstanceStatus {
+		all, err := f.list(t.Context(), client, rental.ListActive)
+		if err != nil {
+			t.Error(err)
+		}
+		inst, found, err := f.find(t.Context(), client, id)
+		if err != nil || !found || len(all) != 2 {
+			t.Errorf("%s: found %t among %d, %v", id, found, len(all), err)
+		}
+		return inst.Status
+	}
+	if status := statusOf("a"); status != rental.StatusStarting {
+		t.Fatalf("it is %s", status)
+	}
+	if err := f.watch.until(t.Context(), client, untilRunning("a", everyMillisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if status := statusOf("a"); status != rental.StatusRunning {
+		t.Errorf("it runs, and is shown %s", status)
+	}
+}

@@ -1,9 +1,10 @@
-// Package money contributes the account's money: the data source
-// gpurent_balance.
+// Package money contributes the account's money: the data sources gpurent_balance and
+// gpurent_transactions, and the functions that count and write rubles.
 package money
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -11,6 +12,7 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		DataSources: []func() datasource.DataSource{newBalance},
+		DataSources: []func() datasource.DataSource{newBalance, newTransactions},
+		Functions:   []func() function.Function{newFormatRub, newKopecks, newMonthlyKop},
 	}
 }

@@ -1,4 +1,5 @@
-// Package offer contributes the market: the data source gpurent_offers.
+// Package offer contributes the market: the data sources gpurent_offer and
+// gpurent_offers.
 package offer
 
 import (
@@ -10,6 +11,6 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		DataSources: []func() datasource.DataSource{newDataSources},
+		DataSources: []func() datasource.DataSource{newDataSource, newDataSources},
 	}
 }

@@ -21,13 +21,17 @@ type model struct {
 }
 
 // fromAPI is the read side: prior with what the service says put in. It does
-// not say the key itself, and its type and fingerprint follow from the key.
+// not say the key itself, for which the fingerprint stands after an import; type and
+// fingerprint follow from the key.
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
 	m.Name = types.StringValue(key.Name)
 	m.CreatedAt = tfkit.Time(key.CreatedAt)
 	m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
+	if m.PublicKey.IsNull() {
+		m.PublicKey = m.Fingerprint
+	}
 	if m.Type.IsNull() || m.Type.IsUnknown() {
 		m.Type = types.StringValue(key.Type)
 	}

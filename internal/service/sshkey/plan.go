@@ -21,6 +21,9 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	}
 	if req.State.Raw.IsNull() {
 		planKey(&plan)
+		if isFingerprint(plan.PublicKey.ValueString()) {
+			addNotAKey(&resp.Diagnostics, path.Root("public_key"), errOnlyPrint)
+		}
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		return
 	}
@@ -32,10 +35,10 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	if plan.PublicKey.IsUnknown() {
 		plan.Type, plan.Fingerprint = types.StringUnknown(), types.StringUnknown()
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
-	} else if key, err := parse(plan.PublicKey.ValueString()); err == nil && key.fingerprint != state.Fingerprint.ValueString() {
+	} else if key, err := read(plan.PublicKey.ValueString()); err == nil && key.fingerprint != state.Fingerprint.ValueString() {
 		planKey(&plan)
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
-	} else if !state.PublicKey.IsNull() {
+	} else if !isFingerprint(state.PublicKey.ValueString()) {
 		plan.PublicKey = state.PublicKey
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)

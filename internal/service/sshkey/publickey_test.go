@@ -9,6 +9,11 @@ import (
 const (
 	line        = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
 	fingerprint = "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo"
+
+	certificate = "ssh-ed25519-cert-v01@openssh.com AAAAIHNzaC1lZDI1NTE5LWNlcnQtdjAxQG9wZW5zc2guY29tAAAAIJGygbKZnL8Otx0RAg82+g8VjS2PQd3ryhqIJp/fZjk7AAAAIEp5DYy5PV515Cc7KsBc" +
+		"3ZckWEoiDam3kzKkFvIS7JBoAAAAAAAAAAAAAAABAAAAAmlkAAAACAAAAARyb290AAAAAAAAAAD//////////wAAAAAAAACCAAAAFXBlcm1pdC1YMTEtZm9yd2FyZGluZwAAAAAAAAAXcGVybWl0LWFnZW50LWZvcndhcmRp" +
+		"bmcAAAAAAAAAFnBlcm1pdC1wb3J0LWZvcndhcmRpbmcAAAAAAAAACnBlcm1pdC1wdHkAAAAAAAAADnBlcm1pdC11c2VyLXJjAAAAAAAAAAAAAAAzAAAAC3NzaC1lZDI1NTE5AAAAIKhLPQOpUM2vzcYj4kicPqqFqDcGB2wD" +
+		"lRTqq1uWWFUgAAAAUwAAAAtzc2gtZWQyNTUxOQAAAEBCDRYLwsejHR65c6pUn63mp5gNpgz1bw/wBLT8lBg0hfO4RpNWsMPsVmCH55jNxjXMxJf+8YkeRN5IUbST4fQD"
 )
 
 func TestParse(t *testing.T) {
@@ -23,6 +28,10 @@ func TestParse(t *testing.T) {
 		"private":             {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----", errPrivate},
 		"private, PKCS 8":     {"-----BEGIN PRIVATE KEY-----", errPrivate},
 		"two keys":            {line + "\n" + line, errManyLines},
+		"a line before":       {"not a key\n" + line, errManyLines},
+		"a comment before":    {"# laptop\r\n" + line, errManyLines},
+		"private, after one":  {line + "\n-----BEGIN PRIVATE KEY-----", errPrivate},
+		"certificate":         {certificate, errSigned},
 		"options":             {`no-pty,command="x" ` + line, errOptions},
 		"empty":               {"", errNotKey},
 		"cut short":           {line[:len(line)-8], errNotKey},
@@ -51,7 +60,7 @@ func TestCanonical(t *testing.T) {
 // Whatever is given for a key, an error never repeats it, for it could be a
 // private one: it is one of the fixed ones.
 func FuzzParseRepeatsNothing(f *testing.F) {
-	for _, seed := range []string{line, "-----BEGIN PRIVATE KEY-----", "ssh-rsa AAAA", `environment="A=b" ` + line, "\x00", strings.Repeat("A", 9000)} {
+	for _, seed := range []string{line, "-----BEGIN PRIVATE KEY-----", "ssh-rsa AAAA", `environment="A=b" ` + line, "\x00", strings.Repeat("A", 9000), certificate, "x\n" + line} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -61,7 +70,7 @@ func FuzzParseRepeatsNothing(f *testing.F) {
 			if key.kind == "" || !strings.HasPrefix(key.fingerprint, "SHA256:") {
 				t.Errorf("accepted %q as %+v", text, key)
 			}
-		case errPrivate, errNotKey, errManyLines, errOptions:
+		case errPrivate, errNotKey, errManyLines, errOptions, errSigned:
 		default:
 			t.Errorf("%q gives an error of its own: %v", text, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -15,6 +16,7 @@ var (
 	_ resource.ResourceWithConfigure   = (*keyResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*keyResource)(nil)
 	_ resource.ResourceWithImportState = (*keyResource)(nil)
+	_ resource.ResourceWithIdentity    = (*keyResource)(nil)
 )
 
 // creating keeps creations of keys apart.
@@ -38,8 +40,6 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	create := toCreate(plan)
-	postCtx, stop := tfkit.Detach(ctx)
-	defer stop()
 	key, err := tfkit.Once[rental.SSHKey]{
 		Alone:    &creating,
 		Patience: r.Meta.Client.RequestTimeout(),
@@ -51,17 +51,18 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		Same: func(k rental.SSHKey) bool {
 			return canonical(k.Fingerprint) == wanted.fingerprint && (create.Name == "" || k.Name == create.Name)
 		},
-	}.Run(postCtx)
+	}.Run(ctx)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
 
 // Read refreshes the state from the listing: the API has no request for one.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(&resp.Diagnostics) {
+	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
@@ -70,7 +71,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, r.source(), id)
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, source(r.Meta.Client), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
@@ -82,14 +83,14 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 }
 
 // source is where the account's keys come from: the API has no request for one.
-func (r *keyResource) source() tfkit.Source[rental.SSHKey] {
-	return tfkit.Listed(r.Meta.Client, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, r.Meta.Client.ListSSHKeys)
+func source(client *rental.Client) tfkit.Source[rental.SSHKey] {
+	return tfkit.Listed(client, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, client.ListSSHKeys)
 }
 
 // Update makes no request: all that can change in place is the text of a key
 // that stays the same, adopted after an import.
-func (r *keyResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	resp.State.Raw = req.Plan.Raw
+func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	tfkit.Adopt(ctx, req, resp)
 }
 
 // Delete removes the key from the account.

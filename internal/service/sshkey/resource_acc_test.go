@@ -113,7 +113,7 @@ func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
 		{config("-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n"), `private\s+key`},
 		{config("ssh-ed25519 AAAAnonsense"), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
 		{config(""), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
-		{config(exampleKey + "\n" + otherKey), `more\s+than\s+one\s+key`},
+		{config(exampleKey + "\n" + otherKey), `more\s+than\s+one\s+line`},
 		{config(`command="reboot" ` + exampleKey), `options\s+before\s+the\s+key`},
 		{strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1), `between 1 and 60`},
 	})

@@ -23,7 +23,8 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 			"public_key": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "One line of a public key file, for example `ssh-ed25519 AAAA… comment`. White space and comment are not a difference; " +
-					"another key replaces. A private key is refused and never sent.",
+					"another key replaces. A private key is refused and never sent. After an import it is the SHA256 fingerprint, since the service does not tell the key; " +
+					"the key itself can be put in its place at any time.",
 				Validators: []validator.String{isPublicKey{}},
 			},
 			"name": schema.StringAttribute{

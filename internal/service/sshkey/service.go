@@ -1,8 +1,12 @@
-// Package sshkey contributes the account's SSH keys: the resource
-// gpurent_ssh_key.
+// Package sshkey contributes the account's SSH keys: the resource gpurent_ssh_key and
+// the list resource of that name, the data source gpurent_ssh_keys, and the function
+// ssh_fingerprint.
 package sshkey
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -11,6 +15,9 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		Resources: []func() resource.Resource{newResource},
+		Resources:     []func() resource.Resource{newResource},
+		DataSources:   []func() datasource.DataSource{newDataSources},
+		ListResources: []func() list.ListResource{newList},
+		Functions:     []func() function.Function{newFingerprint},
 	}
 }

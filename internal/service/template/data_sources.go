@@ -26,7 +26,7 @@ type templatesModel struct {
 	Templates []item       `tfsdk:"templates"`
 }
 
-// item is one template in the listing.
+// item is one template, in the listing or alone.
 type item struct {
 	Slug              string            `tfsdk:"slug"`
 	Name              string            `tfsdk:"name"`
@@ -55,22 +55,34 @@ func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			"templates": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The templates, in the service's order.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":                tfkit.ComputedString("Identifier, the `template` of an instance."),
-					"name":                tfkit.ComputedString("Name."),
-					"description":         tfkit.ComputedString("Description."),
-					"image":               tfkit.ComputedString("Container image."),
-					"launch_mode":         tfkit.ComputedString("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
-					"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
-					"env":                 schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables."},
-					"onstart":             tfkit.ComputedString("Command run at start. Null for none."),
-					"min_disk_gb":         tfkit.ComputedInt64("Smallest disk, GB."),
-					"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk, GB."),
-					"public":              tfkit.ComputedBool("Visible to everyone."),
-					"owner":               tfkit.ComputedString("`catalog` for the service's own, `me` for the account's."),
-				}},
+				NestedObject:        schema.NestedAttributeObject{Attributes: templateAttributes()},
 			},
 		},
+	}
+}
+
+func templateAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"slug":                tfkit.ComputedString("Identifier, the `template` of an instance."),
+		"name":                tfkit.ComputedString("Name."),
+		"description":         tfkit.ComputedString("Description."),
+		"image":               tfkit.ComputedString("Container image."),
+		"launch_mode":         tfkit.ComputedString("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
+		"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
+		"env":                 schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables."},
+		"onstart":             tfkit.ComputedString("Command run at start. Null for none."),
+		"min_disk_gb":         tfkit.ComputedInt64("Smallest disk, GB."),
+		"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk, GB."),
+		"public":              tfkit.ComputedBool("Visible to everyone."),
+		"owner":               tfkit.ComputedString("`catalog` for the service's own, `me` for the account's."),
+	}
+}
+
+// itemFromAPI is the read side.
+func itemFromAPI(t rental.Template) item {
+	return item{
+		Slug: t.Slug, Name: t.Name, Description: t.Description, Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
+		Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
 	}
 }
 
@@ -87,18 +99,15 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
 		return
 	}
-	found, err := tfkit.Filter(d.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool {
-		return owner == "" || string(t.Owner) == owner
-	})
+	all, err := tfkit.ListTemplates(ctx, d.Meta)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list templates", err)
 		return
 	}
-	config.Templates = make([]item, len(found))
-	for i, t := range found {
-		config.Templates[i] = item{
-			Slug: t.Slug, Name: t.Name, Description: t.Description, Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
-			Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
+	config.Templates = []item{}
+	for _, t := range all {
+		if owner == "" || string(t.Owner) == owner {
+			config.Templates = append(config.Templates, itemFromAPI(t))
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)

@@ -15,6 +15,7 @@ var (
 	_ resource.ResourceWithConfigure      = (*templateResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*templateResource)(nil)
 	_ resource.ResourceWithImportState    = (*templateResource)(nil)
+	_ resource.ResourceWithIdentity       = (*templateResource)(nil)
 )
 
 // creating keeps creations of templates apart.
@@ -34,8 +35,6 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	postCtx, stop := tfkit.Detach(ctx)
-	defer stop()
 	template, err := tfkit.Once[rental.Template]{
 		Alone:    &creating,
 		Patience: r.Meta.Client.RequestTimeout(),
@@ -43,7 +42,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 		Create:   func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
 		ID:       func(t rental.Template) string { return t.Slug },
 		Same:     func(t rental.Template) bool { return sameContent(create, t) },
-	}.Run(postCtx)
+	}.Run(ctx)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
 		return
@@ -51,11 +50,12 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	now, diags := fromAPI(ctx, template)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
 }
 
 // Read refreshes the state from the listing: the API has no request for one.
 func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(&resp.Diagnostics) {
+	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
@@ -81,8 +81,8 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 }
 
 // Update is never called: every argument replaces.
-func (r *templateResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	resp.State.Raw = req.Plan.Raw
+func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	tfkit.Adopt(ctx, req, resp)
 }
 
 // Delete removes the template from the account.

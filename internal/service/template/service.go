@@ -1,9 +1,11 @@
-// Package template contributes own templates and the template catalogue:
-// the resource gpurent_template and the data source gpurent_templates.
+// Package template contributes own templates and the template catalogue: the resource
+// gpurent_template and the list resource of that name, and the data sources
+// gpurent_template and gpurent_templates.
 package template
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -12,7 +14,8 @@ import (
 // Service lists what this folder contributes.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		Resources:   []func() resource.Resource{newResource},
-		DataSources: []func() datasource.DataSource{newDataSources},
+		Resources:     []func() resource.Resource{newResource},
+		DataSources:   []func() datasource.DataSource{newDataSource, newDataSources},
+		ListResources: []func() list.ListResource{newList},
 	}
 }

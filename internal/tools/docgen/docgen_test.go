@@ -5,36 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestForGenerator(t *testing.T) {
-	const want = `{"format_version":"1.0","provider_schemas":{"gpurent":{"provider":{"version":0},"resource_schemas":{}}}}`
-	for name, told := range map[string]string{
-		"an older CLI": `{"format_version":"1.0","provider_schemas":{"one.example/gpurent/gpurent":{"provider":{"version":0},"resource_schemas":{}}}}`,
-		"a newer CLI, which tells more": `{"format_version":"1.0","provider_schemas":{"two.example/gpurent/gpurent":` +
-			`{"provider":{"version":0},"resource_schemas":{},"action_schemas":{"gpurent_instance_stop":{}}}}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := forGenerator([]byte(told))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, string(got)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestForGeneratorRefusesASchemaWithoutTheProvider(t *testing.T) {
-	for _, told := range []string{`{"format_version":"1.0"}`, `{"format_version":"1.0","provider_schemas":{"a":{},"b":{}}}`, "Error"} {
-		if got, err := forGenerator([]byte(told)); err == nil {
-			t.Errorf("%s: passes as %s", told, got)
-		}
-	}
-}
 
 func TestCompare(t *testing.T) {
 	committed, fresh := t.TempDir(), t.TempDir()

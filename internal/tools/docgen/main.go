@@ -2,7 +2,8 @@
 // examples/. With -check it writes nothing, and fails with the difference when
 // docs/ is not current.
 //
-// Which Terraform or OpenTofu the machine has makes no difference to the result.
+// It asks the provider itself, in this process: which Terraform or OpenTofu the
+// machine has makes no difference, nor whether it has one.
 package main
 
 import (
@@ -22,8 +23,8 @@ import (
 )
 
 const (
-	// provider is the short name, with which all its types begin.
-	provider = "gpurent"
+	// shortName is the provider's, with which all its types begin.
+	shortName = "gpurent"
 	// toolModule names the generator and its version.
 	toolModule = "internal/tools/docs/go.mod"
 	docs       = "docs"
@@ -73,7 +74,7 @@ func run(ctx context.Context, check bool) (err error) {
 
 // generate returns the folder, below the given one, that holds the fresh documents.
 func generate(ctx context.Context, root, folder string) (string, error) {
-	schema, err := writeSchema(ctx, root, folder)
+	schema, err := writeSchema(ctx, folder)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +89,7 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 		}
 	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+toolModule, "tfplugindocs", "generate", //nolint:gosec // every argument is ours
-		"--provider-dir="+project, "--provider-name="+provider, "--providers-schema="+schema)
+		"--provider-dir="+project, "--provider-name="+shortName, "--providers-schema="+schema)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("tfplugindocs: %w\n%s", err, output)

@@ -1,0 +1,17 @@
+# The server starts anew whenever the model changes.
+action "gpurent_instance_restart" "trainer" {
+  config {
+    instance_id = gpurent_instance.trainer.id
+  }
+}
+
+resource "terraform_data" "model" {
+  input = "llama-3.1-8b"
+
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.gpurent_instance_restart.trainer]
+    }
+  }
+}

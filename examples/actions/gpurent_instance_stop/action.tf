@@ -1,0 +1,6 @@
+# terraform apply -invoke=action.gpurent_instance_stop.night
+action "gpurent_instance_stop" "night" {
+  config {
+    instance_id = gpurent_instance.trainer.id
+  }
+}

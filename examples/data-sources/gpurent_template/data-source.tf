@@ -1,0 +1,16 @@
+data "gpurent_template" "pytorch" {
+  slug = "pytorch" # or name = "PyTorch 2.5"
+}
+
+resource "gpurent_instance" "trainer" {
+  template = data.gpurent_template.pytorch.slug
+  disk_gb  = data.gpurent_template.pytorch.recommended_disk_gb + 100 # GB for the data
+
+  offer_query = {
+    gpu = ["rtx_4090"]
+  }
+}
+
+output "image" {
+  value = data.gpurent_template.pytorch.image
+}

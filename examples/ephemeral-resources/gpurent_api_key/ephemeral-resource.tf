@@ -1,0 +1,17 @@
+# A key for one part of the configuration, with no more scopes than that needs.
+ephemeral "gpurent_api_key" "servers" {
+  name   = "servers of this run"
+  scopes = ["instances:read", "instances:write"]
+}
+
+provider "gpurent" {
+  alias   = "servers"
+  api_key = ephemeral.gpurent_api_key.servers.secret
+}
+
+resource "gpurent_template" "training" {
+  provider = gpurent.servers
+
+  name  = "Training"
+  image = "ubuntu:24.04"
+}

@@ -1,0 +1,19 @@
+resource "gpurent_instance" "worker" {
+  for_each = toset(["worker-1", "worker-2"])
+
+  name            = each.key
+  template        = "pytorch"
+  disk_gb         = 60
+  max_price_kop_h = 9000
+  offer_query = {
+    gpu      = ["rtx_4090"]
+    num_gpus = [1]
+  }
+}
+
+# One file for all servers:
+#   terraform output -raw ssh_config > ~/.ssh/gpurent
+# With the line "Include gpurent" in ~/.ssh/config, "ssh worker-1" opens the first.
+output "ssh_config" {
+  value = join("\n", [for name, server in gpurent_instance.worker : provider::gpurent::ssh_config(name, server.ssh)])
+}

@@ -1,0 +1,3 @@
+list "gpurent_ssh_key" "all" {
+  provider = gpurent
+}

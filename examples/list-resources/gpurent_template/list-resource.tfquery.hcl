@@ -1,0 +1,8 @@
+# The account's own templates whose names begin with "training".
+list "gpurent_template" "training" {
+  provider = gpurent
+
+  config {
+    name_prefix = "training"
+  }
+}

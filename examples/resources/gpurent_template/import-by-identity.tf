@@ -1,0 +1,6 @@
+import {
+  to = gpurent_template.trainer
+  identity = {
+    id = "trainer-0123abcd"
+  }
+}

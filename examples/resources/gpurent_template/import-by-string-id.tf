@@ -1,0 +1,4 @@
+import {
+  to = gpurent_template.trainer
+  id = "trainer-0123abcd"
+}

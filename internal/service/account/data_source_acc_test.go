@@ -1,0 +1,65 @@
+package account_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+func TestAccAccountDataSource(t *testing.T) {
+	env := acctest.Start(t)
+	const address = "data.gpurent_account.me"
+	profile := acctest.Fetch[struct {
+		ID, Email, Name string
+		CreatedAt       string `json:"created_at"`
+	}](env, "me")
+	at := func(name string, value knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), value)
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: env.Example("data-sources/gpurent_account/data-source.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("applied_as", knownvalue.StringExact(profile.Email)),
+					at("id", knownvalue.StringExact(profile.ID)),
+					at("name", knownvalue.StringExact(profile.Name)),
+					at("created_at", knownvalue.StringExact(profile.CreatedAt)),
+					at("two_factor", knownvalue.Bool(true)),
+					at("email_verified", knownvalue.Bool(true)),
+					at("telegram_linked", knownvalue.Bool(false)),
+				},
+			},
+			{
+				PreConfig: func() {
+					if err := env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}); err != nil {
+						t.Error(err)
+					}
+				},
+				Config:            env.Config(`data "gpurent_account" "me" {}`),
+				ConfigStateChecks: []statecheck.StateCheck{at("email_verified", knownvalue.Bool(false))},
+			},
+		},
+	})
+}
+
+func TestAccAccountDataSource_needsAKeyWithTheScope(t *testing.T) {
+	env := acctest.Start(t)
+	narrow := env.Secret(`{"name":"narrow","scopes":["billing:read"]}`)
+	const config = `data "gpurent_account" "me" {}`
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
+			{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`)},
+		},
+	})
+}

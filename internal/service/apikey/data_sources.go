@@ -1,0 +1,80 @@
+package apikey
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*keysDataSource)(nil)
+
+type keysDataSource struct{ tfkit.DataSource }
+
+func newDataSources() datasource.DataSource {
+	return &keysDataSource{tfkit.DataSource{Name: "api_keys"}}
+}
+
+type keysModel struct {
+	APIKeys []item `tfsdk:"api_keys"`
+}
+
+// item is one key in the listing.
+type item struct {
+	ID         string       `tfsdk:"id"`
+	Name       string       `tfsdk:"name"`
+	Prefix     string       `tfsdk:"prefix"`
+	Scopes     []string     `tfsdk:"scopes"`
+	Source     types.String `tfsdk:"source"`
+	LastUsedAt types.String `tfsdk:"last_used_at"`
+	CreatedAt  types.String `tfsdk:"created_at"`
+	ExpiresAt  types.String `tfsdk:"expires_at"`
+}
+
+// Schema implements datasource.DataSource.
+func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The active API keys of the account, without their secrets, for example to find those that nobody uses any more. Needs the scope `user:read`.\n\n" +
+			"`last_used_at` changes all the time: an output made of it shows a change in every plan, for this provider uses a key as well.",
+		Attributes: map[string]schema.Attribute{
+			"api_keys": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The keys, in the service's order.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"id":           tfkit.ComputedString("Id of the key."),
+					"name":         tfkit.ComputedString("Name."),
+					"prefix":       tfkit.ComputedString("How the key begins, to recognise it by."),
+					"scopes":       schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Permissions, such as `instances:read`."},
+					"source":       tfkit.ComputedString("Where it was issued: `console`, `cli` or `api`."),
+					"last_used_at": tfkit.ComputedString("When it was last used, RFC 3339 in UTC. Null for never."),
+					"created_at":   tfkit.ComputedString("When it was issued, RFC 3339 in UTC."),
+					"expires_at":   tfkit.ComputedString("When it expires, RFC 3339 in UTC. Null for never."),
+				}},
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	if !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	keys, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](d.Meta).List(ctx, source(d.Meta.Client))
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "list API keys", err)
+		return
+	}
+	state := keysModel{APIKeys: make([]item, len(keys))}
+	for i, k := range keys {
+		state.APIKeys[i] = item{
+			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...), Source: tfkit.Text(k.Source),
+			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt), ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}

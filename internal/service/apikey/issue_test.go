@@ -1,0 +1,29 @@
+package apikey
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+func TestMayBe(t *testing.T) {
+	days, at := int64(1), time.Now()
+	create := rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read", "billing:read"}, ExpiresInDays: &days}
+	lost := rental.APIKey{ID: "key", Name: "job", Scopes: []string{"billing:read", "user:read"}, ExpiresAt: &at}
+	for name, test := range map[string]struct {
+		change func(*rental.APIKey)
+		want   bool
+	}{
+		"as it was asked for": {func(*rental.APIKey) {}, true},
+		"in use":              {func(k *rental.APIKey) { k.LastUsedAt = &at }, false},
+		"another name":        {func(k *rental.APIKey) { k.Name = "jobs" }, false},
+		"fewer scopes":        {func(k *rental.APIKey) { k.Scopes = k.Scopes[:1] }, false},
+		"no end":              {func(k *rental.APIKey) { k.ExpiresAt = nil }, false},
+	} {
+		key := lost
+		if test.change(&key); mayBe(create, key) != test.want {
+			t.Errorf("%s: taken for the lost one: %t, want %t", name, !test.want, test.want)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package apikey
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ list.ListResourceWithConfigure = (*keyList)(nil)
+
+type keyList struct{ tfkit.ListResource }
+
+func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api_key"}} }
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Finds the account's active API keys, without their secrets: the service tells those only when a key is issued. Needs the scope `user:read`.",
+		Attributes: map[string]schema.Attribute{
+			"name_prefix": tfkit.NamePrefix(),
+			"source": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Only those issued there: `console`, `cli` or `api`.",
+				Validators:          []validator.String{stringvalidator.OneOf(string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
+			},
+		},
+	}
+}
+
+// List implements list.ListResource.
+func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config struct {
+		NamePrefix types.String `tfsdk:"name_prefix"`
+		Source     types.String `tfsdk:"source"`
+	}
+	if !l.CanList(ctx, req, stream, &config) {
+		return
+	}
+	filters := []func(rental.APIKey) bool{tfkit.Prefixed(config.NamePrefix, func(k rental.APIKey) string { return k.Name })}
+	if !config.Source.IsNull() {
+		filters = append(filters, func(k rental.APIKey) bool { return string(k.Source) == config.Source.ValueString() })
+	}
+	tfkit.Listing[rental.APIKey, model]{
+		Noun:    "API keys",
+		All:     l.Meta.Client.ListAPIKeys,
+		Filters: filters,
+		Show:    l.show,
+		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
+	}.Stream(ctx, req, stream)
+}
+
+func (l *keyList) show(k rental.APIKey) (id, name string) {
+	parts := []string{k.Prefix + "…", "from the " + string(k.Source), "never expires"}
+	if k.ExpiresAt != nil {
+		parts[2] = "expires " + k.ExpiresAt.UTC().Format(time.DateOnly)
+	}
+	if l.Meta.Owns(k.Prefix) {
+		parts = append(parts, "the one in use here")
+	}
+	return k.ID, fmt.Sprintf("%s (%s)", k.Name, strings.Join(parts, ", "))
+}

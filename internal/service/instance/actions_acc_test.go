@@ -1,0 +1,210 @@
+package instance_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// actionStories are what users do with actions, whoever runs them.
+var actionStories = map[string]func(*stage){
+	"a server is stopped and started":               stopAndStart,
+	"a restart stops what runs":                     restartWhatRuns,
+	"what is on its way is waited for":              waitForTheWay,
+	"what is outbid bids anew":                      bidAnew,
+	"what has ended is refused at plan":             refuseTheEnded,
+	"money that is missing":                         missMoney,
+	"a restart looks at the money before it stops":  lookBeforeStopping,
+	"a cap holds for starts":                        capStarts,
+	"a cap holds for what is known only afterwards": capNewBids,
+	"a burn rate is capped":                         capBurn,
+	"a time-out says where it stands":               timeOut,
+	"a refusal that lasts":                          lastingRefusal,
+	"a key that may only read":                      readOnly,
+}
+
+// In this process, over the protocol: whatever the CLI at hand knows.
+func TestInstanceActions_stories(t *testing.T) {
+	for name, story := range actionStories {
+		t.Run(name, func(t *testing.T) {
+			env := acctest.Start(t, acctest.Option(unhurried))
+			story(&stage{t, env, env.Protocol().Actor(), env.Provider()})
+		})
+	}
+}
+
+// The same with a CLI that knows actions.
+func TestAccInstanceActions_stories(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
+	for name, story := range actionStories {
+		t.Run(name, func(t *testing.T) {
+			env := acctest.Start(t, acctest.Option(unhurried))
+			story(&stage{t, env, env.Workspace("").Actor(), env.Provider()})
+		})
+	}
+}
+
+// unhurried lets a server be on its way for some requests.
+func unhurried(c *simulator.Config) { c.Boot = time.Minute }
+
+func stopAndStart(s *stage) {
+	id := s.rentsAny()
+	s.does("stop", id, "stopped", "is running", "is asked to stop", "is stopping", "is stopped: only its disk is billed, 1,21 ₽ per hour")
+	s.asked(id, 0, 1)
+	s.does("stop", id, "stopped", "is stopped already, there was nothing to do")
+	s.asked(id, 0, 0)
+	s.does("start", id, "running", "is asked to start", "is starting", "runs: ssh ")
+	s.asked(id, 1, 0)
+	s.does("start", id, "running", "runs already, there was nothing to do: ssh ")
+	s.asked(id, 0, 0)
+}
+
+func restartWhatRuns(s *stage) {
+	id := s.rentsAny()
+	s.does("restart", id, "running", "is asked to stop", "is stopped: only its disk", "is asked to start", "runs: ssh ")
+	s.asked(id, 1, 1)
+	s.Post("instances/"+id+"/stop", "")
+	s.Advance(time.Hour)
+	s.asked(id, 0, 1)
+	s.does("restart", id, "running", "does not run, so it is only started", "runs: ssh ")
+	s.asked(id, 1, 0)
+}
+
+func waitForTheWay(s *stage) {
+	for verb, starts := range map[string]int{"start": 0, "restart": 0, "stop": 0} {
+		id := s.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, s.CheapestOffer("rtx_4090", "on_demand").ID))
+		status, stops := "running", 0
+		if verb == "stop" {
+			status, stops = "stopped", 1
+		}
+		s.does(verb, id, status, "is creating", "is starting")
+		s.asked(id, starts, stops)
+	}
+	for _, verb := range []string{"start", "restart"} {
+		id := s.rentsAny()
+		s.Post("instances/"+id+"/stop", "")
+		s.asked(id, 0, 1)
+		s.does(verb, id, "running", "is stopping", "is stopped", "is asked to start")
+		s.asked(id, 1, 0)
+	}
+}
+
+func bidAnew(s *stage) {
+	offer := s.CheapestOffer("rtx_4090", "interruptible")
+	id := s.rents(offer.ID, `,"type":"interruptible"`)
+	s.passes(offer, 100)
+	s.does("start", id, "running", "is outbid", "is asked to start", "runs: ssh ")
+	s.passes(offer, 200)
+	s.does("stop", id, "", "is outbid")
+	s.does("stop", id, "", "already")
+	s.does("restart", id, "running", "only started", "runs: ssh ")
+}
+
+func refuseTheEnded(s *stage) {
+	id := s.rentsAny()
+	for _, verb := range []string{"start", "stop", "restart"} {
+		s.puts(id, "failed")
+		s.refuses(verb, id, "", "failed", "Cannot "+verb+" instance "+id, `status is "failed"`, "the next apply rents another")
+		s.refuses(verb, "inst_none", "", "", "no such server", "Check instance_id")
+	}
+	s.puts(id, "running")
+	s.Delete("instances/" + id)
+	s.refuses("start", id, "", "", `status is "destroying"`, "does not come back")
+	s.Advance(time.Hour)
+	s.refuses("restart", id, "", "destroyed", `status is "destroyed"`, "does not come back")
+	s.asked(id, 0, 0)
+}
+
+func missMoney(s *stage) {
+	id := s.rentsAny()
+	s.does("stop", id, "stopped")
+	s.has(100)
+	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Error: Cannot start instance", "Missing: ", "Top up")
+	s.has(10_000_000)
+	s.does("start", id, "running")
+}
+
+func lookBeforeStopping(s *stage) {
+	offer := s.CheapestOffer("rtx_4090", "on_demand")
+	id := s.rents(offer.ID, "")
+	s.has(offer.Price.OnDemandKopH) // for about one hour of the two
+	s.refuses("restart", id, "", "running", "was not restarted: the balance does not cover its start", "It was not stopped", "Missing: ")
+	s.asked(id, 0, 0)
+	// Without the permission to look, only the service knows.
+	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
+	s.refuses("restart", id, "", "stopped", "Error: Instance "+id+" is now stopped", "run this action again, which then only starts it", "Error: Cannot restart instance", "Missing: ")
+	s.asked(id, 1, 1)
+	s.has(10_000_000)
+	s.does("restart", id, "running", "only started")
+}
+
+func capStarts(s *stage) {
+	offer := s.CheapestOffer("rtx_4090", "on_demand")
+	id := s.rents(offer.ID, "")
+	tight, wide := fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH-100), fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)
+	s.refuses("restart", id, tight, "running", "was not restarted: too dear", "It was not stopped", "Raise max_price_kop_h")
+	s.asked(id, 0, 0)
+	s.does("stop", id, "stopped")
+	s.refuses("start", id, tight, "stopped", "was not started: too dear", "max_price_kop_h allows")
+	s.asked(id, 0, 1)
+	if said, ok := s.run("start", id, wide); !ok {
+		s.Errorf("a start within the cap fails: %s", said)
+	}
+}
+
+func capNewBids(s *stage) {
+	offer := s.CheapestOffer("rtx_4090", "interruptible")
+	id := s.rents(offer.ID, `,"type":"interruptible"`)
+	limit := fmt.Sprintf("max_price_kop_h = %d", *offer.Price.InterruptibleKopH+50)
+	if said, ok := s.run("restart", id, limit); !ok {
+		s.Errorf("a restart within the cap fails: %s", said)
+	}
+	s.asked(id, 1, 1)
+	s.passes(offer, 100)
+	s.refuses("start", id, limit, "", "was not started: too dear", "run the action again later")
+	s.asked(id, 1, 1)
+	s.Advance(time.Hour)
+	s.refuses("restart", id, limit, "", "only started", "was not started: too dear")
+	s.Advance(time.Hour)
+	s.expect(id, "stopped", "", nil)
+}
+
+func capBurn(s *stage) {
+	id := s.rentsAny()
+	s.provider = s.Provider("spending = { max_burn_kop_h = 1 }")
+	s.does("restart", id, "running") // it burns no more than before
+	s.does("stop", id, "stopped")
+	s.asked(id, 1, 2)
+	s.refuses("start", id, "", "stopped", "burns more than max_burn_kop_h allows")
+	s.refuses("restart", id, "", "stopped", "burns more than max_burn_kop_h allows")
+	s.asked(id, 0, 0)
+}
+
+func timeOut(s *stage) {
+	id := s.rentsAny()
+	s.puts(id, "stopping")
+	s.refuses("start", id, `timeout = "100ms"`, "stopping", "is not ready yet", "longer than 100ms (timeout)", "Run the action again", `Last seen: status "stopping"`, "The end of its log")
+	s.refuses("stop", id, `timeout = "100ms"`, "stopping", "is not stopped yet")
+}
+
+func lastingRefusal(s *stage) {
+	id := s.rentsAny()
+	s.does("stop", id, "stopped")
+	s.asked(id, 0, 1)
+	if err := s.AddFault(simulator.Fault{Method: "POST", Path: "/instances/" + id + "/start", Status: 409, Times: 1}); err != nil {
+		s.Fatal(err)
+	}
+	s.refuses("start", id, "", "stopped", "Cannot start instance", "conflict", `Last seen: status "stopped"`)
+	s.asked(id, 1, 0)
+}
+
+func readOnly(s *stage) {
+	id := s.rentsAny()
+	s.provider = s.ProviderWithKey(s.Secret(`{"name":"reader","scopes":["instances:read"]}`))
+	s.refuses("stop", id, "", "running", "lacks the scope instances:write")
+	s.provider = s.ProviderWithKey(s.Secret(`{"name":"stranger","scopes":["user:read"]}`))
+	s.refuses("stop", id, "", "running", "was not looked at", "lacks the scope instances:read")
+}

@@ -1,0 +1,160 @@
+package instance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Nobody who watches is left without a word for long, and every change is told.
+func TestInstanceActions_tellHowItGoesOn(t *testing.T) {
+	for name, test := range map[string]struct {
+		made func() action.Action
+		want []string
+	}{
+		"stop":    {newStop, []string{"is running", "is asked to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"}},
+		"restart": {newRestart, []string{"is asked to stop", "is stopped: only", "is asked to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				inst, _ := b.rents(rental.OnDemand)
+				said, when, failed := b.invoke(b.Context(), test.made(), inst.ID, 0)
+				if failed != "" {
+					b.Error(failed)
+				}
+				b.contains(strings.Join(said, "\n"), test.want...)
+				last := time.Duration(0)
+				for i, at := range when {
+					if at-last > 15*time.Second {
+						b.Errorf("nothing is said from %s to %s: %q", last, at, said[max(i-1, 0):i+1])
+					}
+					last = at
+				}
+				b.hears = func(text string) { b.Errorf("%q is said after the end", text) }
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+func TestInstanceActions_endAfterHalfAnHour(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		b.force(inst.ID, "starting", "running", "")
+		began := time.Now()
+		_, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
+		if took := time.Since(began); took < actionTimeout || took > actionTimeout+storyTimeout {
+			b.Errorf("it took %s", took)
+		}
+		b.contains(failed, "is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log")
+	})
+}
+
+// An interruption ends an action at once, and the next one takes up where it ended.
+func TestInstanceActions_interrupted(t *testing.T) {
+	for name, test := range map[string]struct {
+		made          func() action.Action
+		at            string // what is said when it is interrupted
+		want, notWant string
+	}{
+		"start":               {newStart, "is starting", `status "starting"`, "is now stopped"},
+		"stop":                {newStop, "is asked to stop", "was stopped", "is now stopped"},
+		"restart, going down": {newRestart, "is stopping", `status "stopping"`, "is now stopped"},
+		"restart, at bottom":  {newRestart, "only its disk is billed", "is now stopped", "by hand"},
+		"restart, going up":   {newRestart, "is starting", "waits for one that is starting", "is now stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				inst, _ := b.rents(rental.OnDemand)
+				if name == "start" {
+					b.invoke(b.Context(), newStop(), inst.ID, 0)
+				}
+				b.ClearRequests()
+				ctx, interrupt := context.WithCancel(b.Context())
+				var at time.Time
+				b.hears = func(text string) {
+					if strings.Contains(text, test.at) && at.IsZero() {
+						at = time.Now()
+						interrupt()
+					}
+				}
+				_, _, failed := b.invoke(ctx, test.made(), inst.ID, 0)
+				if took := time.Since(at); at.IsZero() || took > storyTimeout {
+					b.Errorf("it took %s", took)
+				}
+				b.contains(failed, "Interrupted before instance "+inst.ID, "Run the action again", test.want)
+				if strings.Contains(failed, test.notWant) {
+					b.Errorf("%q is in:\n%s", test.notWant, failed)
+				}
+				b.hears = nil
+				if _, _, failed := b.invoke(b.Context(), test.made(), inst.ID, 0); failed != "" {
+					b.Error(failed)
+				}
+				starts, stops := 0, 0
+				for _, r := range b.Requests() {
+					if strings.HasSuffix(r.Path, "/start") {
+						starts++
+					} else if strings.HasSuffix(r.Path, "/stop") {
+						stops++
+					}
+				}
+				if starts > 1 || stops > 1 {
+					b.Errorf("it was started %d times and stopped %d times", starts, stops)
+				}
+			})
+		})
+	}
+}
+
+func TestInstanceActions_turnedBack(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		b.hears = func(text string) {
+			if strings.Contains(text, "is starting") {
+				b.force(inst.ID, "stopped", "stopped", "low_balance")
+			}
+		}
+		_, _, failed := b.invoke(b.Context(), newRestart(), inst.ID, 0)
+		b.contains(failed, inst.ID+" is now stopped", "did not stay where it was put", "the money ran out")
+	})
+}
+
+// What a text of the service could do to a terminal, it does not.
+func TestInstanceActions_sayNothingThatATerminalObeys(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		b.meddle = func(req *http.Request) (*http.Response, error) {
+			resp := b.serve(req)
+			body, err := io.ReadAll(resp.Body)
+			resp.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(`"command":"ssh`), []byte(`"command":"\u001b[31mssh`))))
+			return resp, err
+		}
+		said, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
+		b.contains(strings.Join(said, ""), "runs already", " [31mssh")
+		if failed != "" || strings.ContainsRune(strings.Join(said, ""), '\x1b') {
+			b.Errorf("%q %s", said, failed)
+		}
+	})
+}
+
+// What a restart must know it asks afresh: what the run has listed may be old by then.
+func TestInstanceActions_lookAfresh(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		if _, err := fleetOf(b.meta).watch.list(b.Context(), b.meta.Client); err != nil {
+			b.Fatal(err)
+		}
+		b.force(inst.ID, "stopped", "stopped", "user")
+		said, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
+		b.contains(fmt.Sprint(said, failed), "is asked to start")
+	})
+}

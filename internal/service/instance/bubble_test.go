@@ -1,0 +1,146 @@
+package instance
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// These stories run in bubbles, where minutes cost nothing: provider and service
+// have the bubble's clock.
+
+// bubble is a service with servers that boot in three minutes, and a provider.
+type bubble struct {
+	*testing.T
+	*simulator.Simulator
+	meta *tfkit.Meta
+	// meddle, where it is set, answers in place of the service. Nil leaves it to that.
+	meddle func(*http.Request) (*http.Response, error)
+	hears  func(text string) // is told what an action says
+}
+
+func inBubble(t *testing.T, story func(*bubble)) {
+	synctest.Test(t, func(t *testing.T) {
+		key := "test" + strings.Repeat("0", 40)
+		service, err := simulator.New(simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bubble{T: t, Simulator: service}
+		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: b, MaxRetries: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.meta = &tfkit.Meta{Client: client, PollInterval: 5 * time.Second, Spending: tfkit.Spending{RequireFunds: tfkit.FundsWarn}}
+		story(b)
+		time.Sleep(time.Hour) // until nobody looks any more
+	})
+}
+
+func (b *bubble) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	if b.meddle != nil {
+		if resp, err := b.meddle(req); resp != nil || err != nil {
+			return resp, err
+		}
+	}
+	return b.serve(req), nil
+}
+
+func (b *bubble) serve(req *http.Request) *http.Response {
+	req = req.Clone(context.WithoutCancel(req.Context()))
+	req.RemoteAddr = "127.0.0.1:1"
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	answer := httptest.NewRecorder()
+	b.Handler().ServeHTTP(answer, req)
+	resp := answer.Result()
+	resp.Request = req
+	return resp
+}
+
+// rents returns a server that runs, and the offer it is from.
+func (b *bubble) rents(kind rental.RentalType) (rental.Instance, rental.Offer) {
+	b.Helper()
+	for offer, err := range b.meta.Client.ListOffers(b.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		inst, _, err := b.meta.Client.CreateInstance(b.Context(), "key", rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
+		if err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		return inst, offer
+	}
+	b.Fatal("there is no offer")
+	return rental.Instance{}, rental.Offer{}
+}
+
+func (b *bubble) seen(id string) rental.Instance {
+	b.Helper()
+	inst, err := b.meta.Client.GetInstance(context.WithoutCancel(b.Context()), id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return inst
+}
+
+func (b *bubble) force(id, status, desired, reason string) {
+	b.Helper()
+	if err := b.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// invoke runs an action, and returns what it said and when, and its errors as one text.
+func (b *bubble) invoke(ctx context.Context, made action.Action, id string, maxPrice int64) (said []string, when []time.Duration, failed string) {
+	b.Helper()
+	a := made.(*instanceAction)
+	a.Meta = b.meta
+	var schema action.SchemaResponse
+	a.Schema(ctx, action.SchemaRequest{}, &schema)
+	values := map[string]tftypes.Value{"instance_id": tftypes.NewValue(tftypes.String, id), "timeout": tftypes.NewValue(tftypes.String, nil)}
+	if a.starts {
+		values["max_price_kop_h"] = tftypes.NewValue(tftypes.Number, nil)
+		if maxPrice > 0 {
+			values["max_price_kop_h"] = tftypes.NewValue(tftypes.Number, maxPrice)
+		}
+	}
+	began := time.Now()
+	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
+		said, when = append(said, event.Message), append(when, time.Since(began))
+		if b.hears != nil {
+			b.hears(event.Message)
+		}
+	}}
+	a.Invoke(ctx, action.InvokeRequest{Config: tfsdk.Config{Schema: schema.Schema, Raw: tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)}}, &resp)
+	for _, d := range resp.Diagnostics.Errors() {
+		failed += d.Summary() + ": " + d.Detail() + "\n"
+	}
+	return said, when, failed
+}
+
+func (b *bubble) contains(text string, all ...string) {
+	b.Helper()
+	for _, want := range all {
+		if !strings.Contains(text, want) {
+			b.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package instance_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const listed = "data.gpurent_instances.all"
+
+// names are those of a list, in its order; an empty one stands for none.
+func names(want ...string) statecheck.StateCheck {
+	checks := make([]knownvalue.Check, len(want))
+	for i, name := range want {
+		checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.Null()})
+		if name != "" {
+			checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact(name), "cost_so_far_kop": knownvalue.NotNull()})
+		}
+	}
+	return statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances"), knownvalue.ListExact(checks))
+}
+
+func TestAccInstancesDataSource(t *testing.T) {
+	env := acctest.Start(t, still)
+	ids := rent(env, "research-1", "", "Research-2", "research-3", "Обучение-1")
+	list := func(arguments string) string {
+		return env.Config("data \"gpurent_instances\" \"all\" {\n  " + arguments + "\n}\n")
+	}
+	text := knownvalue.StringExact
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				PreConfig: func() {
+					stopped := simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped"), StopReason: new("user")}
+					if err := env.SetInstance(ids[3], stopped); err != nil {
+						t.Error(err)
+					}
+				},
+				Config: env.Example("data-sources/gpurent_instances/data-source.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("running", knownvalue.TupleExact([]knownvalue.Check{text("research-1")})),
+					statecheck.ExpectKnownOutputValue("rubles_so_far", knownvalue.NotNull()),
+				},
+			},
+			// The service lists the newest first.
+			{Config: list(""), ConfigStateChecks: []statecheck.StateCheck{names("Обучение-1", "research-3", "Research-2", "", "research-1")}},
+			{Config: list(`name_prefix = "research-"`), ConfigStateChecks: []statecheck.StateCheck{names("research-3", "research-1")}},
+			{Config: list(`name_prefix = "Обуч"`), ConfigStateChecks: []statecheck.StateCheck{names("Обучение-1")}},
+			{Config: list(`name_prefix = "nobody"`), ConfigStateChecks: []statecheck.StateCheck{names()}},
+			{
+				PreConfig:         func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
+				Config:            list(`status = "active"`),
+				ConfigStateChecks: []statecheck.StateCheck{names("Обучение-1", "research-3", "Research-2", "")},
+			},
+			{
+				Config: list(`status = "all"`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					names("Обучение-1", "research-3", "Research-2", "", "research-1"),
+					statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances").AtSliceIndex(4).AtMapKey("status"), text("destroyed")),
+				},
+			},
+			{Config: list("status = \"all\"\n  name_prefix = \"research\""), ConfigStateChecks: []statecheck.StateCheck{names("research-3", "research-1")}},
+		},
+	})
+}
+
+// Two pages of servers are one list, and the whole of it is what names are looked for in.
+func TestAccInstancesDataSource_beyondAPage(t *testing.T) {
+	const many = 203
+	env := acctest.Start(t, func(c *simulator.Config) { c.MarketScale = 4 })
+	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e12))})
+	free := rentable(env)
+	for i := range many {
+		env.Post("instances", fmt.Sprintf(`{"name":"node-%03d","offer_id":%q,"template":"ubuntu","disk_gb":10}`, i, free[i]))
+	}
+	env.ClearRequests()
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(byName("node-000"), `data "gpurent_instances" "all" {}`),
+			ConfigStateChecks: []statecheck.StateCheck{
+				isOne("status", knownvalue.NotNull()),
+				statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances"), knownvalue.ListSizeExact(many)),
+				statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances").AtSliceIndex(many-1).AtMapKey("name"), knownvalue.StringExact("node-000")),
+			},
+		}},
+	})
+}
+
+// rentable are the ids of all offers.
+func rentable(env *acctest.Env) (ids []string) {
+	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { ids = append(ids, o.ID) })
+	return ids
+}

@@ -1,0 +1,54 @@
+package instance_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// A fleet's file is known once its servers have their addresses, and can be made
+// also while one of them is stopped.
+func TestAccSSHConfig_isAFileForAFleet(t *testing.T) {
+	env := acctest.Start(t)
+	const (
+		block   = `Host worker-%\n  HostName [0-9a-z.:-]+\n  Port [0-9]+\n  User root\n`
+		comment = `# worker-%: no SSH address now \(stopped, or not assigned yet\)\n`
+	)
+	example := env.Example("functions/ssh_config/function.tf")
+	fileIs := func(first, second string) []statecheck.StateCheck {
+		file := "^" + strings.Replace(first, "%", "1", 1) + `\n` + strings.Replace(second, "%", "2", 1) + "$"
+		return []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("ssh_config", knownvalue.StringRegexp(regexp.MustCompile(file)))}
+	}
+	stopped := strings.Replace(example, "disk_gb ", "desired_state = each.key == \"worker-2\" ? \"stopped\" : \"running\"\n  disk_gb ", 1)
+	unknown := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectUnknownOutputValue("ssh_config")}}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: example, ConfigPlanChecks: unknown, ConfigStateChecks: fileIs(block, block)},
+			{Config: stopped, ConfigStateChecks: fileIs(block, comment)},
+			{Config: example, ConfigPlanChecks: unknown, ConfigStateChecks: fileIs(block, block)},
+			{Config: env.Provider()}, // the test framework cannot end with something made by for_each
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}
+
+func TestAccSSHConfig_refusesWhatWouldBreakTheFile(t *testing.T) {
+	env := acctest.Start(t)
+	call := func(arguments string) string {
+		return "output \"file\" {\n  value = provider::gpurent::ssh_config(" + arguments + ")\n}\n"
+	}
+	env.Refuses(t, [][2]string{
+		{call(`"a\nHost *", null`), `"host_alias"\s+parameter:\s+"a\\nHost\s+\*"\s+is\s+no\s+host\s+alias`},
+		{call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`), `"ssh"\s+parameter:\s+the\s+service's\s+answer\s+is\s+not\s+usable:\s+host`},
+		{call(`"a", { host = "h", port = 22.5, user = "root", command = "" }`), `port\s+22\.5\s+is\s+not\s+a\s+whole\s+number`},
+		{call(`"a", { host = "h", port = 22, user = null, command = null }`), `not\s+a\s+plain\s+user\s+name`},
+	})
+}

@@ -1,0 +1,104 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ list.ListResourceWithConfigure = (*instanceList)(nil)
+
+type instanceList struct{ tfkit.ListResource }
+
+func newList() list.ListResource { return &instanceList{tfkit.ListResource{Name: "instance"}} }
+
+// listModel is the configuration of a list.
+type listModel struct {
+	NamePrefix types.String `tfsdk:"name_prefix"`
+	Status     types.List   `tfsdk:"status"`
+	Template   types.String `tfsdk:"template"`
+}
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *instanceList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Finds the account's servers, those rented by hand or by another program included: all that is billed, and not what is destroyed. Needs the scope `instances:read`.",
+		Attributes: map[string]schema.Attribute{
+			"name_prefix": tfkit.NamePrefix(),
+			"status": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Only those in one of these states: `creating`, `starting`, `running`, `stopping`, `stopped`, `failed` or `outbid`.",
+				Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.OneOf(listed()...))},
+			},
+			"template": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Only those made from the template with this slug.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+		},
+	}
+}
+
+// listed are the states of servers that can be imported.
+func listed() []string {
+	return []string{
+		string(rental.StatusCreating), string(rental.StatusStarting), string(rental.StatusRunning), string(rental.StatusStopping),
+		string(rental.StatusStopped), string(rental.StatusFailed), string(rental.StatusOutbid),
+	}
+}
+
+// List implements list.ListResource.
+func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config listModel
+	if !l.CanList(ctx, req, stream, &config) {
+		return
+	}
+	tfkit.Listing[rental.Instance, model]{
+		Noun: "instances",
+		All: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
+			return l.Meta.Client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
+		},
+		Filters: []func(rental.Instance) bool{config.match},
+		Show:    show,
+		Import:  func(empty model, inst rental.Instance) (model, diag.Diagnostics) { return imported(ctx, empty, inst) },
+	}.Stream(ctx, req, stream)
+}
+
+// match leaves out what is on its way out: it can no longer be imported.
+func (m listModel) match(inst rental.Instance) bool {
+	name := ""
+	if inst.Name != nil {
+		name = *inst.Name
+	}
+	return !gone(inst) && tfkit.NameHasPrefix(name, m.NamePrefix.ValueString()) &&
+		(m.Status.IsNull() || slices.ContainsFunc(m.Status.Elements(), types.StringValue(string(inst.Status)).Equal)) &&
+		(m.Template.IsNull() || inst.Template.Slug == m.Template.ValueString())
+}
+
+// show tells a server from others, with what it costs.
+func show(inst rental.Instance) (id, name string) {
+	name = inst.ID
+	if inst.Name != nil {
+		name = *inst.Name
+	}
+	return inst.ID, fmt.Sprintf("%s (%s, %d × %s, %s per hour)", name, inst.Status, inst.GPU.Count, inst.GPU.Name, tfkit.Rubles(kopHNow(inst)))
+}
+
+// imported is the state of a server as after an import.
+func imported(ctx context.Context, empty model, inst rental.Instance) (model, diag.Diagnostics) {
+	m := fromAPI(empty, inst)
+	diags := completeImport(ctx, &m)
+	return m, diags
+}

@@ -1,0 +1,112 @@
+package instance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// stage is where a story of actions is played: a service, and who runs the actions.
+type stage struct {
+	*testing.T
+	*acctest.Env
+	act      acctest.Actor
+	provider string // its block
+}
+
+// actionBlock is an action with the given arguments.
+func actionBlock(verb, id string, arguments ...string) string {
+	return fmt.Sprintf("action \"gpurent_instance_%s\" \"it\" {\n  config {\n    instance_id = %q\n    %s\n  }\n}\n", verb, id, strings.Join(arguments, "\n    "))
+}
+
+func (s *stage) run(verb, id string, arguments ...string) (string, bool) {
+	s.Helper()
+	return s.act(s.provider+actionBlock(verb, id, arguments...), "action.gpurent_instance_"+verb+".it")
+}
+
+// does expects an action to go well, to leave the server so, and to say all that.
+func (s *stage) does(verb, id, status string, says ...string) {
+	s.Helper()
+	said, ok := s.run(verb, id)
+	if !ok {
+		s.Errorf("%s fails: %s", verb, said)
+	}
+	s.expect(id, status, said, says)
+}
+
+// refuses expects an action to fail, and the same of the rest.
+func (s *stage) refuses(verb, id, argument, status string, says ...string) {
+	s.Helper()
+	said, ok := s.run(verb, id, argument)
+	if ok {
+		s.Errorf("%s goes well: %s", verb, said)
+	}
+	s.expect(id, status, said, says)
+}
+
+func (s *stage) expect(id, status, said string, says []string) {
+	s.Helper()
+	for _, want := range says {
+		if !strings.Contains(said, want) {
+			s.Errorf("%q is not said in: %s", want, said)
+		}
+	}
+	if status == "" {
+		return
+	}
+	if got := s.status(id); got != status {
+		s.Errorf("the server is %s, want %s", got, status)
+	}
+}
+
+func (s *stage) status(id string) string {
+	return acctest.Fetch[struct{ Status string }](s.Env, "instances/"+id).Status
+}
+
+// asked expects so many starts and stops since the last time.
+func (s *stage) asked(id string, starts, stops int) {
+	s.Helper()
+	for verb, want := range map[string]int{"start": starts, "stop": stops} {
+		if got := s.CountRequests("POST", "/instances/"+id+"/"+verb); got != want {
+			s.Errorf("%d times it was asked to %s, want %d", got, verb, want)
+		}
+	}
+	s.ClearRequests()
+}
+
+// rents makes a server that runs.
+func (s *stage) rents(offer, arguments string) string {
+	s.Helper()
+	id := s.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60%s}`, offer, arguments))
+	s.Advance(5 * time.Minute)
+	return id
+}
+
+func (s *stage) rentsAny() string {
+	s.Helper()
+	return s.rents(s.CheapestOffer("rtx_4090", "on_demand").ID, "")
+}
+
+func (s *stage) puts(id, status string) {
+	s.Helper()
+	if err := s.SetInstance(id, simulator.InstancePatch{Status: &status}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// passes moves the market that far above the first price of an offer.
+func (s *stage) passes(offer acctest.Offer, by int64) {
+	s.Helper()
+	if err := s.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + by)}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) has(kop int64) {
+	s.Helper()
+	setAccount(s.T, s.Env, simulator.AccountPatch{BalanceKop: &kop, CreditLimitKop: new(int64(0))})
+}

@@ -1,0 +1,70 @@
+package sshkey
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*keysDataSource)(nil)
+
+type keysDataSource struct{ tfkit.DataSource }
+
+func newDataSources() datasource.DataSource {
+	return &keysDataSource{tfkit.DataSource{Name: "ssh_keys"}}
+}
+
+type keysModel struct {
+	SSHKeys []item `tfsdk:"ssh_keys"`
+}
+
+// item is one key in the listing.
+type item struct {
+	ID          string       `tfsdk:"id"`
+	Name        string       `tfsdk:"name"`
+	Type        string       `tfsdk:"type"`
+	Fingerprint string       `tfsdk:"fingerprint"`
+	CreatedAt   types.String `tfsdk:"created_at"`
+}
+
+// Schema implements datasource.DataSource.
+func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The public SSH keys of the account, for example to attach only some of them to an instance. Needs the scope `user:read`.",
+		Attributes: map[string]schema.Attribute{
+			"ssh_keys": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The keys, in the service's order.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"id":          tfkit.ComputedString("Id, as in `ssh_key_ids` of an instance."),
+					"name":        tfkit.ComputedString("Name."),
+					"type":        tfkit.ComputedString("Type of the key, for example `ssh-ed25519`."),
+					"fingerprint": tfkit.ComputedString("SHA256 fingerprint, as `ssh-keygen -l` writes it."),
+					"created_at":  tfkit.ComputedString("When it was added, RFC 3339 in UTC."),
+				}},
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	if !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	keys, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](d.Meta).List(ctx, source(d.Meta.Client))
+	if err != nil {
+		tfkit.AddError(&resp.Diagnostics, "list SSH keys", err)
+		return
+	}
+	state := keysModel{SSHKeys: make([]item, len(keys))}
+	for i, k := range keys {
+		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint), CreatedAt: tfkit.Time(k.CreatedAt)}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}

@@ -1,0 +1,36 @@
+package sshkey
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+func newFingerprint() function.Function {
+	return tfkit.Function{
+		Name: "ssh_fingerprint",
+		Meaning: function.Definition{
+			Summary: "Returns the fingerprint of a public SSH key.",
+			MarkdownDescription: "Returns the SHA256 fingerprint of a public SSH key as `ssh-keygen -l` prints it and as `gpurent_ssh_key.fingerprint` has it, for example " +
+				"`SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo`. White space and comment make no difference.\n\n" +
+				"A private key is refused, and the error does not repeat it. Terraform and OpenTofu themselves show a variable in their part of an error unless it is `sensitive`.",
+			Parameters: []function.Parameter{
+				function.StringParameter{Name: "public_key", MarkdownDescription: "One line of a public key file, for example `ssh-ed25519 AAAA… comment`."},
+			},
+			Return: function.StringReturn{},
+		},
+		Call: func(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
+			var line string
+			if err := arguments.Get(ctx, &line); err != nil {
+				return nil, err
+			}
+			key, err := parse(line)
+			if err != nil {
+				return nil, function.NewArgumentFuncError(0, err.Error())
+			}
+			return key.fingerprint, nil
+		},
+	}
+}

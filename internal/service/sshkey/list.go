@@ -1,0 +1,47 @@
+package sshkey
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ list.ListResourceWithConfigure = (*keyList)(nil)
+
+type keyList struct{ tfkit.ListResource }
+
+func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh_key"}} }
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Finds the account's SSH keys. Needs the scope `user:read`.",
+		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
+	}
+}
+
+// List implements list.ListResource.
+func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config struct {
+		NamePrefix types.String `tfsdk:"name_prefix"`
+	}
+	if !l.CanList(ctx, req, stream, &config) {
+		return
+	}
+	tfkit.Listing[rental.SSHKey, model]{
+		Noun:    "SSH keys",
+		All:     l.Meta.Client.ListSSHKeys,
+		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix, func(k rental.SSHKey) string { return k.Name })},
+		Show: func(k rental.SSHKey) (id, name string) {
+			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
+		},
+		Import: func(empty model, k rental.SSHKey) (model, diag.Diagnostics) { return fromAPI(empty, k), nil },
+	}.Stream(ctx, req, stream)
+}

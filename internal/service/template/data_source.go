@@ -1,0 +1,96 @@
+package template
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*templateDataSource)(nil)
+
+type templateDataSource struct{ tfkit.DataSource }
+
+func newDataSource() datasource.DataSource {
+	return &templateDataSource{tfkit.DataSource{Name: "template", Public: true}}
+}
+
+var lookup = tfkit.Lookup{Noun: "template", Key: "slug"}
+
+// named is how messages tell of templates.
+func named(templates []rental.Template) []tfkit.Named {
+	told := make([]tfkit.Named, len(templates))
+	for i, t := range templates {
+		told[i] = tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
+	}
+	return told
+}
+
+// Schema implements datasource.DataSource.
+func (d *templateDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := templateAttributes()
+	lookup.Attributes(attributes,
+		"Identifier, the `template` of an instance. Exactly one of `slug` and `name` is needed.",
+		"Name. More than one template of this name, of the catalogue and own ones together, is an error that tells their slugs.")
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "One template, by its slug or its name: of the service's catalogue or, with an API key, one of the account's own.\n\n" +
+			"Use it where the rest of a configuration depends on what a template is, such as its disk. To start a server, its slug alone is enough.",
+		Attributes: attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer tfkit.MakePlain(&resp.Diagnostics)
+	slug, name := lookup.Sought(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	template, ok := d.find(ctx, slug, name, &resp.Diagnostics)
+	if ok {
+		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(template))...)
+	}
+}
+
+func (d *templateDataSource) find(ctx context.Context, slug, name string, diags *diag.Diagnostics) (template rental.Template, ok bool) {
+	if slug != "" {
+		found, ok, err := tfkit.FindTemplate(ctx, d.Meta, slug)
+		if err != nil {
+			tfkit.AddError(diags, "read template "+slug, err)
+		}
+		if ok || err != nil {
+			return found, ok
+		}
+	}
+	// That no other has the name, or that there is none at all, shows only with the
+	// account's own templates.
+	if d.Meta.KeyUnknown && !d.CanReadOwn(diags) {
+		return template, false
+	}
+	all, err := tfkit.ListTemplates(ctx, d.Meta)
+	switch {
+	case err != nil:
+		tfkit.AddError(diags, "list templates", err)
+		return template, false
+	case slug != "":
+		lookup.NoneFound(diags, lookup.Key, slug, d.hint(), named(all))
+		return template, false
+	}
+	index, ok := lookup.ByName(diags, name, d.hint(), named(all))
+	if !ok {
+		return template, false
+	}
+	return all[index], true
+}
+
+// hint says why an own template was not found.
+func (d *templateDataSource) hint() string {
+	if d.Meta.Client.Authenticated() {
+		return ""
+	}
+	return "This is the service's catalogue. The account's own templates are found only with an API key, and none is configured."
+}

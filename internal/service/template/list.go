@@ -1,0 +1,48 @@
+package template
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ list.ListResourceWithConfigure = (*templateList)(nil)
+
+type templateList struct{ tfkit.ListResource }
+
+func newList() list.ListResource { return &templateList{tfkit.ListResource{Name: "template"}} }
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *templateList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Finds the account's own templates. Those of the service's catalogue cannot be managed; the data source `gpurent_templates` lists them.",
+		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
+	}
+}
+
+// List implements list.ListResource.
+func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config struct {
+		NamePrefix types.String `tfsdk:"name_prefix"`
+	}
+	if !l.CanList(ctx, req, stream, &config) {
+		return
+	}
+	tfkit.Listing[rental.Template, model]{
+		Noun: "templates",
+		All:  l.Meta.Client.ListTemplates,
+		Filters: []func(rental.Template) bool{
+			func(t rental.Template) bool { return t.Owner == rental.OwnerMe },
+			tfkit.Prefixed(config.NamePrefix, func(t rental.Template) string { return t.Name }),
+		},
+		Show:   func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
+		Import: func(_ model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, t) },
+	}.Stream(ctx, req, stream)
+}

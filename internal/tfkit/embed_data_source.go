@@ -1,0 +1,54 @@
+package tfkit
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+)
+
+// DataSource is embedded by every data source: it names the type and receives
+// the configured provider.
+type DataSource struct {
+	// Name is the type's name without the provider's, for example "offers".
+	Name string
+	// Public is true where the service answers without a key.
+	Public bool
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + d.Name
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.Meta = metaFrom(req.ProviderData, &resp.Diagnostics)
+	if !d.Public {
+		requireKey(d.Meta, &resp.Diagnostics)
+	}
+}
+
+// CanRead reports an error where what is needed of the provider's configuration
+// is not known yet.
+func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
+	ready := d.Meta.Ready()
+	if d.Public {
+		ready = d.Meta != nil && d.Meta.Client != nil
+	}
+	if !ready {
+		addConfigUnknown(diags, "a data source is read", "name it in depends_on here")
+	}
+	return ready
+}
+
+// CanReadOwn is CanRead for the part of a public listing that only a key shows.
+func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
+	requireKey(d.Meta, diags)
+	if !diags.HasError() && !d.Meta.Ready() {
+		addConfigUnknown(diags, "a data source is read", "name it in depends_on here")
+	}
+	return !diags.HasError()
+}

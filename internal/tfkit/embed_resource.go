@@ -1,0 +1,88 @@
+package tfkit
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Resource is embedded by every resource: it names the type, receives the
+// configured provider, and imports by id or by identity, which is the id.
+type Resource struct {
+	// Name is the type's name without the provider's, for example "ssh_key".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.Name
+}
+
+// Configure implements resource.ResourceWithConfigure.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{RequiredForImport: true, Description: "The same as the attribute `id`."},
+	}}
+}
+
+// Identify sets the identity where there is none yet, as after a creation and in the
+// states of older versions. It never changes.
+func Identify(ctx context.Context, identity *tfsdk.ResourceIdentity, id types.String) diag.Diagnostics {
+	if !identity.Raw.IsFullyNull() {
+		return nil
+	}
+	return identity.SetAttribute(ctx, path.Root("id"), id)
+}
+
+// identifyAs is Identify with the id of a state, which is looked for only then.
+func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfsdk.State) diag.Diagnostics {
+	if !identity.Raw.IsFullyNull() {
+		return nil
+	}
+	var id types.String
+	diags := state.GetAttribute(ctx, path.Root("id"), &id)
+	diags.Append(Identify(ctx, identity, id)...)
+	return diags
+}
+
+// ImportState implements resource.ResourceWithImportState: it takes the id, and
+// the read that follows fills in the rest.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
+}
+
+// Adopt is an update without a request: what the plan says becomes the state.
+func Adopt(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.State.Raw = req.Plan.Raw
+	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
+}
+
+// SkipRead begins every read: it sees to the identity, which a read that finds
+// nothing must tell, too. It says whether the resource cannot be read now because
+// the provider's own configuration is not known yet, and warns that it was not
+// refreshed.
+func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
+	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
+	if reading == readNothing {
+		return true
+	}
+	if r.Meta.Ready() {
+		return false
+	}
+	resp.Diagnostics.AddWarning("Not refreshed",
+		"The provider's base_url or api_key comes from something that this run is still to create or replace, "+
+			"so the service could not be asked. The plan builds on what the state says.")
+	return true
+}

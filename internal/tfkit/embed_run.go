@@ -1,0 +1,101 @@
+package tfkit
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+)
+
+// What has no state: it acts, or lasts, while a run does.
+
+// Ephemeral is embedded by every ephemeral resource: it names the type and
+// receives the configured provider.
+type Ephemeral struct {
+	// Name is the type's name without the provider's, for example "api_key".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements ephemeral.EphemeralResource.
+func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + e.Name
+}
+
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
+func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	e.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+}
+
+// CanOpen reports an error where what is needed of the provider's configuration is
+// not known yet.
+func (e *Ephemeral) CanOpen(diags *diag.Diagnostics) bool {
+	if !e.Meta.Ready() {
+		addConfigUnknown(diags, "an ephemeral resource is opened", "build an argument of this from it, such as the name")
+	}
+	return e.Meta.Ready()
+}
+
+// ListResource is embedded by every list resource: it bears the name of the resource that
+// it finds, and receives the configured provider.
+type ListResource struct {
+	// Name is the resource's name without the provider's, for example "instance".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements list.ListResource.
+func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + l.Name
+}
+
+// Configure implements list.ListResourceWithConfigure.
+func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	l.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+}
+
+// CanList fills a model with the configuration. Where that cannot be had, or the
+// provider's is not known yet, the stream says so.
+func (l *ListResource) CanList(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream, config any) bool {
+	diags := req.Config.Get(ctx, config)
+	if !l.Meta.Ready() && !diags.HasError() {
+		addConfigUnknown(&diags, "this is listed", "")
+	}
+	if diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+	}
+	return !diags.HasError()
+}
+
+// Action is embedded by every action: it names the type and receives the
+// configured provider.
+type Action struct {
+	// Name is the type's name without the provider's, for example "instance_stop".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements action.Action.
+func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + a.Name
+}
+
+// Configure implements action.ActionWithConfigure.
+func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
+	a.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+}
+
+// CanInvoke reports an error where what is needed of the provider's configuration is
+// not known yet.
+func (a *Action) CanInvoke(diags *diag.Diagnostics) bool {
+	if !a.Meta.Ready() {
+		addConfigUnknown(diags, "an action is run", "")
+	}
+	return a.Meta.Ready()
+}

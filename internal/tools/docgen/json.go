@@ -1,0 +1,195 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// The JSON form of a provider's schema, field by field as a CLI prints it. What
+// is false, empty or none is left out there, too.
+
+type document struct {
+	FormatVersion string                  `json:"format_version"`
+	Providers     map[string]providerJSON `json:"provider_schemas"`
+}
+
+type providerJSON struct {
+	Provider           schemaJSON              `json:"provider"`
+	Resources          map[string]schemaJSON   `json:"resource_schemas,omitempty"`
+	DataSources        map[string]schemaJSON   `json:"data_source_schemas,omitempty"`
+	EphemeralResources map[string]schemaJSON   `json:"ephemeral_resource_schemas,omitempty"`
+	ListResources      map[string]schemaJSON   `json:"list_resource_schemas,omitempty"`
+	Actions            map[string]actionJSON   `json:"action_schemas,omitempty"`
+	Functions          map[string]functionJSON `json:"functions,omitempty"`
+	Identities         map[string]identityJSON `json:"resource_identity_schemas,omitempty"`
+}
+
+type schemaJSON struct {
+	Version int64     `json:"version"`
+	Block   blockJSON `json:"block"`
+}
+
+type actionJSON struct {
+	Block blockJSON `json:"block"`
+}
+
+type blockJSON struct {
+	Attributes      map[string]attributeJSON `json:"attributes,omitempty"`
+	BlockTypes      map[string]nestedJSON    `json:"block_types,omitempty"`
+	Description     string                   `json:"description,omitempty"`
+	DescriptionKind string                   `json:"description_kind"`
+	Deprecated      bool                     `json:"deprecated,omitempty"`
+}
+
+// nestedJSON is a block in a block.
+type nestedJSON struct {
+	NestingMode string    `json:"nesting_mode"`
+	Block       blockJSON `json:"block"`
+	MinItems    int64     `json:"min_items,omitempty"`
+	MaxItems    int64     `json:"max_items,omitempty"`
+}
+
+// attributeJSON has a type or a nested type.
+type attributeJSON struct {
+	Type            tftypes.Type `json:"type,omitempty"`
+	NestedType      *objectJSON  `json:"nested_type,omitempty"`
+	Description     string       `json:"description,omitempty"`
+	DescriptionKind string       `json:"description_kind"`
+	Deprecated      bool         `json:"deprecated,omitempty"`
+	Required        bool         `json:"required,omitempty"`
+	Optional        bool         `json:"optional,omitempty"`
+	Computed        bool         `json:"computed,omitempty"`
+	Sensitive       bool         `json:"sensitive,omitempty"`
+	WriteOnly       bool         `json:"write_only,omitempty"`
+}
+
+type objectJSON struct {
+	Attributes  map[string]attributeJSON `json:"attributes"`
+	NestingMode string                   `json:"nesting_mode"`
+}
+
+type identityJSON struct {
+	Version    int64                            `json:"version"`
+	Attributes map[string]identityAttributeJSON `json:"attributes"`
+}
+
+type identityAttributeJSON struct {
+	Type              tftypes.Type `json:"type"`
+	Description       string       `json:"description,omitempty"`
+	RequiredForImport bool         `json:"required_for_import,omitempty"`
+	OptionalForImport bool         `json:"optional_for_import,omitempty"`
+}
+
+type functionJSON struct {
+	Description        string          `json:"description,omitempty"`
+	Summary            string          `json:"summary,omitempty"`
+	DeprecationMessage string          `json:"deprecation_message,omitempty"`
+	ReturnType         tftypes.Type    `json:"return_type"`
+	Parameters         []parameterJSON `json:"parameters,omitempty"`
+	VariadicParameter  *parameterJSON  `json:"variadic_parameter,omitempty"`
+}
+
+type parameterJSON struct {
+	Name        string       `json:"name,omitempty"`
+	Description string       `json:"description,omitempty"`
+	IsNullable  bool         `json:"is_nullable,omitempty"`
+	Type        tftypes.Type `json:"type"`
+}
+
+// fromProvider converts what a provider says of itself.
+func fromProvider(types *tfprotov6.GetProviderSchemaResponse, identities *tfprotov6.GetResourceIdentitySchemasResponse) providerJSON {
+	return providerJSON{
+		Provider:           fromSchema(types.Provider),
+		Resources:          each(types.ResourceSchemas, fromSchema),
+		DataSources:        each(types.DataSourceSchemas, fromSchema),
+		EphemeralResources: each(types.EphemeralResourceSchemas, fromSchema),
+		ListResources:      each(types.ListResourceSchemas, fromSchema),
+		Actions: each(types.ActionSchemas, func(s *tfprotov6.ActionSchema) actionJSON {
+			return actionJSON{Block: fromBlock(s.Schema.Block)}
+		}),
+		Functions:  each(types.Functions, fromFunction),
+		Identities: each(identities.IdentitySchemas, fromIdentity),
+	}
+}
+
+// each converts what a map holds.
+func each[From, To any](all map[string]From, convert func(From) To) map[string]To {
+	converted := map[string]To{}
+	for name, one := range all {
+		converted[name] = convert(one)
+	}
+	return converted
+}
+
+func fromSchema(s *tfprotov6.Schema) schemaJSON {
+	return schemaJSON{Version: s.Version, Block: fromBlock(s.Block)}
+}
+
+func fromBlock(b *tfprotov6.SchemaBlock) blockJSON {
+	block := blockJSON{
+		Attributes:      fromAttributes(b.Attributes),
+		BlockTypes:      map[string]nestedJSON{},
+		Description:     b.Description,
+		DescriptionKind: lower(b.DescriptionKind),
+		Deprecated:      b.Deprecated,
+	}
+	for _, n := range b.BlockTypes {
+		block.BlockTypes[n.TypeName] = nestedJSON{NestingMode: lower(n.Nesting), Block: fromBlock(n.Block), MinItems: n.MinItems, MaxItems: n.MaxItems}
+	}
+	return block
+}
+
+func fromAttributes(all []*tfprotov6.SchemaAttribute) map[string]attributeJSON {
+	converted := map[string]attributeJSON{}
+	for _, a := range all {
+		attribute := attributeJSON{
+			Type:            a.Type,
+			Description:     a.Description,
+			DescriptionKind: lower(a.DescriptionKind),
+			Deprecated:      a.Deprecated,
+			Required:        a.Required,
+			Optional:        a.Optional,
+			Computed:        a.Computed,
+			Sensitive:       a.Sensitive,
+			WriteOnly:       a.WriteOnly,
+		}
+		if nested := a.NestedType; nested != nil {
+			attribute.NestedType = &objectJSON{Attributes: fromAttributes(nested.Attributes), NestingMode: lower(nested.Nesting)}
+		}
+		converted[a.Name] = attribute
+	}
+	return converted
+}
+
+func fromIdentity(s *tfprotov6.ResourceIdentitySchema) identityJSON {
+	identity := identityJSON{Version: s.Version, Attributes: map[string]identityAttributeJSON{}}
+	for _, a := range s.IdentityAttributes {
+		identity.Attributes[a.Name] = identityAttributeJSON{
+			Type: a.Type, Description: a.Description, RequiredForImport: a.RequiredForImport, OptionalForImport: a.OptionalForImport,
+		}
+	}
+	return identity
+}
+
+func fromFunction(f *tfprotov6.Function) functionJSON {
+	function := functionJSON{
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: f.Return.Type,
+	}
+	for _, p := range f.Parameters {
+		function.Parameters = append(function.Parameters, fromParameter(p))
+	}
+	if f.VariadicParameter != nil {
+		variadic := fromParameter(f.VariadicParameter)
+		function.VariadicParameter = &variadic
+	}
+	return function
+}
+
+func fromParameter(p *tfprotov6.FunctionParameter) parameterJSON {
+	return parameterJSON{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: p.Type}
+}
+
+// lower names a mode or kind as the JSON form does; the protocol shouts.
+func lower(name interface{ String() string }) string { return strings.ToLower(name.String()) }
