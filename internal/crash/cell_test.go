@@ -17,9 +17,6 @@ import (
 const (
 	// hang is when a command is taken for one that never ends.
 	hang = 2 * time.Minute
-	// quiet is how long an orphaned provider must ask for nothing until it counts
-	// as done. It polls every few milliseconds while it waits for a server.
-	quiet = 400 * time.Millisecond
 	// last is how long the last request of a killed provider may be on its way.
 	last = 20 * time.Millisecond
 )
@@ -33,7 +30,6 @@ type cell struct {
 	space  *acctest.Workspace
 	before world
 	code   int      // of the apply that is broken off
-	logs   bool     // whether the commands write them
 	told   []string // what every command printed
 	count  tally
 }
@@ -42,12 +38,8 @@ type cell struct {
 func newCell(t *testing.T, tb *table, p *trap) *cell {
 	c := &cell{T: t, table: tb, trap: p}
 	c.env = acctest.Start(t, acctest.WithWrap(p.wrap))
-	env := []string{"GOGC=400"} // spares a quarter of the processor time
-	if c.logs = !p.kind.survives; c.logs {
-		// A provider that writes logs dies of it when the CLI is gone.
-		env = append(env, acctest.Traced()...)
-	}
-	c.space = c.env.Workspace(tb.config(), env...)
+	// The first spares a quarter of the processor time.
+	c.space = c.env.Workspace(tb.config(), append(acctest.Traced(), "GOGC=400")...)
 	c.before = look(c.env)
 	return c
 }
@@ -76,20 +68,14 @@ func (c *cell) try() {
 	c.secrets()
 }
 
-// breakOff runs the apply that the trap is for.
+// breakOff runs the apply that the trap is for. A provider that outlives its CLI ends
+// by itself.
 func (c *cell) breakOff() {
 	ctx, cancel := context.WithTimeout(c.Context(), hang)
 	defer cancel()
 	c.trap.arm()
 	run := c.space.Start(ctx, "apply", "-auto-approve", "-no-color")
 	c.trap.aim(run)
-	if c.trap.kind.survives {
-		run.WaitCLI()
-		c.trap.untilQuiet(quiet)
-		if _, err := run.KillProvider(); err != nil {
-			c.Error(err)
-		}
-	}
 	var output string
 	output, c.code = run.Wait()
 	c.trap.untilQuiet(last)
@@ -197,6 +183,7 @@ func (c *cell) lostTemplate(now world) string {
 // exactlyTheFleet: what is alive is what is saved, and each was rented once.
 func (c *cell) exactlyTheFleet() {
 	c.Helper()
+	addresses := c.table.servers
 	now, state := look(c.env), saved(c.space, "gpurent_instance")
 	rented := map[string]int{}
 	for _, server := range now.ever {
@@ -226,34 +213,64 @@ func (c *cell) exactlyTheFleet() {
 
 // added expects one thing more than there was, and it saved. They have no
 // idempotency key: when a process died with the answer, there may be another,
-// which costs nothing.
-func (c *cell) added(kind string, before, now []thing) {
+// which costs nothing. It returns that one.
+func (c *cell) added(kind string, before, now []thing) (stray []thing) {
 	c.Helper()
 	state := saved(c.space, kind)
 	fresh := without(now, before)
 	if len(state) != 1 || len(without(state, fresh)) != 0 {
 		c.Errorf("%s: saved are %v, new in the account are %v", kind, state, fresh)
 	}
-	stray := len(without(fresh, state))
-	c.count.free += stray
-	if stray > 1 || stray > 0 && !c.trap.kind.loses {
-		c.Errorf("%s: %d more than are saved", kind, stray)
+	stray = without(fresh, state)
+	c.count.free += len(stray)
+	if len(stray) > 1 || len(stray) > 0 && !c.trap.kind.loses {
+		c.Errorf("%s: %v are there and not saved", kind, stray)
 	}
+	return stray
 }
 
 // keeps is the promise for an issued API key.
 func keeps(c *cell) {
 	c.command(0, "apply", "-auto-approve")
-	c.added("gpurent_api_key", c.before.apiKeys, look(c.env).apiKeys)
+	c.revoke(c.added("gpurent_api_key", c.before.apiKeys, look(c.env).apiKeys))
+}
+
+// revokes is the promise for a key that lives as long as a run: it ends with what it
+// was made for, unless who has to revoke it is killed. Then it expires.
+func revokes(c *cell) {
+	c.count.open = c.openKeys(c.before.apiKeys, c.trap.kind.leaves())
+	open := look(c.env).apiKeys
+	heals(c)
+	c.openKeys(open, 0)
+}
+
+// openKeys is how many there are besides the known ones. They are then revoked.
+func (c *cell) openKeys(known []thing, most int) int {
+	c.Helper()
+	left := without(look(c.env).apiKeys, known)
+	if len(left) > most {
+		c.Errorf("%d keys are left, want %d at most: %v", len(left), most, left)
+	}
+	for _, key := range left {
+		if lives := key.ExpiresAt.Sub(key.CreatedAt); lives != 24*time.Hour {
+			c.Errorf("key %s lives %s", key.ID, lives)
+		}
+	}
+	c.revoke(left)
+	return len(left)
+}
+
+// revoke revokes what a killed provider could not, as a user would.
+func (c *cell) revoke(keys []thing) {
+	for _, key := range keys {
+		c.env.Delete("api-keys/" + key.ID)
+	}
 }
 
 // secrets may be neither in the logs nor in what was printed.
 func (c *cell) secrets() {
 	c.Helper()
-	texts := map[string]string{"output": strings.Join(c.told, "\n")}
-	if c.logs {
-		texts["log"] = c.space.Trace()
-	}
+	texts := map[string]string{"output": strings.Join(c.told, "\n"), "log": c.space.Trace()}
 	for secret := range c.trap.secrets {
 		if err := acctest.Leak(secret, texts); err != nil {
 			c.Error(err)

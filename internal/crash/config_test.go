@@ -4,18 +4,21 @@ package crash
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 const providerBlock = `
 provider "gpurent" {
+  %s
   poll_interval   = "10ms"
   request_timeout = "%s"
   max_retries     = 3
 }
 `
 
-const fleet = `
+// quoted is a server and all that it needs; the rest of the fleet is queried.
+const quoted = `
 resource "gpurent_ssh_key" "crash" {
   name       = "crash"
   public_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
@@ -39,7 +42,9 @@ resource "gpurent_instance" "quoted" {
   ssh_key_ids = [gpurent_ssh_key.crash.id]
   KEY "crash-quoted"
 }
+`
 
+const queried = `
 resource "gpurent_instance" "queried" {
   count       = 2
   name        = "queried-${count.index}"
@@ -58,6 +63,14 @@ var addresses = map[string]string{
 	"queried-1": "gpurent_instance.queried[1]",
 }
 
+// passed is a key that lives as long as the run.
+const passed = `
+ephemeral "gpurent_api_key" "job" {
+  name   = "crash"
+  scopes = ["user:read", "user:write", "instances:read", "instances:write"]
+}
+`
+
 const issuedKey = `
 resource "gpurent_api_key" "crash" {
   name   = "crash"
@@ -72,10 +85,21 @@ func withKeys() string { return fleetWith("idempotency_key =") }
 func withoutKeys() string { return fleetWith("#") }
 
 func fleetWith(key string) string {
-	return fmt.Sprintf(providerBlock, patience) + strings.ReplaceAll(fleet, "KEY", key)
+	return provider("") + strings.ReplaceAll(quoted+queried, "KEY", key)
 }
 
-func oneKey() string { return fmt.Sprintf(providerBlock, patience) + issuedKey }
+func oneKey() string { return provider("") + issuedKey }
+
+// passedKey is one server of the fleet, made with a key that only this run has.
+func passedKey() string {
+	return provider("") + passed + provider("alias = \"job\"\n  api_key = ephemeral.gpurent_api_key.job.secret") +
+		ours.ReplaceAllString(strings.ReplaceAll(quoted, "KEY", "idempotency_key ="), "$0\n  provider = gpurent.job")
+}
+
+// ours are the first lines of what the provider manages.
+var ours = regexp.MustCompile(`(?m)^(resource|data) "gpurent_.*\{$`)
+
+func provider(arguments string) string { return fmt.Sprintf(providerBlock, arguments, patience) }
 
 // importing is a block that takes something over.
 func importing(address, id string) string {

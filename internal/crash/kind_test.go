@@ -21,6 +21,16 @@ type kind struct {
 	kills bool
 	// survives says that the provider outlives its CLI.
 	survives bool
+	// unheard says that a CLI has no part in it.
+	unheard bool
+}
+
+// leaves is how many keys of the run may outlive it at most.
+func (k kind) leaves() int {
+	if k.kills && !k.survives {
+		return 1
+	}
+	return 0
 }
 
 const (
@@ -49,23 +59,23 @@ var ends = []kind{
 // faults are the ways in which the service and the network can fail an apply
 // that itself goes on.
 var faults = []kind{
-	{name: "500/before", act: func(x *exchange) {
+	{name: "500/before", unheard: true, act: func(x *exchange) {
 		x.say(http.StatusInternalServerError, "application/json", `{"error":{"code":"internal","message":"Internal error"}}`)
 	}},
-	{name: "502/after", act: func(x *exchange) {
+	{name: "502/after", unheard: true, act: func(x *exchange) {
 		x.work()
 		x.say(http.StatusBadGateway, "text/html", "<html><body>502 Bad Gateway</body></html>")
 	}},
-	{name: "503/before", act: func(x *exchange) {
+	{name: "503/before", unheard: true, act: func(x *exchange) {
 		x.say(http.StatusServiceUnavailable, "application/json", `{"error":{"code":"provider_unavailable","message":"Unavailable"}}`)
 	}},
-	{name: "429/before", act: func(x *exchange) {
+	{name: "429/before", unheard: true, act: func(x *exchange) {
 		x.w.Header().Set("Retry-After", "1")
 		x.say(http.StatusTooManyRequests, "application/json", `{"error":{"code":"rate_limited","message":"Too many requests"}}`)
 	}},
-	{name: "dropped/before", act: func(x *exchange) { x.cut() }},
-	{name: "dropped/after", act: func(x *exchange) { x.work(); x.cut() }},
-	{name: "delayed/around", act: func(x *exchange) { time.Sleep(delay); rec := x.work(); time.Sleep(delay); x.answer(rec) }},
+	{name: "dropped/before", unheard: true, act: func(x *exchange) { x.cut() }},
+	{name: "dropped/after", unheard: true, act: func(x *exchange) { x.work(); x.cut() }},
+	{name: "delayed/around", unheard: true, act: func(x *exchange) { time.Sleep(delay); rec := x.work(); time.Sleep(delay); x.answer(rec) }},
 	// The client has given up when the work is done, and perhaps asked again.
-	{name: "late/before", act: func(x *exchange) { <-x.gone; time.Sleep(delay); x.work(); x.cut() }, loses: true},
+	{name: "late/before", unheard: true, act: func(x *exchange) { <-x.gone; time.Sleep(delay); x.work(); x.cut() }, loses: true},
 }

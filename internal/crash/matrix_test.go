@@ -5,7 +5,9 @@ package crash
 import (
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,22 +23,23 @@ type table struct {
 	config  func() string
 	kinds   []kind
 	promise func(*cell)
+	servers map[string]string // what the configuration rents: addresses, by their names
 	tally   total
 }
 
 // With a fixed key for each server, applying again heals everything.
 func TestAccCrashMatrix_fixedKeys(t *testing.T) {
-	(&table{name: "fixed keys", config: withKeys, kinds: ends, promise: heals}).all(t)
+	(&table{name: "fixed keys", config: withKeys, servers: addresses, kinds: ends, promise: heals}).all(t)
 }
 
 // Without keys, a server can be lost only to kill -9, and the next plan tells.
 func TestAccCrashMatrix_withoutKeys(t *testing.T) {
-	(&table{name: "without keys", config: withoutKeys, kinds: ends, promise: tells}).all(t)
+	(&table{name: "without keys", config: withoutKeys, servers: addresses, kinds: ends, promise: tells}).all(t)
 }
 
 // Without keys, no fault of the service or the network loses anything.
 func TestAccCrashMatrix_faults(t *testing.T) {
-	(&table{name: "faults", config: withoutKeys, kinds: faults, promise: tells}).all(t)
+	(&table{name: "faults", config: withoutKeys, servers: addresses, kinds: faults, promise: tells}).all(t)
 }
 
 // The secret of an issued key stays out of logs and outputs, too.
@@ -47,6 +50,12 @@ func TestAccCrashMatrix_issuedKey(t *testing.T) {
 // slots bounds how many cells of all tables are tried at the same time. They
 // wait more than they compute, so two a core are faster than one.
 var slots = make(chan struct{}, 2*runtime.NumCPU())
+
+// A key that lives as long as a run outlives it only when the provider is killed.
+func TestAccCrashMatrix_ephemeralKey(t *testing.T) {
+	kinds := slices.Concat(ends, faults)
+	(&table{name: "ephemeral key", config: passedKey, servers: map[string]string{"quoted": addresses["quoted"]}, kinds: kinds, promise: revokes}).all(t)
+}
 
 // all tries the cells.
 func (tb *table) all(t *testing.T) {
@@ -103,10 +112,30 @@ func (s *sweep) feed() {
 	}
 }
 
-// sampled spreads the sample. Every other kind meets one of the rentals, where
+// ownShare says whether the n-th of what several CLIs share falls to this one. A CLI
+// that is tested alone has all.
+func ownShare(n int) bool {
+	var share, of int
+	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil {
+		return true
+	}
+	return n%of == share%of
+}
+
+// sampled spreads the sample. One that is wider than the apply takes a part of the
+// kinds only, and with other CLIs the rest. Every other kind meets one of the rentals, where
 // most is at stake, the rest meet requests all over the apply; and from there
 // every so-many-th request in both directions.
+//
+// All of it is every request, but for faults of the service and the network, which a
+// CLI hears nothing of: the CLIs share those.
 func (s *sweep) sampled(k, number int) bool {
+	if *every == 1 {
+		return !s.kinds[k].unheard || ownShare(k+number)
+	}
+	if *every > len(s.requests) && !ownShare(k) {
+		return false
+	}
 	anchor := 1 + 5*k%len(s.requests)
 	var rentals []int
 	for i, request := range s.requests {

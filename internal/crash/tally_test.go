@@ -27,6 +27,8 @@ type tally struct {
 	templates int
 	// free are keys and templates that are left over; they cost nothing.
 	free int
+	// open are keys of a run that outlived it.
+	open int
 }
 
 // total is the tally of a table.
@@ -53,6 +55,7 @@ func (t *total) add(k kind, c tally) {
 	t.torn += c.torn
 	t.templates += c.templates
 	t.free += c.free
+	t.open += c.open
 }
 
 // report notes the counts for the end, where they are seen when all goes well,
@@ -64,8 +67,8 @@ func (t *total) report(test *testing.T, name string, requests int, took time.Dur
 		modes = append(modes, fmt.Sprintf("%s %d", mode, t.modes[mode]))
 	}
 	line := fmt.Sprintf("crash: %s: %d cells over %d requests (%s), %d kills; servers: %d taken over, %d imported, %d rented twice, %d orphaned; "+
-		"%d states torn; %d templates imported; left over: %d keys and templates; %.0f s",
-		name, t.cells, requests, strings.Join(modes, ", "), t.hits, t.takenOver, t.imported, t.duplicates, t.orphans, t.torn, t.templates, t.free, took.Seconds())
+		"%d states torn; %d templates imported; left over: %d keys and templates; left open: %d API keys; %.0f s",
+		name, t.cells, requests, strings.Join(modes, ", "), t.hits, t.takenOver, t.imported, t.duplicates, t.orphans, t.torn, t.templates, t.free, t.open, took.Seconds())
 	test.Log(line)
 	summary.Lock()
 	defer summary.Unlock()

@@ -8,8 +8,8 @@ import "testing"
 // the state is cut off on purpose, after an apply that created everything.
 func TestAccTornState(t *testing.T) {
 	for name, table := range map[string]*table{
-		"fixed keys":   {config: withKeys, promise: heals},
-		"without keys": {config: withoutKeys, promise: tells},
+		"fixed keys":   {config: withKeys, servers: addresses, promise: heals},
+		"without keys": {config: withoutKeys, servers: addresses, promise: tells},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -21,7 +21,7 @@ func TestAccTornState(t *testing.T) {
 // The backup is the state before the apply, in which half of the fleet is missing.
 func TestAccTornState_withBackup(t *testing.T) {
 	t.Parallel()
-	c := torn(t, &table{config: withKeys, promise: heals}, func(c *cell) {
+	c := torn(t, &table{config: withKeys, servers: addresses, promise: heals}, func(c *cell) {
 		c.command(0, "apply", "-auto-approve", "-target=gpurent_instance.quoted")
 	})
 	if c.count.takenOver != len(addresses)-1 {

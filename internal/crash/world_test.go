@@ -4,6 +4,7 @@ package crash
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -12,7 +13,9 @@ import (
 type thing struct {
 	ID, Slug, Name, Status, Owner string
 	Template                      templateRef
-	Tainted                       bool `json:"-"`
+	CreatedAt                     time.Time `json:"created_at"`
+	ExpiresAt                     time.Time `json:"expires_at"`
+	Tainted                       bool      `json:"-"`
 }
 
 // templateRef is the template of an instance: an object in the API, a slug in a

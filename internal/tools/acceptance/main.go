@@ -48,7 +48,7 @@ func main() {
 
 // run tests with one CLI after another: the tests of one already keep all cores
 // busy. A failure with one does not keep the next from being tested.
-func run(ctx context.Context, out io.Writer, arguments []string) error {
+func run(ctx context.Context, out io.Writer, arguments []string) (failed error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
@@ -65,9 +65,19 @@ func run(ctx context.Context, out io.Writer, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var failed error
-	for _, cli := range found {
-		if err := testWith(ctx, out, cli, root, arguments); err != nil {
+	folder, err := os.MkdirTemp("", "gpurent-acceptance-")
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, os.RemoveAll(folder)) }()
+	provider, err := clis.Install(ctx, root, folder)
+	if err != nil {
+		return err
+	}
+	for n, cli := range found {
+		// Some long runs try half of what no CLI has a part in with each of two.
+		env := []string{"GPURENT_TEST_BINARY=" + provider.Binary, fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found))}
+		if err := testWith(ctx, out, cli, root, env, arguments); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
 		if ctx.Err() != nil {
@@ -77,9 +87,9 @@ func run(ctx context.Context, out io.Writer, arguments []string) error {
 	return failed
 }
 
-// testWith runs the tests with one CLI and fails unless at least one ran and all
-// that ran passed.
-func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, arguments []string) (err error) {
+// testWith runs the tests with one CLI, and fails unless at least one ran and all that
+// ran passed.
+func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env, arguments []string) (err error) {
 	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s (%s)\n", cli, cli.Path); err != nil {
 		return err
 	}
@@ -87,7 +97,9 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, arg
 	packages := strconv.Itoa(runtime.NumCPU() + 1)                                                                                                                   // at once: some of them mostly wait
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-p=" + packages, "-parallel=" + atOnce, "-run=^" + tests}, arguments...)...) //nolint:gosec // who runs this may run anything
 	cmd.Dir = root
-	cmd.Env = clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path)
+	// CLIs live for a second, hundreds of them: to collect garbage as eagerly as by
+	// default is a quarter of their work.
+	cmd.Env = append(clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path, "GOGC=400"), env...)
 	if host := cli.ProviderHost(); host != "" {
 		cmd.Env = append(cmd.Env, "TF_ACC_PROVIDER_HOST="+host)
 	}
