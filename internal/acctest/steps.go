@@ -41,3 +41,18 @@ func (e *Env) Refuses(t *testing.T, pairs [][2]string) {
 		t.Errorf("%d requests were made, want none", n)
 	}
 }
+
+// NeedsScope expects every configuration, without its provider block, to be refused
+// without an API key, and with one that has another scope only: then with an error
+// that a regular expression matches.
+func (e *Env) NeedsScope(t *testing.T, other, complaint string, configs ...string) {
+	t.Helper()
+	narrow := e.Secret(`{"name":"narrow","scopes":["` + other + `"]}`)
+	var steps []resource.TestStep
+	for _, config := range configs {
+		steps = append(steps,
+			resource.TestStep{Config: e.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
+			resource.TestStep{Config: e.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(complaint)})
+	}
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: Factories(), Steps: steps})
+}

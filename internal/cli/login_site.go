@@ -98,7 +98,7 @@ func identify(ctx context.Context, client *rental.Client, key string) (string, e
 		if err != nil {
 			return "", err
 		}
-		if len(known.Prefix) >= shownStart && strings.HasPrefix(key, known.Prefix) {
+		if len(known.Prefix) >= rental.KeyPrefixLength && strings.HasPrefix(key, known.Prefix) {
 			ids = append(ids, known.ID)
 		}
 	}
@@ -108,13 +108,10 @@ func identify(ctx context.Context, client *rental.Client, key string) (string, e
 	return ids[0], nil
 }
 
-// shownStart is how much of a key the service shows in its listings.
-const shownStart = 8
-
 // keyName is what a key is called in the service's console, as far as it may be shown.
 func keyName(key credentials.Credential) string {
 	if key.KeyID != "" {
 		return "the key " + rental.Printable(key.KeyID, maxShown)
 	}
-	return fmt.Sprintf("the key that begins with %q", rental.Printable(key.APIKey[:min(len(key.APIKey)/2, shownStart)], maxShown))
+	return fmt.Sprintf("the key that begins with %q", rental.Printable(key.APIKey[:min(len(key.APIKey)/2, rental.KeyPrefixLength)], maxShown))
 }

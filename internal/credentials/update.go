@@ -23,21 +23,8 @@ const (
 // Check says why a login could not be kept in the file at path: nil means that
 // Save is going to work. It makes the file's folder, and changes nothing else.
 func Check(ctx context.Context, path string) error {
-	return locked(ctx, path, func(place string) error {
-		d, err := read(place)
-		if err != nil {
-			return err
-		}
-		content, err := d.encode()
-		if err != nil {
-			return err
-		}
-		staged, err := stage(place, content)
-		if err != nil {
-			return err
-		}
-		return os.Remove(staged)
-	})
+	same := func(*document) error { return nil }
+	return prepare(ctx, path, same, func(staged, _ string) error { return os.Remove(staged) })
 }
 
 // Save keeps a login in the file at path and makes its service the current one. It
@@ -69,6 +56,16 @@ func Forget(ctx context.Context, path, baseURL string, login Credential) error {
 // update changes the file whole or not at all, whatever else changes it at the
 // same time and whenever this process is killed.
 func update(ctx context.Context, path string, change func(*document) error) error {
+	return prepare(ctx, path, change, func(staged, place string) error {
+		if err := os.Rename(staged, place); err != nil {
+			return errors.Join(fmt.Errorf("replacing the credentials file: %w", err), os.Remove(staged))
+		}
+		return nil
+	})
+}
+
+// prepare writes the changed file beside the one that is there, and hands over both.
+func prepare(ctx context.Context, path string, change func(*document) error, finish func(staged, place string) error) error {
 	return locked(ctx, path, func(place string) error {
 		d, err := read(place)
 		if err != nil {
@@ -85,10 +82,7 @@ func update(ctx context.Context, path string, change func(*document) error) erro
 		if err != nil {
 			return err
 		}
-		if err := os.Rename(staged, place); err != nil {
-			return errors.Join(fmt.Errorf("replacing the credentials file: %w", err), os.Remove(staged))
-		}
-		return nil
+		return finish(staged, place)
 	})
 }
 

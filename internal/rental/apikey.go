@@ -27,6 +27,10 @@ const (
 	SourceAPI     APIKeySource = "api"
 )
 
+// KeyPrefixLength is how much of a key the service shows in listings, characters: the
+// four fixed ones and four that differ from key to key.
+const KeyPrefixLength = 8
+
 // APIKey is an active key without its secret.
 type APIKey struct {
 	ID         string       `json:"id"`

@@ -8,6 +8,15 @@ import (
 
 // Each kind of type has a struct that all its types embed, in a file of its own.
 
+// requireConfig is false, with an error, where what is needed of the provider's
+// configuration is not known yet. tooEarly and later are those of addConfigUnknown.
+func requireConfig(meta *Meta, diags *diag.Diagnostics, tooEarly, later string) bool {
+	if !meta.Ready() {
+		addConfigUnknown(diags, tooEarly, later)
+	}
+	return meta.Ready()
+}
+
 // addConfigUnknown tells of something that happens too early, such as "a data
 // source is read", and what makes the CLIs do it later; empty where nothing does.
 func addConfigUnknown(diags *diag.Diagnostics, tooEarly, later string) {

@@ -34,21 +34,18 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 // CanRead reports an error where what is needed of the provider's configuration
 // is not known yet.
 func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
-	ready := d.Meta.Ready()
-	if d.Public {
-		ready = d.Meta != nil && d.Meta.Client != nil
+	if d.Public && d.Meta != nil && d.Meta.Client != nil {
+		return true
 	}
-	if !ready {
-		addConfigUnknown(diags, "a data source is read", "name it in depends_on here")
-	}
-	return ready
+	return d.requireConfig(diags)
 }
 
 // CanReadOwn is CanRead for the part of a public listing that only a key shows.
 func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
 	requireKey(d.Meta, diags)
-	if !diags.HasError() && !d.Meta.Ready() {
-		addConfigUnknown(diags, "a data source is read", "name it in depends_on here")
-	}
-	return !diags.HasError()
+	return !diags.HasError() && d.requireConfig(diags)
+}
+
+func (d *DataSource) requireConfig(diags *diag.Diagnostics) bool {
+	return requireConfig(d.Meta, diags, "a data source is read", "name it in depends_on here")
 }

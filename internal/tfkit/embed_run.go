@@ -34,10 +34,7 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 // CanOpen reports an error where what is needed of the provider's configuration is
 // not known yet.
 func (e *Ephemeral) CanOpen(diags *diag.Diagnostics) bool {
-	if !e.Meta.Ready() {
-		addConfigUnknown(diags, "an ephemeral resource is opened", "build an argument of this from it, such as the name")
-	}
-	return e.Meta.Ready()
+	return requireConfig(e.Meta, diags, "an ephemeral resource is opened", "build an argument of this from it, such as the name")
 }
 
 // ListResource is embedded by every list resource: it bears the name of the resource that
@@ -63,8 +60,8 @@ func (l *ListResource) Configure(_ context.Context, req resource.ConfigureReques
 // provider's is not known yet, the stream says so.
 func (l *ListResource) CanList(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream, config any) bool {
 	diags := req.Config.Get(ctx, config)
-	if !l.Meta.Ready() && !diags.HasError() {
-		addConfigUnknown(&diags, "this is listed", "")
+	if !diags.HasError() {
+		requireConfig(l.Meta, &diags, "this is listed", "")
 	}
 	if diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -94,8 +91,5 @@ func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp 
 // CanInvoke reports an error where what is needed of the provider's configuration is
 // not known yet.
 func (a *Action) CanInvoke(diags *diag.Diagnostics) bool {
-	if !a.Meta.Ready() {
-		addConfigUnknown(diags, "an action is run", "")
-	}
-	return a.Meta.Ready()
+	return requireConfig(a.Meta, diags, "an action is run", "")
 }

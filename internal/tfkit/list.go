@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -59,7 +58,7 @@ func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream 
 func (l Listing[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
 	result := req.NewListResult(ctx)
 	id, name := l.Show(item)
-	result.DisplayName = strings.ReplaceAll(Plain(name), "\n", " ")
+	result.DisplayName = onOneLine(name)
 	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
 	if !req.IncludeResource {
 		return result

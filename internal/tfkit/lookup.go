@@ -162,9 +162,10 @@ func shortened(text, end string) string {
 }
 
 // plainLine makes a text of the service safe to show within a line.
-func plainLine(text string) string {
-	return strings.ReplaceAll(Plain(shortened(text, "…")), "\n", " ")
-}
+func plainLine(text string) string { return onOneLine(shortened(text, "…")) }
+
+// onOneLine is plainLine for a text of any length.
+func onOneLine(text string) string { return strings.ReplaceAll(Plain(text), "\n", " ") }
 
 // quote also shows what cannot be seen, such as a no-break space: it may be why two
 // names differ.

@@ -53,12 +53,8 @@ func (m *Meta) Ready() bool { return m != nil && m.Client != nil && !m.KeyUnknow
 // Owns says whether the API key with this prefix is the one the provider
 // itself uses.
 func (m *Meta) Owns(prefix string) bool {
-	return m != nil && len(prefix) >= keyPrefixLength && strings.HasPrefix(m.KeyStart, prefix[:keyPrefixLength])
+	return m != nil && len(prefix) >= rental.KeyPrefixLength && strings.HasPrefix(m.KeyStart, prefix[:rental.KeyPrefixLength])
 }
 
-// keyPrefixLength is how much of a key the service shows in listings: the four
-// fixed characters and four that differ from key to key.
-const keyPrefixLength = 8
-
 // KeyStart returns what Meta may keep of a key.
-func KeyStart(key string) string { return key[:min(len(key), keyPrefixLength)] }
+func KeyStart(key string) string { return key[:min(len(key), rental.KeyPrefixLength)] }

@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -52,14 +51,5 @@ func TestAccAccountDataSource(t *testing.T) {
 }
 
 func TestAccAccountDataSource_needsAKeyWithTheScope(t *testing.T) {
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["billing:read"]}`)
-	const config = `data "gpurent_account" "me" {}`
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
-			{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`)},
-		},
-	})
+	acctest.Start(t).NeedsScope(t, "billing:read", `(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_account" "me" {}`)
 }

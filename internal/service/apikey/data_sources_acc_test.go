@@ -78,14 +78,5 @@ output "keys" {
 }
 
 func TestAccAPIKeysDataSource_needsAKeyWithTheScope(t *testing.T) {
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["instances:read"]}`)
-	const config = `data "gpurent_api_keys" "all" {}`
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
-			{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`(?s)Cannot list API keys.*lacks\s+the\s+scope\s+user:read`)},
-		},
-	})
+	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list API keys.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_api_keys" "all" {}`)
 }

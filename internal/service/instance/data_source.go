@@ -27,10 +27,7 @@ var lookup = tfkit.Lookup{Noun: "instance", Key: "id"}
 func named(servers []rental.Instance) []tfkit.Named {
 	told := make([]tfkit.Named, len(servers))
 	for i, inst := range servers {
-		told[i] = tfkit.Named{Key: inst.ID, Note: fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString())}
-		if inst.Name != nil {
-			told[i].Name = *inst.Name
-		}
+		told[i] = tfkit.Named{Key: inst.ID, Name: nameOf(inst), Note: fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString())}
 	}
 	return told
 }

@@ -200,14 +200,6 @@ func TestAccInstanceDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 }
 
 func TestAccInstanceDataSources_needAKeyWithTheScope(t *testing.T) {
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["user:read"]}`)
-	configs := []string{byID("ins_1"), byName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`}
-	var steps []resource.TestStep
-	for _, config := range configs {
-		steps = append(steps,
-			resource.TestStep{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
-			resource.TestStep{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`lacks\s+the\s+scope\s+instances:read`)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+	acctest.Start(t).NeedsScope(t, "user:read", `lacks\s+the\s+scope\s+instances:read`,
+		byID("ins_1"), byName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`)
 }

@@ -126,7 +126,7 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	}
 	config.Instances = []item{}
 	for _, inst := range all {
-		if config.NamePrefix.IsNull() || inst.Name != nil && tfkit.NameHasPrefix(*inst.Name, config.NamePrefix.ValueString()) {
+		if tfkit.NameHasPrefix(nameOf(inst), config.NamePrefix.ValueString()) {
 			config.Instances = append(config.Instances, itemFromAPI(inst))
 		}
 	}

@@ -78,11 +78,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 
 // match leaves out what is on its way out: it can no longer be imported.
 func (m listModel) match(inst rental.Instance) bool {
-	name := ""
-	if inst.Name != nil {
-		name = *inst.Name
-	}
-	return !gone(inst) && tfkit.NameHasPrefix(name, m.NamePrefix.ValueString()) &&
+	return !gone(inst) && tfkit.NameHasPrefix(nameOf(inst), m.NamePrefix.ValueString()) &&
 		(m.Status.IsNull() || slices.ContainsFunc(m.Status.Elements(), types.StringValue(string(inst.Status)).Equal)) &&
 		(m.Template.IsNull() || inst.Template.Slug == m.Template.ValueString())
 }

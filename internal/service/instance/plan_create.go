@@ -92,8 +92,7 @@ func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *
 	}
 	var twins []rental.Instance
 	for _, inst := range active {
-		same := inst.Name != nil && *inst.Name == name
-		if same && !r.fleet().ids.has(inst.ID) && (before == nil || before.ID != inst.ID) && !gone(inst) {
+		if nameOf(inst) == name && !r.fleet().ids.has(inst.ID) && (before == nil || before.ID != inst.ID) && !gone(inst) {
 			twins = append(twins, inst)
 		}
 	}

@@ -217,3 +217,11 @@ func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 func gone(inst rental.Instance) bool {
 	return judge(sightingOf(inst), rental.DesiredRunning, outbidKeep) == stepGone
 }
+
+// nameOf is empty for a server without a name.
+func nameOf(inst rental.Instance) string {
+	if inst.Name == nil {
+		return ""
+	}
+	return *inst.Name
+}

@@ -3,7 +3,6 @@ package money_test
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -149,15 +148,7 @@ func TestAccTransactionsDataSource_readsNoFurtherThanNeeded(t *testing.T) {
 }
 
 func TestAccTransactionsDataSource_needsAKeyWithTheScope(t *testing.T) {
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["user:read"]}`)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + transactions(), ExpectError: regexp.MustCompile(`Missing API key`)},
-			{Config: env.ProviderWithKey(narrow) + transactions(), ExpectError: regexp.MustCompile(`(?s)Cannot list transactions.*lacks\s+the\s+scope\s+billing:read`)},
-		},
-	})
+	acctest.Start(t).NeedsScope(t, "user:read", `(?s)Cannot list transactions.*lacks\s+the\s+scope\s+billing:read`, transactions())
 }
 
 func TestAccTransactionsDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {

@@ -64,14 +64,5 @@ func TestAccSSHKeysDataSource_seesOwnWritesAndSharesTheListing(t *testing.T) {
 }
 
 func TestAccSSHKeysDataSource_needsAKeyWithTheScope(t *testing.T) {
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["instances:read"]}`)
-	const config = `data "gpurent_ssh_keys" "all" {}`
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`Missing API key`)},
-			{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`(?s)Cannot list SSH keys.*lacks\s+the\s+scope\s+user:read`)},
-		},
-	})
+	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list SSH keys.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_ssh_keys" "all" {}`)
 }
