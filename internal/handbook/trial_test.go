@@ -1,8 +1,6 @@
-package cli_test
+package handbook_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -105,63 +102,21 @@ func (tr *trial) installed(t *testing.T) map[string]string {
 	}
 }
 
-// script is some lines of shell and how they are run.
-type script struct {
-	name, text, folder string
-	shell              []string
-	env                []string
-}
-
-// stepTimeout ends a step that hangs.
-const stepTimeout = 2 * time.Minute
-
-// run returns what the script printed, and its error.
-func (s script) run(t *testing.T) (string, error) {
+// mirror returns settings with which init finds the provider on this machine.
+func (tr *trial) mirror(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), stepTimeout)
-	defer cancel()
-	file := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(file, []byte(s.text), 0o600); err != nil {
+	root := t.TempDir()
+	folder := filepath.Join(root, "mirror", tr.host, "gpurent", "gpurent", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var output bytes.Buffer
-	command := exec.CommandContext(ctx, s.shell[0], append(slices.Clone(s.shell[1:]), file)...)
-	command.Dir, command.Env, command.Stdout, command.Stderr = s.folder, s.env, &output, &output
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 5 * time.Second
-	err := command.Run()
-	return output.String(), err
-}
-
-// must runs the script, which must succeed.
-func (s script) must(t *testing.T) string {
-	t.Helper()
-	output, err := s.run(t)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", s.name, err, s.text, output)
-	}
-	return output
-}
-
-// checkout is a fresh copy of the example as a user's repository.
-func checkout(t *testing.T, folder string) {
-	t.Helper()
-	if err := os.RemoveAll(folder); err != nil {
+	if err := os.Symlink(tr.program, filepath.Join(folder, "terraform-provider-gpurent_v0.1.0")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(acctest.Root(), "examples", exampleFolder))); err != nil {
+	config := filepath.Join(root, "mirror.tfrc")
+	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", filepath.Join(root, "mirror"))
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return config
 }
-
-// expect holds what steps have printed against what they must say. Keys are steps; colours do not count.
-func expect(t *testing.T, printed map[string]string, want map[string]string) {
-	t.Helper()
-	for step, line := range want {
-		if !strings.Contains(uncoloured.Replace(printed[step]), line) {
-			t.Errorf("%s does not say %q:\n%s", step, line, printed[step])
-		}
-	}
-}
-
-var uncoloured = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[31m", "", "\x1b[90m", "")

@@ -1,4 +1,4 @@
-package cli_test
+package handbook_test
 
 import (
 	"os"
@@ -9,12 +9,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
-
-// Runs are killed, cancelled and too slow as the guide says, and what it says to do heals them. Its simulator is one of
-// its own, because servers must boot slowly enough to be caught at it.
-func TestAccCrashSafePipelines(t *testing.T) {
-	followAlone(t, "crash-safe-pipelines.md")
-}
 
 // aMessage is what a row about a message quotes first.
 var aMessage = regexp.MustCompile("(?m)^\\| (?:… and )?`([^`]+)`")

@@ -1,4 +1,4 @@
-package cli_test
+package handbook_test
 
 import (
 	"bytes"

@@ -1,0 +1,79 @@
+package handbook_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// The market moves as the guide says, and what it says is rented, is.
+func TestAccPickingOffers(t *testing.T) {
+	followTrial(t, "picking-offers.md")
+}
+
+// What the guide says about interruptible servers, happens.
+func TestAccInterruptibleGuide(t *testing.T) {
+	followTrial(t, "interruptible-servers.md")
+}
+
+// What the guide says about money, is so to the kopeck, and what it says to do helps.
+func TestAccCostGuide(t *testing.T) {
+	followTrial(t, "cost-control.md")
+}
+
+// Runs are killed, cancelled and too slow as the guide says, and what it says to do heals them. Its simulator is one of
+// its own, because servers must boot slowly enough to be caught at it.
+func TestAccCrashSafePipelines(t *testing.T) {
+	followAlone(t, "crash-safe-pipelines.md")
+}
+
+// Several states, runs at the same time, a limit that is spent and a lock that is held: as the guide says. Its simulator
+// is one of its own, because in that of the other guides a minute is too short to be waited for.
+func TestAccAtScaleGuide(t *testing.T) {
+	followAlone(t, "at-scale.md")
+}
+
+// Keys are where the guide says, and nowhere else.
+func TestAccSecretsGuide(t *testing.T) {
+	followTrial(t, "secrets.md")
+}
+
+// followTrial does what a guide says that begins where the first steps of another one end: with a simulator that the
+// provider has been pointed at.
+func followTrial(t *testing.T, name string) {
+	t.Helper()
+	t.Parallel()
+	tr := newTrial(t)
+	_, first, begins := strings.Cut(readGuide(t, "try-without-spending.md.tmpl"), "\n## 1. ")
+	first, _, ends := strings.Cut(first, "\nSave this as `main.tf`:")
+	if !begins || !ends {
+		t.Fatal("the guide that this one builds on has no such steps any more")
+	}
+	installed := tr.installed(t)
+	reader := guideRun{
+		cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": installed["PATH"]}), pipeline: tr.mirror(t),
+		before: blocks(t, first),
+	}
+	tr.follow(t, reader, name)
+}
+
+// followAlone does what a guide says that starts a simulator of its own.
+func followAlone(t *testing.T, name string) {
+	t.Helper()
+	t.Parallel()
+	tr := newTrial(t)
+	installed := tr.installed(t)
+	tr.follow(t, guideRun{
+		cli: tr.cli, folder: t.TempDir(),
+		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
+	}, name)
+}
+
+// follow does what a guide says, and looks whether its configurations are in the standard format.
+func (tr *trial) follow(t *testing.T, reader guideRun, name string) {
+	t.Helper()
+	reader.follow(t, readGuide(t, name))
+	script{
+		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
+		env: tr.environ(tr.installed(t)),
+	}.must(t)
+}
