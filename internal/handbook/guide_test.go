@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +31,10 @@ const (
 	otherTerminal = "other terminal"
 	shownOnly     = "shown only:"
 	mustFail      = "fails"
+	// approvedInBrowser is that of a login: a person goes to its page meanwhile.
+	approvedInBrowser = "approved in a browser"
+	// fromVersion is that of what older CLIs cannot do, with the version after it.
+	fromVersion = "from "
 )
 
 // readGuide returns the text of a guide's template.
@@ -79,8 +84,8 @@ type guideRun struct {
 	env    []string
 	// outputs is where the snippets print.
 	outputs string
-	// address takes the place of the one that the guide chooses: it may be in use here.
-	address string
+	// addresses take the place of those that the guide chooses: they may be in use here.
+	addresses map[string]string
 	// pipeline names the CLI's settings on a machine that runs a workflow.
 	pipeline string
 	// least is how many snippets there must be to run: 10 unless told.
@@ -91,8 +96,19 @@ type guideRun struct {
 	ran    []block
 }
 
-// guideAddress is where the guides have the simulator listen.
-const guideAddress = "127.0.0.1:8474"
+// guideAddress is where the guides have simulators listen.
+var guideAddress = regexp.MustCompile(`127\.0\.0\.1:84\d\d`)
+
+// elsewhere is the text with addresses that are free.
+func (g *guideRun) elsewhere(t *testing.T, text string) string {
+	t.Helper()
+	return guideAddress.ReplaceAllStringFunc(text, func(chosen string) string {
+		if g.addresses[chosen] == "" {
+			g.addresses[chosen] = freeAddress(t)
+		}
+		return g.addresses[chosen]
+	})
+}
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -110,10 +126,10 @@ func freeAddress(t *testing.T) string {
 func (g *guideRun) follow(t *testing.T, guide string) {
 	t.Helper()
 	needs(t, "bash", "curl")
-	g.outputs, g.address = t.TempDir(), freeAddress(t)
+	g.outputs, g.addresses = t.TempDir(), map[string]string{}
 	g.text.WriteString("set -eu\n")
 	for _, b := range append(g.before, blocks(t, guide)...) {
-		b.text = strings.ReplaceAll(b.text, guideAddress, g.address)
+		b.text = g.elsewhere(t, b.text)
 		if b.language == "sh" && g.cli != "" {
 			b.text = strings.ReplaceAll(b.text, "terraform ", g.cli+" ")
 		}
@@ -146,8 +162,18 @@ func (g *guideRun) take(t *testing.T, b block) {
 	case strings.HasPrefix(b.note, shownOnly):
 		t.Logf("line %d is %s", b.line, b.note)
 		return
+	case strings.HasPrefix(b.note, fromVersion):
+		if !g.has(t, strings.TrimPrefix(b.note, fromVersion)) {
+			t.Logf("line %d is for newer CLIs: %s", b.line, b.note)
+			return
+		}
+		b.note = ""
+		g.take(t, b)
+		return
 	case b.language == "sh" && b.note == otherTerminal:
 		g.start(t, n, b)
+	case b.language == "sh" && b.note == approvedInBrowser:
+		g.approve(n, b)
 	case b.language == "sh" && b.note == mustFail:
 		if strings.Count(b.text, "\n") != 1 {
 			t.Errorf("line %d: of several commands that are to fail, only the last one counts", b.line)
@@ -158,16 +184,22 @@ func (g *guideRun) take(t *testing.T, b block) {
 	case b.language == "yaml":
 		g.text.WriteString(g.workflow(t, n, b))
 	case b.language == "json", b.language == "text":
+	case b.language == "terraform":
+		g.save("main.tf", b.text)
 	case b.language == "hcl":
 		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
 		if !ok || !filepath.IsLocal(name) {
 			t.Fatalf("line %d: the first line of the file does not name it", b.line)
 		}
-		fmt.Fprintf(&g.text, "mkdir -p %q\ncat >%q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(name), name, b.text)
+		g.save(name, b.text)
 	default:
 		t.Errorf("line %d: a snippet of %q that nothing tests", b.line, b.language)
 	}
 	g.ran = append(g.ran, b)
+}
+
+func (g *guideRun) save(name, text string) {
+	fmt.Fprintf(&g.text, "mkdir -p %q\ncat >%q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(name), name, text)
 }
 
 func (g *guideRun) file(n int, kind string) string {

@@ -37,6 +37,25 @@ func TestAccSecretsGuide(t *testing.T) {
 	followTrial(t, "secrets.md")
 }
 
+// Who has nothing but the program gets to a server, and what the first guide shows, is shown.
+func TestAccGettingStarted(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t)
+	// It says itself how the provider is found.
+	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": tr.installed(t)["PATH"]})}, "getting-started.md")
+}
+
+// Logins, keys and scopes are as the guide says. Its simulators have the pace of the service: at that of the other guides
+// a code expires before anybody can approve it.
+func TestAccAuthenticationGuide(t *testing.T) {
+	followAlone(t, "authentication.md")
+}
+
+// What is there already comes under Terraform, moves, and leaves it, unharmed.
+func TestAccMigratingGuide(t *testing.T) {
+	followTrial(t, "migrating-by-import.md")
+}
+
 // followTrial does what a guide says that begins where the first steps of another one end: with a simulator that the
 // provider has been pointed at.
 func followTrial(t *testing.T, name string) {

@@ -17,7 +17,7 @@ var aMessage = regexp.MustCompile("(?m)^\\| (?:… and )?`([^`]+)`")
 // guide does not make, so they are looked for where they come from.
 func TestGuidesQuoteMessagesThatExist(t *testing.T) {
 	var sources []string
-	for _, folder := range []string{"service/instance", "rental"} {
+	for _, folder := range []string{"service/instance", "service/sshkey", "rental", "tfkit", "provider", "cli"} {
 		files, err := filepath.Glob(filepath.Join(acctest.Root(), "internal", folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,9 @@ func TestGuidesQuoteMessagesThatExist(t *testing.T) {
 		}
 		all.Write(content)
 	}
-	for name, least := range map[string]int{"crash-safe-pipelines.md": 8, "picking-offers.md": 10, "at-scale.md": 7} {
+	for name, least := range map[string]int{
+		"crash-safe-pipelines.md": 8, "picking-offers.md": 10, "at-scale.md": 7, "getting-started.md": 6, "authentication.md": 12, "migrating-by-import.md": 1,
+	} {
 		_, table, _ := strings.Cut(readGuide(t, name), "\n## What you see, and what to do\n")
 		rows := aMessage.FindAllStringSubmatch(table, -1)
 		for _, row := range rows {

@@ -24,6 +24,8 @@ type trial struct {
 	cli, host string
 	// program is the provider; bin is the folder on the PATH that holds both.
 	program, bin string
+	// home is the reader's own; "" leaves that of whoever runs the test.
+	home string
 }
 
 func newTrial(t *testing.T) *trial {
@@ -37,7 +39,7 @@ func newTrial(t *testing.T) *trial {
 	if err != nil {
 		t.Fatalf("%s version: %v\n%s", path, err, said)
 	}
-	tr := &trial{cli: "terraform", host: "registry.terraform.io", program: acctest.Binary(t), bin: t.TempDir()}
+	tr := &trial{cli: "terraform", host: "registry.terraform.io", program: acctest.Binary(t), bin: t.TempDir(), home: aHome(t)}
 	other := "tofu"
 	if strings.Contains(string(said), "OpenTofu") {
 		tr.cli, tr.host, other = "tofu", "registry.opentofu.org", "terraform"
@@ -66,6 +68,9 @@ func (tr *trial) environ(extra map[string]string) []string {
 		}
 	}
 	all["PATH"] = tr.bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	if tr.home != "" {
+		maps.Copy(all, atHome(tr.home))
+	}
 	maps.Copy(all, extra)
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
