@@ -1,9 +1,23 @@
 package handbook_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
+
+// The first page works as it is, for whoever has the program.
+func TestAccIndex(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t)
+	installed := tr.installed(t)
+	tr.follow(t, guideRun{
+		cli: tr.cli, folder: t.TempDir(), least: 6,
+		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
+	}, textOf(t, filepath.Join(acctest.Root(), "docs", "index.md")))
+}
 
 // The market moves as the guide says, and what it says is rented, is.
 func TestAccPickingOffers(t *testing.T) {
@@ -42,7 +56,7 @@ func TestAccGettingStarted(t *testing.T) {
 	t.Parallel()
 	tr := newTrial(t)
 	// It says itself how the provider is found.
-	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": tr.installed(t)["PATH"]})}, "getting-started.md")
+	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": tr.installed(t)["PATH"]})}, readGuide(t, "getting-started.md"))
 }
 
 // Logins, keys and scopes are as the guide says. Its simulators have the pace of the service: at that of the other guides
@@ -72,7 +86,7 @@ func followTrial(t *testing.T, name string) {
 		cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": installed["PATH"]}), pipeline: tr.mirror(t),
 		before: blocks(t, first),
 	}
-	tr.follow(t, reader, name)
+	tr.follow(t, reader, readGuide(t, name))
 }
 
 // followAlone does what a guide says that starts a simulator of its own.
@@ -84,13 +98,13 @@ func followAlone(t *testing.T, name string) {
 	tr.follow(t, guideRun{
 		cli: tr.cli, folder: t.TempDir(),
 		env: tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]}),
-	}, name)
+	}, readGuide(t, name))
 }
 
 // follow does what a guide says, and looks whether its configurations are in the standard format.
-func (tr *trial) follow(t *testing.T, reader guideRun, name string) {
+func (tr *trial) follow(t *testing.T, reader guideRun, guide string) {
 	t.Helper()
-	reader.follow(t, readGuide(t, name))
+	reader.follow(t, guide)
 	script{
 		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
 		env: tr.environ(tr.installed(t)),
