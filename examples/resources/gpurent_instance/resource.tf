@@ -25,5 +25,6 @@ resource "gpurent_instance" "trainer" {
 }
 
 output "ssh" {
-  value = gpurent_instance.trainer.ssh.command
+  # Null while it is stopped.
+  value = try(gpurent_instance.trainer.ssh.command, null)
 }
