@@ -44,8 +44,14 @@ resource "gpurent_api_key" "ci" {
   }
 }
 
+locals {
+  # Each server goes by its name, not by a place in a list: whoever leaves or is
+  # replaced, the others stay what they are.
+  names = toset([for n in range(var.servers) : "trainer-${n + 1}"])
+}
+
 resource "gpurent_instance" "server" {
-  for_each = var.servers
+  for_each = local.names
 
   name        = each.key
   template    = gpurent_template.fleet.slug

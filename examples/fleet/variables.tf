@@ -1,7 +1,7 @@
 variable "servers" {
-  description = "Names of the servers."
-  type        = set(string)
-  default     = ["trainer-1", "trainer-2"]
+  description = "How many servers: they are trainer-1, trainer-2 and so on. With fewer, those with the highest numbers are destroyed."
+  type        = number
+  default     = 2
 }
 
 variable "stopped" {
@@ -10,8 +10,8 @@ variable "stopped" {
   default     = []
 
   validation {
-    condition     = length(setsubtract(var.stopped, var.servers)) == 0
-    error_message = "Only names in servers can be stopped."
+    condition     = length(setsubtract(var.stopped, [for n in range(var.servers) : "trainer-${n + 1}"])) == 0
+    error_message = "Only servers that are there can be stopped: trainer-1 and so on."
   }
 }
 

@@ -87,9 +87,9 @@ func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 }
 
 // ExampleWorkspace makes one for an example that is a whole configuration.
-func (e *Env) ExampleWorkspace(example string) *Workspace {
+func (e *Env) ExampleWorkspace(example string, extraEnv ...string) *Workspace {
 	e.t.Helper()
-	w := e.newWorkspace(nil)
+	w := e.newWorkspace(extraEnv)
 	folder := filepath.Join(Root(), "examples", example)
 	if err := os.CopyFS(w.folder, os.DirFS(folder)); err != nil {
 		e.t.Fatal(err)

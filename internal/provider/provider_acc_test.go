@@ -67,26 +67,6 @@ func TestAccProvider_itsExampleIsValid(t *testing.T) {
 	}
 }
 
-func TestAccProvider_theFleetExampleDoesItsWholeJob(t *testing.T) {
-	env := acctest.Start(t)
-	workspace := env.ExampleWorkspace("fleet")
-	fast := "-var=poll_interval=1ms"
-	workspace.Run("apply", "-auto-approve", "-no-color", fast)
-	if err := env.Left("instances", 2); err != nil {
-		t.Error(err)
-	}
-	if plan := workspace.Run("plan", "-no-color", fast); !strings.Contains(plan, "No changes") {
-		t.Errorf("the plan after the apply has changes:\n%s", plan)
-	}
-	if plan := workspace.Run("plan", "-no-color", fast, `-var=stopped=["trainer-2"]`); !strings.Contains(plan, "0 to add, 1 to change, 0 to destroy") {
-		t.Errorf("stopping one plans more than that:\n%s", plan)
-	}
-	workspace.Run("destroy", "-auto-approve", "-no-color", fast)
-	if err := errors.Join(env.NothingLeft("instances"), env.NothingLeft("ssh-keys"), env.NoneOwned(), env.OnlyKeyLeft()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAccProvider_speaksTheLanguageAskedFor(t *testing.T) {
 	env := acctest.Start(t)
 	const config = `

@@ -1,0 +1,93 @@
+# A Ray cluster: a head at a fixed price, and workers that may come and go. Ray
+# needs a network that is its own; the head makes one over SSH, and join.sh lets
+# the workers in.
+
+terraform {
+  required_providers {
+    gpurent = {
+      source = "gpurent/gpurent"
+    }
+  }
+}
+
+provider "gpurent" {
+  poll_interval = var.poll_interval
+}
+
+locals {
+  # Runs at every start of a server: in the background, so that the start ends.
+  onstart = {
+    for role in ["head", "worker"] : role => join("\n", [
+      "{",
+      "RAY_VERSION=${var.ray_version}",
+      trimspace(file("${path.module}/node.sh")),
+      trimspace(file("${path.module}/${role}.sh")),
+      "} </dev/null >>/root/cluster.log 2>&1 &",
+    ])
+  }
+
+  image = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+
+  # Names, not places in a list: more or fewer workers leave the others alone.
+  workers = { for n in range(1, var.workers + 1) : "worker-${n}" => n }
+}
+
+resource "gpurent_ssh_key" "operator" {
+  name       = "ray"
+  public_key = file(pathexpand(var.public_key_file))
+}
+
+# Neither template holds a secret: what is in a template, every key of the account
+# can read. And neither names a server, so that a new head changes no worker.
+resource "gpurent_template" "head" {
+  name        = "Ray head"
+  image       = local.image
+  ports       = [2222] # an SSH server that does nothing but join networks; no port of Ray
+  onstart     = local.onstart["head"]
+  min_disk_gb = 40 # GB
+}
+
+resource "gpurent_template" "worker" {
+  name        = "Ray worker"
+  image       = local.image
+  onstart     = local.onstart["worker"]
+  min_disk_gb = 40 # GB
+}
+
+# Ray survives the loss of a worker, not of its head: at a price that nobody can pass.
+resource "gpurent_instance" "head" {
+  name            = "ray-head"
+  template        = gpurent_template.head.slug
+  disk_gb         = var.disk_gb
+  ssh_key_ids     = [gpurent_ssh_key.operator.id]
+  idempotency_key = "ray-head"
+
+  type            = "on_demand"
+  max_price_kop_h = var.max_head_kop_h
+  desired_state   = var.running ? "running" : "stopped"
+
+  offer_query = {
+    gpu      = [var.gpu]
+    num_gpus = [1]
+    verified = true
+  }
+}
+
+resource "gpurent_instance" "worker" {
+  for_each = local.workers
+
+  name            = "ray-${each.key}"
+  template        = gpurent_template.worker.slug
+  disk_gb         = var.disk_gb
+  ssh_key_ids     = [gpurent_ssh_key.operator.id]
+  idempotency_key = "ray-${each.key}"
+
+  type            = var.worker_type
+  max_price_kop_h = var.max_worker_kop_h
+  desired_state   = var.running ? "running" : "stopped"
+
+  offer_query = {
+    gpu      = [var.gpu]
+    num_gpus = [1]
+  }
+}

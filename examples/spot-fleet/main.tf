@@ -1,0 +1,63 @@
+# A fleet for work that can be interrupted: most servers at the low price that
+# others may pass, some at a fixed one. What was outbid comes back with the next
+# apply, on the same disk, as long as its price is within the cap.
+
+terraform {
+  required_providers {
+    gpurent = {
+      source = "gpurent/gpurent"
+    }
+  }
+}
+
+provider "gpurent" {
+  poll_interval = var.poll_interval
+}
+
+locals {
+  # Names, not places in a list: more or fewer of one kind leave the others alone.
+  spot   = { for n in range(var.interruptible) : "spot-${n + 1}" => "interruptible" }
+  steady = { for n in range(var.on_demand) : "steady-${n + 1}" => "on_demand" }
+
+  max_price_kop_h = {
+    interruptible = var.max_interruptible_kop_h
+    on_demand     = var.max_on_demand_kop_h
+  }
+}
+
+# The work goes on by itself: at every start, after an outbid too, the server runs
+# resume.sh from its own disk, which begins at the last checkpoint there.
+resource "gpurent_template" "worker" {
+  name        = "Spot worker"
+  description = "Runs /workspace/resume.sh at every start"
+  image       = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+  min_disk_gb = 40 # GB
+  onstart     = "test -f /workspace/resume.sh && nohup sh /workspace/resume.sh >>/workspace/resume.log 2>&1 &"
+}
+
+resource "gpurent_instance" "worker" {
+  for_each = merge(local.spot, local.steady)
+
+  name            = each.key
+  template        = gpurent_template.worker.slug
+  disk_gb         = var.disk_gb
+  idempotency_key = "spot-fleet-${each.key}"
+
+  type            = each.value
+  max_price_kop_h = local.max_price_kop_h[each.value]
+  on_outbid       = var.on_outbid
+
+  offer_query = {
+    gpu      = [var.gpu]
+    num_gpus = [1]
+  }
+}
+
+# With on_outbid = "keep" a plan finds nothing to do about an outbid server. This
+# says so all the same.
+check "all_run" {
+  assert {
+    condition     = alltrue([for server in gpurent_instance.worker : server.status == "running"])
+    error_message = "Not running: ${join(", ", [for name, server in gpurent_instance.worker : "${name} (${server.status})" if server.status != "running"])}."
+  }
+}

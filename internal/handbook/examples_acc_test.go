@@ -1,0 +1,260 @@
+package handbook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// stories are the examples that do a whole job, and what happens to each between the commands of its README and the
+// one that destroys it.
+var stories = map[string]func(*life){
+	"single":      singleStory,
+	"fleet":       fleetStory,
+	"spot-fleet":  spotFleetStory,
+	"jupyter":     jupyterStory,
+	"ray-cluster": rayStory,
+}
+
+// testedElsewhere are the other folders with a configuration, and the test that runs it.
+var testedElsewhere = map[string]string{
+	"try-without-spending":        "TestAccTryWithoutSpending",
+	"try-without-spending/module": "TestAccTryWithoutSpending",
+}
+
+// Each example is valid, does what its README says, and leaves nothing behind.
+func TestAccExamples(t *testing.T) {
+	needs(t, "bash")
+	tr := newTrial(t)
+	for name, story := range stories {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLife(t, tr, name)
+			if said := l.Run("validate", "-no-color"); !strings.Contains(said, "Success!") {
+				t.Errorf("validate said:\n%s", said)
+			}
+			snippets := blocks(t, l.Read("README.md"))
+			end := len(snippets) - 1
+			for end > 0 && !strings.Contains(snippets[end].text, "terraform destroy") {
+				end--
+			}
+			l.follow(snippets[:end])
+			story(l)
+			l.follow(snippets[end:])
+			if err := errors.Join(l.env.NothingLeft("instances"), l.env.NothingLeft("ssh-keys"), l.env.NoneOwned(), l.env.OnlyKeyLeft()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("standard format", func(t *testing.T) {
+		t.Parallel()
+		command := exec.CommandContext(t.Context(), filepath.Join(tr.bin, tr.cli), "fmt", "-check", "-diff", "-recursive")
+		command.Dir, command.Env = filepath.Join(acctest.Root(), "examples"), tr.environ(nil)
+		if said, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, said)
+		}
+	})
+}
+
+// A configuration that nobody runs is one that does not work.
+func TestEveryExampleIsRun(t *testing.T) {
+	var tests strings.Builder
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests.Write(content)
+	}
+	examples := os.DirFS(filepath.Join(acctest.Root(), "examples"))
+	found := map[string]bool{}
+	err = fs.WalkDir(examples, ".", func(path string, _ fs.DirEntry, err error) error {
+		if folder, ok := strings.CutSuffix(path, "/main.tf"); ok {
+			found[folder] = true
+			if stories[folder] == nil && testedElsewhere[folder] == "" {
+				t.Errorf("examples/%s has a configuration that no test runs: see stories and testedElsewhere", folder)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, test := range testedElsewhere {
+		if !found[folder] || !strings.Contains(tests.String(), "func "+test+"(t *testing.T)") {
+			t.Errorf("examples/%s or its test %s does not exist", folder, test)
+		}
+	}
+	for folder := range stories {
+		if !found[folder] {
+			t.Errorf("examples/%s does not exist", folder)
+		}
+	}
+}
+
+// life is an example in a user's folder, with a service of its own.
+type life struct {
+	*acctest.Workspace
+	t   *testing.T
+	env *acctest.Env
+	cli string
+	// home is the user's home folder.
+	home string
+}
+
+// sshStand stands in for ssh: it runs a command for a server in a folder that is called by the server's port, where the
+// keys are that a server makes for itself. What it is asked is in the file asked.
+const sshStand = `#!/bin/sh
+echo "$*" >>"$SERVERS/asked"
+port= command=
+while test $# -gt 0; do
+  case $1 in
+  -p) port=$2; shift ;;
+  -o | -L) shift ;;
+  -N | root@*) ;;
+  *) command=$1 ;;
+  esac
+  shift
+done
+test -n "$command" || exit 0
+mkdir -p "$SERVERS/$port"
+echo "ssh-ed25519 HOST$port" >"$SERVERS/$port/host_key.pub"
+echo "ssh-ed25519 KEY$port" >"$SERVERS/$port/key.pub"
+sh -c "$(echo "$command" | sed "s#/root/cluster#$SERVERS/$port#g")"
+`
+
+func newLife(t *testing.T, tr *trial, name string) *life {
+	t.Helper()
+	home, bin := t.TempDir(), t.TempDir()
+	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPda/jbbPNZ5RTRp1pUygscksPU2bS3oBzgjOijSa2L2 reader@example\n"
+	err := errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
+		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519.pub"), []byte(publicKey), 0o600),
+		os.WriteFile(filepath.Join(bin, "ssh"), []byte(sshStand), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := acctest.Start(t)
+	return &life{t: t, env: env, cli: tr.cli, home: home, Workspace: env.ExampleWorkspace(name,
+		"HOME="+home, "SERVERS="+home, "TF="+tr.cli, "TF_VAR_poll_interval=1ms",
+		"TF_CLI_ARGS_apply=-auto-approve -no-color", "TF_CLI_ARGS_destroy=-auto-approve -no-color", "TF_CLI_ARGS_plan=-no-color",
+		"PATH="+strings.Join([]string{bin, tr.bin, os.Getenv("PATH")}, string(os.PathListSeparator)))}
+}
+
+// follow runs the commands of a README, each snippet in a new shell, and compares what it shows them to print.
+func (l *life) follow(snippets []block) {
+	l.t.Helper()
+	var output bytes.Buffer
+	for _, b := range snippets {
+		switch b.language {
+		case "sh":
+			output.Reset()
+			like := l.Command(l.t.Context(), &output)
+			command := exec.CommandContext(l.t.Context(), "bash", "--noprofile", "--norc", "-euc", strings.ReplaceAll(b.text, "terraform ", l.cli+" "))
+			command.Dir, command.Env, command.Stdout, command.Stderr = like.Dir, like.Env, &output, &output
+			if err := command.Run(); err != nil {
+				l.t.Fatalf("line %d: %v\n%s\n%s", b.line, err, b.text, &output)
+			}
+		case "json":
+			l.shows(b, output.Bytes())
+		case "text":
+			if !strings.Contains(wordsOf(output.String()), wordsOf(b.text)) {
+				l.t.Errorf("line %d: it does not say %q:\n%s", b.line, b.text, &output)
+			}
+		default:
+			l.t.Errorf("line %d: a snippet of %q that nothing tests", b.line, b.language)
+		}
+	}
+}
+
+// shows compares the JSON of a README with what was printed: the names, the kinds of the values, and what is null.
+func (l *life) shows(b block, printed []byte) {
+	l.t.Helper()
+	printed = printed[max(0, bytes.LastIndex(printed, []byte("\n{"))):] // what the last command has answered
+	var shown, got map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(b.text), &shown), json.Unmarshal(printed, &got)); err != nil {
+		l.t.Fatalf("line %d: %v\n%s", b.line, err, printed)
+	}
+	difference := sameShape("", shown, got)
+	for name := range shown {
+		if (shown[name] == nil) != (got[name] == nil) {
+			difference += name + " is null in one of them"
+		}
+	}
+	if difference != "" {
+		l.t.Errorf("line %d: %s\n%s", b.line, difference, printed)
+	}
+}
+
+// plan returns what a plan with the arguments shows; it must end with the exit code: 0 for nothing to do, 2 for changes.
+func (l *life) plan(want int, arguments ...string) string {
+	l.t.Helper()
+	said, err := l.Try(append([]string{"plan", "-detailed-exitcode"}, arguments...)...)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	}
+	if code != want {
+		l.t.Errorf("the plan %q ended with %d, want %d:\n%s", arguments, code, want, said)
+	}
+	return said
+}
+
+// nothingToDo expects a plan without changes.
+func (l *life) nothingToDo(arguments ...string) {
+	l.t.Helper()
+	if said := l.plan(0, arguments...); !strings.Contains(said, "No changes") {
+		l.t.Errorf("the plan says:\n%s", said)
+	}
+}
+
+// server is what the state tells of one.
+type server struct {
+	ID, Name, Type, Status string
+	Offer                  string `json:"rented_offer_id"`
+	Template               string
+	MaxPriceKopH           int64 `json:"max_price_kop_h"`
+	Quoted                 int64 `json:"quoted_kop_h"`
+	SSH                    struct {
+		Host string
+		Port int
+	}
+}
+
+// servers are those of the state, by name. They must be as many, and each within its cap.
+func (l *life) servers(want int) map[string]server {
+	l.t.Helper()
+	all := map[string]server{}
+	for _, saved := range acctest.SavedIn[server](l.Workspace, "gpurent_instance") {
+		s := saved.Attributes
+		all[s.Name] = s
+		if saved.Tainted || s.Quoted > s.MaxPriceKopH {
+			l.t.Errorf("%s: tainted %t, rented at %d with a cap of %d", s.Name, saved.Tainted, s.Quoted, s.MaxPriceKopH)
+		}
+	}
+	if err := l.env.Left("instances", want); err != nil || len(all) != want {
+		l.t.Errorf("%d servers are in the state, want %d; at the service: %v", len(all), want, err)
+	}
+	return all
+}
+
+// says expects a text to have these parts.
+func (l *life) says(said string, parts ...string) {
+	l.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(wordsOf(said), part) {
+			l.t.Errorf("it does not say %q:\n%s", part, said)
+		}
+	}
+}
