@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -107,66 +106,5 @@ func jupyterStory(l *life) {
 	l.says(l.Run("output", "urls"), `"Port 6006" = "http://`+notebook.SSH.Host+":", `"Port 8888" = "http://`+notebook.SSH.Host+":")
 	if said := l.plan(2, "-var=running=false"); !strings.Contains(said, "0 to add, 1 to change, 0 to destroy") {
 		l.t.Errorf("to stop it plans:\n%s", said)
-	}
-}
-
-// Workers come and go without the head, and the head without the workers. What join.sh leaves on the servers lets all
-// workers of the moment in, and nobody else.
-func rayStory(l *life) {
-	before := l.servers(4) // the README has added a worker
-	l.Run("apply")
-	l.joined(l.servers(3))
-	l.says(l.plan(2, "-var=workers=1"), `worker["worker-2"] will be destroyed`, "0 to add, 0 to change, 1 to destroy")
-	l.says(l.plan(2, "-var=running=false"), "0 to add, 3 to change, 0 to destroy")
-
-	l.Run("apply", "-replace=gpurent_instance.head")
-	after := l.servers(3)
-	for name, was := range before {
-		if now := after[name]; name != "ray-worker-3" && (now.ID == was.ID) != (name != "ray-head") {
-			l.t.Errorf("after another head %s is %+v, was %+v", name, now, was)
-		}
-	}
-	l.joined(after)
-	l.market(after["ray-worker-1"].Offer, 3400)
-	l.says(l.plan(2), "0 to add, 1 to change, 0 to destroy")
-	l.Run("apply")
-	l.nothingToDo()
-	for _, own := range acctest.SavedIn[struct{ Onstart string }](l.Workspace, "gpurent_template") {
-		if script := own.Attributes.Onstart; !strings.Contains(script, "ray start") || strings.Contains(script, strings.TrimSpace(l.Read("ray-token"))) {
-			l.t.Errorf("a template runs:\n%s", script)
-		}
-	}
-}
-
-// joined runs join.sh and looks at what it has left on the servers.
-func (l *life) joined(servers map[string]server) {
-	l.t.Helper()
-	l.follow([]block{{language: "sh", text: "./join.sh\n"}})
-	at := func(s server, file string) string {
-		content, err := os.ReadFile(filepath.Join(l.home, strconv.Itoa(s.SSH.Port), file))
-		if err != nil {
-			l.t.Error(err)
-		}
-		return strings.TrimSpace(string(content))
-	}
-	head, token := servers["ray-head"], l.Read("ray-token")
-	if len(token) != 64 || at(head, "token") != token {
-		l.t.Errorf("the token is %q, on the head %q", token, at(head, "token"))
-	}
-	var admitted []string
-	for n := 1; n < len(servers); n++ {
-		worker := servers[fmt.Sprintf("ray-worker-%d", n)]
-		admitted = append(admitted, fmt.Sprintf(`restrict,tunnel="%d" ssh-ed25519 KEY%d`, n, worker.SSH.Port))
-		for file, want := range map[string]string{
-			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
-			"gate": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1), // the simulator's next port is the first of the template's
-		} {
-			if got := at(worker, file); got != want {
-				l.t.Errorf("worker %d has %q in %s, want %q", n, got, file, want)
-			}
-		}
-	}
-	if got := at(head, "authorized_keys"); got != strings.Join(admitted, "\n") {
-		l.t.Errorf("the head lets in:\n%s\nwant:\n%s", got, strings.Join(admitted, "\n"))
 	}
 }

@@ -1,0 +1,128 @@
+package handbook_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// Workers come and go without the head, and the head without the workers. What join.sh leaves on the servers lets all
+// workers of the moment in, and nobody else.
+func rayStory(l *life) {
+	before := l.servers(4) // the README has added a worker
+	l.Run("apply")
+	l.joined(l.servers(3))
+	l.says(l.plan(2, "-var=workers=1"), `worker["worker-2"] will be destroyed`, "0 to add, 0 to change, 1 to destroy")
+	l.says(l.plan(2, "-var=running=false"), "0 to add, 3 to change, 0 to destroy")
+
+	l.Run("apply", "-replace=gpurent_instance.head")
+	after := l.servers(3)
+	for name, was := range before {
+		if now := after[name]; name != "ray-worker-3" && (now.ID == was.ID) != (name != "ray-head") {
+			l.t.Errorf("after another head %s is %+v, was %+v", name, now, was)
+		}
+	}
+	l.joined(after)
+	l.market(after["ray-worker-1"].Offer, 3400)
+	l.says(l.plan(2), "0 to add, 1 to change, 0 to destroy")
+	l.Run("apply")
+	l.nothingToDo()
+	l.starts("head", after["ray-head"], map[string][]string{
+		"sshd": {"-p 2222 ", "PermitTunnel=point-to-point", "AllowTcpForwarding=no", "ForceCommand=/bin/false"},
+		"ray":  {"start --head --port=6379 --dashboard-host=127.0.0.1 ", "--node-ip-address=10.77.0.1 ", "mode=token token=" + l.Read("ray-token")},
+	})
+	worker := after["ray-worker-2"]
+	l.starts("worker", worker, map[string][]string{
+		"ssh": {"-w 0:2 ", fmt.Sprintf("-p %d ", after["ray-head"].SSH.Port+1), "StrictHostKeyChecking=yes", "root@" + after["ray-head"].SSH.Host},
+		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", "mode=token token=" + l.Read("ray-token")},
+		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
+	})
+}
+
+// joined runs join.sh and looks at what it has left on the servers.
+func (l *life) joined(servers map[string]server) {
+	l.t.Helper()
+	l.follow([]block{{language: "sh", text: "./join.sh\n"}})
+	at := func(s server, file string) string {
+		content, err := os.ReadFile(filepath.Join(l.home, strconv.Itoa(s.SSH.Port), file))
+		if err != nil {
+			l.t.Error(err)
+		}
+		return strings.TrimSpace(string(content))
+	}
+	head, token := servers["ray-head"], l.Read("ray-token")
+	if len(token) != 64 || at(head, "token") != token {
+		l.t.Errorf("the token is %q, on the head %q", token, at(head, "token"))
+	}
+	var admitted []string
+	for n := 1; n < len(servers); n++ {
+		worker := servers[fmt.Sprintf("ray-worker-%d", n)]
+		admitted = append(admitted, fmt.Sprintf(`restrict,tunnel="%d" ssh-ed25519 KEY%d`, n, worker.SSH.Port))
+		for file, want := range map[string]string{
+			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
+			"gate": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1), // the simulator's next port is the first of the template's
+		} {
+			if got := at(worker, file); got != want {
+				l.t.Errorf("worker %d has %q in %s, want %q", n, got, file, want)
+			}
+		}
+	}
+	if got := at(head, "authorized_keys"); got != strings.Join(admitted, "\n") {
+		l.t.Errorf("the head lets in:\n%s\nwant:\n%s", got, strings.Join(admitted, "\n"))
+	}
+}
+
+// serverStands are the programs of a server: each tells what it was asked, and the loop that tries again for ever ends.
+var serverStands = map[string]string{
+	"ip": "", "pip": "", "sshd": "", "ssh-keygen": "",
+	"ssh": "kill $PPID",
+	"ray": `echo "mode=$RAY_AUTH_MODE token=$(cat "$RAY_AUTH_TOKEN_PATH")" >>"$TOLD/ray"; test "$1" = start || kill $PPID`,
+}
+
+// starts runs what the template of a role makes a server run at its start, in the folder of a server that has joined.
+// Keys are programs, values what they must be asked.
+func (l *life) starts(role string, s server, want map[string][]string) {
+	l.t.Helper()
+	bin, told, folder := l.t.TempDir(), l.t.TempDir(), filepath.Join(l.home, strconv.Itoa(s.SSH.Port))
+	for name, what := range serverStands {
+		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$TOLD/%s\"\n%s\n", name, what)
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	script := ""
+	for _, own := range acctest.SavedIn[struct{ Name, Onstart string }](l.Workspace, "gpurent_template") {
+		if strings.HasSuffix(own.Attributes.Name, role) {
+			script = own.Attributes.Onstart
+		}
+	}
+	if strings.Contains(script, strings.TrimSpace(l.Read("ray-token"))) || len(script) > 4000 {
+		l.t.Errorf("the %s's template has %d characters, or the token in it:\n%s", role, len(script), script)
+	}
+	script, background := strings.CutSuffix(script, " &")
+	if !background {
+		l.t.Errorf("the start of a %s never ends:\n%s", role, script)
+	}
+	script = strings.NewReplacer("/root/cluster.log", told+"/log", "/root/cluster", folder, "/run/sshd", told+"/run",
+		"/proc/sys/net/ipv4/ip_forward", told+"/forward").Replace(script)
+	command := exec.CommandContext(l.t.Context(), "sh", "-c", script)
+	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TOLD="+told)
+	err := command.Run() // it is killed by the last of the stands
+	for name, parts := range want {
+		content, readErr := os.ReadFile(filepath.Join(told, name))
+		for deadline := time.Now().Add(10 * time.Second); readErr != nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			content, readErr = os.ReadFile(filepath.Join(told, name))
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(content), part) {
+				l.t.Errorf("a %s does not ask %s for %q (%v):\n%s", role, name, part, err, content)
+			}
+		}
+	}
+}
