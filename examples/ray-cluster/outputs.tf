@@ -1,6 +1,6 @@
 locals {
   # Where the workers join: the address that the service gave to port 2222.
-  gate = try(regex("^http://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
+  gate = try(regex("^[a-z]+://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
 }
 
 output "nodes" {
