@@ -115,7 +115,8 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 		Log:            logRequest,
 	})
 	if err != nil {
-		diags.AddAttributeError(path.Root("base_url"), "Cannot use the provider configuration", err.Error()+".")
+		diags.AddAttributeError(path.Root("base_url"), "Cannot use the provider configuration",
+			err.Error()+". What is not in the provider block comes from "+EnvBaseURL+" and "+EnvAPIKey+", else from the credentials file.")
 		return nil
 	}
 	meta.Client, meta.KeyStart = client, tfkit.KeyStart(key)

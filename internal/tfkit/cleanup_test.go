@@ -51,14 +51,14 @@ func TestCleanup(t *testing.T) {
 				c.Owe(ctx, taking("bad", 100*time.Millisecond, errors.New("refused")))
 				c.Owe(ctx, taking("good", time.Second, nil))
 			},
-			took: time.Second, left: []string{"bad is left: refused"},
+			took: time.Second, left: []string{"bad is left behind: refused"},
 		},
 		"no end": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				c.Owe(ctx, taking("slow", time.Hour, nil))
 				c.Owe(ctx, taking("good", time.Second, nil))
 			},
-			took: budget, left: []string{"slow is left: context deadline exceeded"},
+			took: budget, left: []string{"slow is left behind: context deadline exceeded"},
 		},
 		"made meanwhile": {
 			prepare: func(ctx context.Context, c *Cleanup) {

@@ -44,7 +44,7 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 		}
 	}
 	if len(issues) == 0 || len(rest) > 0 {
-		diags.AddError(summary, strings.Join(rest, "")+apiDetail(apiErr, nextStep))
+		diags.AddError(summary, strings.Join(rest, "")+apiDetail(err, apiErr, nextStep))
 	}
 }
 
@@ -93,19 +93,29 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 func plainDetail(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "Interrupted."
+		return "Interrupted. What was done before that stays done; run again for the rest."
 	case rental.IsOutcomeUnknown(err):
-		return err.Error() + "\n\nThe service may have done it all the same. Look in the service's console before running again, and import or remove what is there."
+		return err.Error() + "\n\n" + lookFirst
 	case errors.Is(err, context.DeadlineExceeded):
 		return err.Error() + "\n\nThe service did not answer in time. Run again; if it goes on, raise request_timeout in the provider configuration."
 	case rental.IsUnavailable(err):
 		return err.Error() + "\n\nThe service could not be reached. Check base_url and the network, then run again: what is done already stays done."
 	}
+	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
+		return err.Error() + "\n\nNothing was sent to the service. Correct what the message names, then run again."
+	}
 	return err.Error()
 }
 
-func apiDetail(err *rental.Error, nextStep string) string {
+// lookFirst is the next step when nobody knows what became of a request.
+const lookFirst = "The service may have done it all the same. Look in the service's console before running again, and import or remove what is there."
+
+// apiDetail tells what the service said, with what else err says around it.
+func apiDetail(whole error, err *rental.Error, nextStep string) string {
 	message := err.Message
+	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
+		message = before + message + after
+	}
 	if short, ok := err.ShortKop(); ok {
 		message += fmt.Sprintf("\nMissing: %s.", Rubles(short))
 	}
@@ -130,6 +140,9 @@ func reference(err *rental.Error) string {
 
 // advice is the next step. It branches on the code, never on the message.
 func advice(err *rental.Error) string {
+	if err.OutcomeUnknown {
+		return lookFirst
+	}
 	switch err.Code {
 	case rental.CodeUnauthorized:
 		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and that the key belongs to this base_url; " +
@@ -144,16 +157,21 @@ func advice(err *rental.Error) string {
 	case rental.CodeConflict:
 		return "The service does not allow this in the present state: a price changed, a limit is reached, or the thing is already on its way out. Run plan again to see where it stands."
 	case rental.CodeNotFound:
-		return "It does not exist (any more), or belongs to another account."
+		return "It does not exist (any more), or belongs to another account. Run plan again to see what is there; if it should be, check that the API key is the right account's."
+	case rental.CodeValidation:
+		return "Nothing was changed. Correct what the message names, then run again."
 	case rental.CodeRateLimited:
 		return "The request limit of this key is used up, probably shared with other runs. Run again in a minute, with a lower -parallelism."
 	case rental.CodeInternal, rental.CodeProviderUnavailable:
 		return "The service has trouble of its own, and retrying did not help. Run again later; the request id helps its support."
 	}
-	if err.Status >= 500 {
+	switch {
+	case err.Status >= 500:
 		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
+	case err.Status/100 == 2:
+		return "The service took the request, but its answer cannot be used. Run plan again to see what came of it; if it goes on, check that base_url leads to the service itself."
 	}
-	return ""
+	return "This is not the service's own answer. Check that base_url leads to the service itself, and not to something before it."
 }
 
 // scope is what the API document asks for an operation.

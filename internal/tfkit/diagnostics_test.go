@@ -3,6 +3,7 @@ package tfkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,7 +33,18 @@ func TestAddErrorSaysWhatToDo(t *testing.T) {
 		"too late":     {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
 		"lost answer":  {&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")}, []string{"may have done it"}},
 		"interrupted":  {&rental.Error{Err: context.Canceled}, []string{"Interrupted"}},
-		"our own":      {errors.New("a bug"), []string{"a bug"}},
+		"not sent":     {&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "Nothing was sent"}},
+		"invalid":      {&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"}},
+		"unreadable":   {&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"}},
+		"a redirect":   {&rental.Error{Status: 302, Message: "not followed"}, []string{"not followed", "base_url"}},
+		"lost by a proxy": {
+			&rental.Error{Status: 502, OutcomeUnknown: true, Message: "Bad Gateway"}, []string{"HTTP 502", "may have done it"},
+		},
+		"with what was done": {
+			fmt.Errorf("looking at offer o: %w\nkey k was made", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
+			[]string{"looking at offer o: Oops.\nkey k was made", "internal, HTTP 500"},
+		},
+		"our own": {errors.New("a bug"), []string{"a bug"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics

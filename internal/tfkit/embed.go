@@ -36,7 +36,7 @@ func metaFrom(providerData any, diags *diag.Diagnostics) *Meta {
 	}
 	meta, ok := providerData.(*Meta)
 	if !ok {
-		diags.AddError("Provider not configured", fmt.Sprintf("Expected *tfkit.Meta, got %T: a bug in this provider.", providerData))
+		diags.AddError("Provider not configured", fmt.Sprintf("Expected *tfkit.Meta, got %T. This is a mistake in the provider; please report it.", providerData))
 		return nil
 	}
 	return meta

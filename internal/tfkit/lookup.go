@@ -81,7 +81,7 @@ func (l Lookup) ByName(diags *diag.Diagnostics, name, hint string, among []Named
 	}
 	switch len(told) {
 	case 0:
-		l.NoneFound(diags, lookupName, name, hint, among)
+		l.none(diags, lookupName, "is named", name, hint, among)
 		return 0, false
 	case 1:
 		return index, true
@@ -91,9 +91,14 @@ func (l Lookup) ByName(diags *diag.Diagnostics, name, hint string, among []Named
 	return 0, false
 }
 
-// NoneFound reports that nothing has the wanted key or name (which says argument),
-// and tells what there is, what is most like it first.
-func (l Lookup) NoneFound(diags *diag.Diagnostics, argument, wanted, hint string, among []Named) {
+// NoneFound reports that nothing has the wanted key, and tells what there is, what is
+// most like it first.
+func (l Lookup) NoneFound(diags *diag.Diagnostics, key, hint string, among []Named) {
+	l.none(diags, l.Key, "has the "+l.Key, key, hint, among)
+}
+
+// none is NoneFound for either argument; has is what nothing does.
+func (l Lookup) none(diags *diag.Diagnostics, argument, has, wanted, hint string, among []Named) {
 	var detail strings.Builder
 	if other, ok := l.misplaced(argument, wanted, among); ok {
 		fmt.Fprintf(&detail, "It is the %s of one: write %s = %s.\n\n", other, other, quote(wanted))
@@ -105,10 +110,6 @@ func (l Lookup) NoneFound(diags *diag.Diagnostics, argument, wanted, hint string
 	}
 	if hint != "" {
 		detail.WriteString("\n\n" + hint)
-	}
-	has := "has the " + argument
-	if argument == lookupName {
-		has = "is named"
 	}
 	diags.AddAttributeError(path.Root(argument), fmt.Sprintf("No %s %s %s", l.Noun, has, quote(wanted)), detail.String())
 }

@@ -77,7 +77,11 @@ func TestLookupNoneFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
-			bySlug.NoneFound(&diags, test.argument, test.wanted, "", test.among)
+			if test.argument == lookupName {
+				bySlug.ByName(&diags, test.wanted, "", test.among)
+			} else {
+				bySlug.NoneFound(&diags, test.wanted, "", test.among)
+			}
 			expectAt(t, diags, test.argument, test.summary, test.detail)
 		})
 	}

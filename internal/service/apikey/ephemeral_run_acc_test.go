@@ -187,7 +187,7 @@ func TestAccEphemeralAPIKey_whatIsLeftIsTold(t *testing.T) {
 			t.Errorf("%q is not in the output:\n%s", want, printed)
 		}
 	}
-	if log := workspace.Trace(); !regexp.MustCompile(`leaves something behind.*API key ` + left + `, which expires at 20.*is left: .*429`).MatchString(log) {
+	if log := workspace.Trace(); !regexp.MustCompile(`leaves something behind.*API key ` + left + `, which expires at 20.*is left behind: .*429`).MatchString(log) {
 		t.Errorf("the log does not tell what is left")
 	}
 	refuse = false

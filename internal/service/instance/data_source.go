@@ -52,11 +52,14 @@ func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadReques
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	find, sought := d.byID, id
-	if id == "" {
-		find, sought = d.byName, name
+	var inst rental.Instance
+	var ok bool
+	if id != "" {
+		inst, ok = d.byID(ctx, id, &resp.Diagnostics)
+	} else {
+		inst, ok = d.byName(ctx, name, &resp.Diagnostics)
 	}
-	if inst, ok := find(ctx, sought, &resp.Diagnostics); ok {
+	if ok {
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(inst))...)
 	}
 }
@@ -71,7 +74,7 @@ func (d *instanceDataSource) byID(ctx context.Context, id string, diags *diag.Di
 		return inst, true
 	}
 	if there, ok := d.there(ctx, diags); ok {
-		lookup.NoneFound(diags, lookup.Key, id, "", named(there))
+		lookup.NoneFound(diags, id, "", named(there))
 	}
 	return inst, false
 }

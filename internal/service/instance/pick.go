@@ -112,7 +112,7 @@ func (c *creation) choose(ctx, postCtx context.Context, plan model) (rented, err
 	parts, problems := readQuery(ctx, plan.OfferQuery)
 	diags.Append(problems...)
 	if diags.HasError() {
-		return rented{}, errors.New(diags.Errors()[0].Detail())
+		return rented{}, fmt.Errorf("the offer_query cannot be read: %s", diags.Errors()[0].Detail())
 	}
 	return c.takeFirst(ctx, postCtx, query, int(parts.attempts()))
 }

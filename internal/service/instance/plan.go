@@ -23,7 +23,7 @@ func refuseImage(plan model, diags *diag.Diagnostics) {
 	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || plan.Template.ValueString() == customTemplate {
 		return
 	}
-	diags.AddAttributeError(path.Root("image"), "Image of a template",
+	diags.AddAttributeError(path.Root("image"), "The template has an image of its own",
 		fmt.Sprintf("The template %q brings its own image. Leave image out, or choose template = %q; for an image of your own with ports, "+
 			"environment and start command, make a gpurent_template.", plan.Template.ValueString(), customTemplate))
 }

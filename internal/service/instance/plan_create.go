@@ -72,7 +72,7 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags 
 			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists what there is.", slug))
 	case !plan.DiskGB.IsUnknown() && plan.DiskGB.ValueInt64() < template.MinDiskGB:
 		diags.AddAttributeError(path.Root("disk_gb"), "Disk below the template's minimum",
-			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d.", slug, template.MinDiskGB, plan.DiskGB.ValueInt64()))
+			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", slug, template.MinDiskGB, plan.DiskGB.ValueInt64()))
 	}
 }
 

@@ -88,7 +88,7 @@ func addTooDearToStart(diags *diag.Diagnostics, inst rental.Instance, dear *pric
 
 // addRefusal tells of a start or stop that the service did not take.
 func addRefusal(ctx context.Context, client *rental.Client, diags *diag.Diagnostics, inst rental.Instance, refused *refusal) {
-	tfkit.AddErrorAdvising(diags, verb(refused.wanted)+" instance "+inst.ID, story(ctx, client, inst), refused.err)
+	tfkit.AddErrorAdvising(diags, verb(refused.wanted)+" instance "+inst.ID, story(ctx, client, inst)+"\n\nIt stays as it is, and nothing else was tried. Run again when the service's message, or the status, no longer stands in the way.", refused.err)
 }
 
 // warnOfClosedPages tells of web pages that a running server has not opened yet.
@@ -118,11 +118,11 @@ func stopAdvice(reason string) string {
 	case rental.StopReasonLowBalance:
 		return "It was stopped because the money ran out. Top up in the service's console, then apply again."
 	case rental.StopReasonAdmin:
-		return "It was stopped by the service's staff. Ask their support."
+		return "It was stopped by the service's staff. Ask their support, with the id of the server."
 	case rental.StopReasonProvider:
 		return "Its host went away. Apply again later; if it does not come back, replace it with -replace."
 	}
-	return fmt.Sprintf("Stop reason: %q.", reason)
+	return fmt.Sprintf("It was stopped for a reason that this version of the provider does not know: %q. Look in the service's console, then apply again.", reason)
 }
 
 // storyLines is how much of the startup log goes into a message.

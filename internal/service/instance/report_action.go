@@ -32,7 +32,7 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 	case errors.Is(err, errGone), errors.Is(err, errNeedsReplacement):
 		addHopeless(v.diags, v.action.verb, inst, err, "\n\n"+v.story(ctx, inst))
 	case errors.Is(err, errTurnedBack):
-		v.diags.AddError("Instance "+inst.ID+" did not stay where it was put", "The service began what was asked for and then turned back.\n\n"+v.story(ctx, inst))
+		v.diags.AddError("Instance "+inst.ID+" did not stay where it was put", "The service began what was asked for and then turned back. "+v.again()+"\n\n"+v.story(ctx, inst))
 	case errors.As(err, &tooDear):
 		addTooDearToStart(v.diags, inst, tooDear, "Raise max_price_kop_h, or run the action again later.")
 	case errors.As(err, &refused):

@@ -20,7 +20,7 @@ func addRentError(diags *diag.Diagnostics, err error) {
 	var refused *refusedOffer
 	switch {
 	case errors.Is(err, errInterrupted):
-		diags.AddError("Cannot create instance", "Interrupted before anything was rented.")
+		diags.AddError("Cannot create instance", "Interrupted before anything was rented. Apply again.")
 	case errors.As(err, &unknown):
 		diags.AddError("Cannot tell whether the instance was created", unknownText(unknown))
 	case errors.Is(err, errKeysUsedUp):
@@ -64,7 +64,7 @@ func addTooDear(diags *diag.Diagnostics, offerID string, price, limit int64) {
 
 func addNoInterruptible(diags *diag.Diagnostics, offerID string) {
 	diags.AddAttributeError(path.Root("type"), "Offer has no interruptible price",
-		"Offer "+offerID+" cannot be rented as interruptible. Choose another, or type = \"on_demand\".")
+		"Offer "+offerID+" cannot be rented as interruptible. Choose another, or type = \"on_demand\". Nothing was rented.")
 }
 
 // refusedText is what to do about a refusal, now that it is known how the offer stands.

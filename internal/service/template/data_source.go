@@ -77,7 +77,7 @@ func (d *templateDataSource) find(ctx context.Context, slug, name string, diags 
 		tfkit.AddError(diags, "list templates", err)
 		return template, false
 	case slug != "":
-		lookup.NoneFound(diags, lookup.Key, slug, d.hint(), named(all))
+		lookup.NoneFound(diags, slug, d.hint(), named(all))
 		return template, false
 	}
 	index, ok := lookup.ByName(diags, name, d.hint(), named(all))

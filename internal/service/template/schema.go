@@ -137,6 +137,6 @@ func (r *templateResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 	if recommended.ValueInt64() < smallest.ValueInt64() {
 		resp.Diagnostics.AddAttributeError(path.Root("recommended_disk_gb"), "Recommended disk below the minimum",
-			fmt.Sprintf("recommended_disk_gb is %d, min_disk_gb is %d.", recommended.ValueInt64(), smallest.ValueInt64()))
+			fmt.Sprintf("recommended_disk_gb is %d, and min_disk_gb is %d: it must not be less.", recommended.ValueInt64(), smallest.ValueInt64()))
 	}
 }
