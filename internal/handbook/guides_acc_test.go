@@ -70,6 +70,12 @@ func TestAccMigratingGuide(t *testing.T) {
 	followTrial(t, "migrating-by-import.md")
 }
 
+// Keys are missing and wrong, an answer is lost, the money is out: the provider says what the guide shows, and what it says
+// to do helps. All is stopped and destroyed in it, so that its simulator is one of its own.
+func TestAccTroubleshooting(t *testing.T) {
+	followAlone(t, "troubleshooting.md")
+}
+
 // followTrial does what a guide says that begins where the first steps of another one end: with a simulator that the
 // provider has been pointed at.
 func followTrial(t *testing.T, name string) {

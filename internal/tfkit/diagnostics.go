@@ -170,6 +170,8 @@ func advice(err *rental.Error) string {
 		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
 	case err.Status/100 == 2:
 		return "The service took the request, but its answer cannot be used. Run plan again to see what came of it; if it goes on, check that base_url leads to the service itself."
+	case err.Code != "":
+		return "This version of the provider does not know that code. Run plan again to see where things stand; the request id helps the service's support."
 	}
 	return "This is not the service's own answer. Check that base_url leads to the service itself, and not to something before it."
 }

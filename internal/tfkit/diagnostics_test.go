@@ -36,6 +36,7 @@ func TestAddErrorSaysWhatToDo(t *testing.T) {
 		"not sent":     {&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "Nothing was sent"}},
 		"invalid":      {&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"}},
 		"unreadable":   {&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"}},
+		"a new code":   {&rental.Error{Status: 418, Code: "teapot", Message: "Tea."}, []string{"Tea.", "teapot, HTTP 418", "does not know that code"}},
 		"a redirect":   {&rental.Error{Status: 302, Message: "not followed"}, []string{"not followed", "base_url"}},
 		"lost by a proxy": {
 			&rental.Error{Status: 502, OutcomeUnknown: true, Message: "Bad Gateway"}, []string{"HTTP 502", "may have done it"},
