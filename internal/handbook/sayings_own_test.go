@@ -85,6 +85,9 @@ func TestSayingsThatAreUnclearAreRefused(t *testing.T) {
 		"a function nobody calls":   `func Report(what string) { diags.AddError("There is trouble: "+what, "") }`,
 		"a closure":                 `func f() { add := func(what string) { diags.AddError(what, "") }; add("Some trouble there is") }`,
 		"a constructor handed on":   `var make = diag.NewErrorDiagnostic`,
+		"a method of that name":     `func f(to interface{ AddError(summary, detail string) }) { to.AddError("Some trouble there is", "") }`,
+		"a diagnostic written down": `var _ = diag.ErrorDiagnostic{}`,
+		"a diagnostic of its own":   `type own struct{ diag.Diagnostic }`,
 		"results of another call":   `func both() (string, string) { return "Such trouble", "" }; func f() { diags.AddError(both()) }`,
 		"an error that is variable": `func f(text string) error { return errors.New(text) }; func g() { f(fmt.Sprint()) }`,
 	} {

@@ -88,6 +88,7 @@ const fewest = 8
 // sayings are all that the packages of a program can tell users, and what keeps the program from telling.
 func (p *program) sayings() (all []saying, problems []error) {
 	for _, u := range p.units {
+		problems = append(problems, u.ownDiagnostics()...)
 		for _, file := range u.files {
 			w := &listener{program: p, unit: u, heard: map[*ast.Ident]bool{}}
 			for _, declaration := range file.Decls {
@@ -97,6 +98,21 @@ func (p *program) sayings() (all []saying, problems []error) {
 		}
 	}
 	return all, problems
+}
+
+// ownDiagnostics refuses types that are diagnostics of their own making.
+func (u *unit) ownDiagnostics() (problems []error) {
+	for _, name := range u.types.Scope().Names() {
+		declared, ok := u.types.Scope().Lookup(name).(*types.TypeName)
+		if !ok {
+			continue
+		}
+		methods := types.NewMethodSet(types.NewPointer(declared.Type()))
+		if methods.Lookup(u.types, "Severity") != nil && methods.Lookup(u.types, "Summary") != nil {
+			problems = append(problems, fmt.Errorf("%s.%s is a diagnostic: nothing tells what it says. Say it with a function that speakers knows", u.path, name))
+		}
+	}
+	return problems
 }
 
 // listener hears what a file says.
@@ -159,8 +175,10 @@ func (l *listener) recognise(name *ast.Ident) {
 		return
 	}
 	_, known := speakers[nameOf(f)]
-	made := f.Pkg() != nil && f.Pkg().Path() == diagPackage && (strings.HasPrefix(f.Name(), "Add") || strings.HasPrefix(f.Name(), "New"))
-	if known || made {
+	adds, makes := strings.HasPrefix(f.Name(), "Add"), strings.HasPrefix(f.Name(), "New")
+	made := f.Pkg() != nil && f.Pkg().Path() == diagPackage && (adds || makes)
+	alike := f.Signature().Recv() != nil && adds && (strings.HasSuffix(f.Name(), "Error") || strings.HasSuffix(f.Name(), "Warning"))
+	if known || made || alike {
 		l.problem(name, fmt.Errorf("%s is used, and not as a call of something that speakers knows: nothing tells what is said here", nameOf(f)))
 	}
 }
