@@ -58,7 +58,8 @@ func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
 			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, key))
 }
 
-// checkTemplate refuses a template that is not there, and a disk below its minimum.
+// checkTemplate refuses a template that is not there, and a disk below its minimum. A key that the service does not
+// know is told here, before an apply has made half of what it needs.
 func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	slug := plan.Template.ValueString()
 	if slug == "" {
@@ -66,6 +67,8 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags 
 	}
 	template, found, err := r.fleet().template(ctx, r.Meta, slug)
 	switch {
+	case rental.IsUnauthorized(err):
+		tfkit.AddError(diags, "read template "+slug, err)
 	case err != nil: // The service itself refuses what does not fit.
 	case !found:
 		diags.AddAttributeError(path.Root("template"), "No such template",

@@ -247,3 +247,21 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 		t.Error("besides the one of someone else:", err)
 	}
 }
+
+// A key that the service does not know is told at plan: an apply would make half of what it needs before it found out.
+func TestAccInstance_aWrongKeyIsToldAtPlan(t *testing.T) {
+	env := acctest.Start(t)
+	complaint := regexp.MustCompile(`(?s)Cannot read.*API\s+key\s+is\s+wrong`)
+	wrong := env.ProviderWithKey("test" + strings.Repeat("0", 40))
+	ownTemplate := "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n}\n"
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: wrong + server(), PlanOnly: true, ExpectError: complaint},
+			{Config: wrong + ownTemplate + strings.Replace(server(), `"pytorch"`, "gpurent_template.own.slug", 1), PlanOnly: true, ExpectError: complaint},
+		},
+	})
+	if n := env.CountRequests("POST", "/instances") + env.CountRequests("POST", "/templates"); n != 0 {
+		t.Errorf("%d things were asked for", n)
+	}
+}

@@ -64,6 +64,10 @@ func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Dia
 	plan := &fleetOf(meta).spending
 	starts, added := plan.add(c)
 	balance, err := fleetOf(meta).balance(ctx, meta.Client)
+	if rental.IsUnauthorized(err) {
+		tfkit.AddError(diags, "read the balance", err)
+		return
+	}
 	if err != nil {
 		tflog.Debug(ctx, "The balance cannot be read, so the plan is not held against it", map[string]any{"error": err.Error()})
 		return
