@@ -43,7 +43,7 @@ func IsLoopback(host string) bool {
 		return true
 	}
 	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
+	return err == nil && address.Zone() == "" && address.Unmap().IsLoopback()
 }
 
 // printableURL keeps an address that may hold a password out of sight.

@@ -39,6 +39,7 @@ type request struct {
 	repeat         repeat
 	idempotencyKey string
 	secrets        []string // texts of the body that no error may repeat, besides the API key
+	about          string   // the id that the answer must bear; empty for any
 }
 
 // response is a complete 2xx answer.
@@ -114,6 +115,9 @@ func (c *Client) exchange(ctx context.Context, req request, out any) (response, 
 	if bodyErr == nil && out != nil {
 		bodyErr = decode(resp, body, out)
 	}
+	if bodyErr == nil && req.about != "" {
+		bodyErr = checkSubject(out, req.about)
+	}
 	if bodyErr != nil {
 		return response{}, current.answerError(req.method, resp, bodyErr)
 	}
@@ -163,10 +167,13 @@ func decode(resp *http.Response, body []byte, out any) error {
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-			return fmt.Errorf("the answer's field %s is not of type %s", Printable(wrong.Field, 100), wrong.Type)
+			return fmt.Errorf("the answer's field %s is not of type %s", plain(wrong.Field), wrong.Type)
 		}
 		if kind := resp.Header.Get("Content-Type"); !isJSON(kind) {
-			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", Printable(kind, 100))
+			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", plain(kind))
+		}
+		if errors.Is(err, errLongPage) {
+			return errLongPage
 		}
 		return fmt.Errorf("the answer's JSON is broken (%d bytes)", len(body))
 	}
@@ -180,6 +187,15 @@ func decode(resp *http.Response, body []byte, out any) error {
 		return checked.validate()
 	}
 	return nil
+}
+
+// checkSubject refuses an answer about another thing than was asked for: it would be taken for the state of ours.
+func checkSubject(answer any, id string) error {
+	named, ok := answer.(interface{ identity() string })
+	if !ok || named.identity() == id {
+		return nil
+	}
+	return fmt.Errorf("the answer is about another thing than was asked for: %s", named.identity())
 }
 
 var errIdempotencyKey = errors.New("the idempotency key must be 1 to 64 printable ASCII characters without spaces")

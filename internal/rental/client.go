@@ -86,7 +86,7 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	config = config.withDefaults()
+	config = config.withDefaults(base)
 	for name, value := range map[string]string{"API key": config.APIKey, "language": config.Language, "user agent": config.UserAgent} {
 		if !isHeaderText(value) {
 			return nil, fmt.Errorf("the %s has characters that cannot be sent in an HTTP header", name)
@@ -103,7 +103,7 @@ func New(config Config) (*Client, error) {
 	return client, nil
 }
 
-func (c Config) withDefaults() Config {
+func (c Config) withDefaults(base *url.URL) Config {
 	if c.Language == "" {
 		c.Language = DefaultLanguage
 	}
@@ -120,7 +120,7 @@ func (c Config) withDefaults() Config {
 		c.Budgets = &Budgets{}
 	}
 	if c.Transport == nil {
-		c.Transport = newHTTPTransport()
+		c.Transport = newHTTPTransport(base)
 	}
 	if c.Backoff == nil {
 		c.Backoff = exponentialBackoff

@@ -27,7 +27,7 @@ type envelope struct {
 	} `json:"error"`
 }
 
-// parseEnvelope returns the zero values when the body is not the service's own. Details of an unexpected shape are left out, for
+// parseEnvelope returns the texts as they came, and the zero values when the body is not the service's own. Details of an unexpected shape are left out, for
 // the code counts more.
 func parseEnvelope(body []byte) (code, message string, details map[string]any) {
 	var answer envelope
@@ -41,12 +41,12 @@ func parseEnvelope(body []byte) (code, message string, details map[string]any) {
 	if err := decoder.Decode(&details); err != nil {
 		details = nil
 	}
-	return Printable(answer.Error.Code, maxCode), answer.Error.Message, details
+	return answer.Error.Code, answer.Error.Message, details
 }
 
 // refuse is the failure of a call that was not sent.
 func (c *Client) refuse(req request, cause error) *Error {
-	return &Error{Method: req.method, Path: Printable(mask{c.apiKey}.text("/"+strings.Join(req.path, "/")), maxMessage), Message: cause.Error(), Err: cause}
+	return &Error{Method: req.method, Path: mask{c.apiKey}.printable("/"+strings.Join(req.path, "/"), maxMessage), Message: cause.Error(), Err: cause}
 }
 
 // networkError is the failure of a call without a usable last answer.
@@ -60,7 +60,7 @@ func (c *call) networkError(method string, cause error) *Error {
 		message = fmt.Sprintf("%s; before that: %s", message, c.lastFailure)
 	}
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Message: Printable(c.mask.text(message), maxMessage),
+		Method: method, Path: c.mask.text(c.path), Message: c.mask.printable(message, maxMessage),
 		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, Overdue: c.overdue, Err: maskedError{cause, c.mask},
 	}
 }
@@ -70,7 +70,7 @@ func (c *call) serviceError(method string, resp *http.Response, body []byte, bod
 	e := c.answer(method, resp)
 	e.OutcomeUnknown = c.outcomeUnknown
 	code, message, details := parseEnvelope(body)
-	e.Code, e.Message = c.mask.text(code), Printable(c.mask.text(message), maxMessage)
+	e.Code, e.Message = c.mask.printable(code, maxCode), c.mask.printable(message, maxMessage)
 	if len(details) > 0 {
 		e.Details, _ = c.clean(details).(map[string]any)
 	}
@@ -94,7 +94,7 @@ func (c *call) serviceError(method string, resp *http.Response, body []byte, bod
 // answerError is a success that cannot be read. The request was carried out, but what came of it is not known.
 func (c *call) answerError(method string, resp *http.Response, cause error) *Error {
 	e := c.answer(method, resp)
-	e.Message, e.Err = cause.Error(), cause
+	e.Message, e.Err = c.mask.printable(cause.Error(), maxMessage), maskedError{cause, c.mask}
 	e.OutcomeUnknown = c.repeat != free
 	return e
 }
@@ -102,7 +102,7 @@ func (c *call) answerError(method string, resp *http.Response, cause error) *Err
 func (c *call) answer(method string, resp *http.Response) *Error {
 	return &Error{
 		Method: method, Path: c.mask.text(c.path), Status: resp.StatusCode, Attempts: c.attempt, Overdue: c.overdue,
-		RequestID: Printable(c.mask.text(resp.Header.Get("X-Request-Id")), maxRequestID),
+		RequestID: c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID),
 	}
 }
 
@@ -110,7 +110,7 @@ func (c *call) answer(method string, resp *http.Response) *Error {
 func (c *call) clean(value any) any {
 	switch value := value.(type) {
 	case string:
-		return Printable(c.mask.text(value), maxMessage)
+		return c.mask.printable(value, maxMessage)
 	case []any:
 		for i := range value {
 			value[i] = c.clean(value[i])
@@ -119,7 +119,7 @@ func (c *call) clean(value any) any {
 	case map[string]any:
 		cleaned := make(map[string]any, len(value))
 		for name, item := range value {
-			cleaned[Printable(c.mask.text(name), maxMessage)] = c.clean(item)
+			cleaned[c.mask.printable(name, maxMessage)] = c.clean(item)
 		}
 		return cleaned
 	}
@@ -131,7 +131,7 @@ func redirectTarget(resp *http.Response, m mask) string {
 	if err != nil {
 		return "an unreadable address"
 	}
-	return Printable(m.text(target.Scheme+"://"+target.Host), maxRequestID)
+	return m.printable(target.Scheme+"://"+target.Host, maxRequestID)
 }
 
 // maskedError keeps what errors.Is and errors.As can find in a cause, and hides secrets in its text.
@@ -140,5 +140,5 @@ type maskedError struct {
 	mask  mask
 }
 
-func (e maskedError) Error() string { return Printable(e.mask.text(e.cause.Error()), maxMessage) }
+func (e maskedError) Error() string { return e.mask.printable(e.cause.Error(), maxMessage) }
 func (e maskedError) Unwrap() error { return e.cause }

@@ -75,6 +75,10 @@ type Instance struct {
 
 func (i Instance) identity() string { return i.ID }
 
+func (i Instance) validate() error {
+	return checkPrices(i.Price.RunningKopH, i.Price.StoppedKopH, i.Price.TrafficKopGB)
+}
+
 // InstanceGPU is the GPU side of an instance.
 type InstanceGPU struct {
 	Slug   string `json:"slug"`
@@ -168,30 +172,30 @@ func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, inst
 
 // GetInstance returns one instance, destroyed ones too. Scope: instances:read.
 func (c *Client) GetInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodGet, path: []string{"instances", id}})
+	return fetch[Instance](ctx, c, request{method: http.MethodGet, path: []string{"instances", id}, about: id})
 }
 
 // UpdateInstance renames an instance; nothing else can be changed. Scope: instances:write.
 func (c *Client) UpdateInstance(ctx context.Context, id string, update InstanceUpdate) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPatch, path: []string{"instances", id}, body: update})
+	return fetch[Instance](ctx, c, request{method: http.MethodPatch, path: []string{"instances", id}, body: update, about: id})
 }
 
 // StartInstance starts a stopped instance, or bids again for an outbid one. Scope: instances:write. IsInsufficientFunds when the
 // balance does not cover two hours; IsConflict when the state forbids it, which a repeat after a lost answer may find too. The returned
 // status may lag behind.
 func (c *Client) StartInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "start"}})
+	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "start"}, about: id})
 }
 
 // StopInstance stops a running instance; its disk is still billed. Scope: instances:write. IsConflict when the state forbids it.
 func (c *Client) StopInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "stop"}})
+	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "stop"}, about: id})
 }
 
 // DeleteInstance destroys an instance with its disk and returns it as destroying. Scope: instances:write. IsConflict when it is
 // being destroyed already: also when an answer was lost and the transport repeated the request.
 func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}})
+	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}, about: id})
 }
 
 // GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000; 0: the service's default, 200.

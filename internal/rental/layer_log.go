@@ -24,7 +24,7 @@ func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	add := func(name, value string) {
 		if value != "" {
-			fields[name] = Printable(call.mask.text(value), maxMessage)
+			fields[name] = call.mask.printable(value, maxMessage)
 		}
 	}
 	add("query", req.URL.RawQuery)

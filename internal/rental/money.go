@@ -2,6 +2,7 @@ package rental
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"time"
@@ -15,6 +16,28 @@ type Balance struct {
 	BurnKopH       int64    `json:"burn_kop_h"`       // of all instances together, kopecks per hour
 	RunwayHours    *float64 `json:"runway_hours"`     // hours the money lasts at the present burn; nil when nothing burns
 	Currency       string   `json:"currency"`         // RUB
+}
+
+// largestAmount is an amount, kopecks, that no account and no price reaches. Sums of thousands of such amounts are right still.
+const largestAmount = 1_000_000_000_000
+
+// checkPrices refuses what can be no price: one below zero would look like a bargain, and one without measure would turn sums around.
+func checkPrices(prices ...int64) error {
+	for _, kop := range prices {
+		if kop < 0 || kop > largestAmount {
+			return fmt.Errorf("the answer's price of %d kopecks can be none", kop)
+		}
+	}
+	return nil
+}
+
+func (b Balance) validate() error {
+	for _, kop := range []int64{b.BalanceKop, b.AvailableKop, b.CreditLimitKop} {
+		if kop < -largestAmount || kop > largestAmount {
+			return fmt.Errorf("the answer's amount of %d kopecks can be none", kop)
+		}
+	}
+	return checkPrices(b.BurnKopH)
 }
 
 // TransactionType says what moved the balance.

@@ -76,6 +76,14 @@ type OfferPrice struct {
 
 func (o Offer) identity() string { return o.ID }
 
+func (o Offer) validate() error {
+	bid := int64(0)
+	if o.Price.InterruptibleKopH != nil {
+		bid = *o.Price.InterruptibleKopH
+	}
+	return checkPrices(o.Price.OnDemandKopH, bid, o.Price.StorageKopGBMonth, o.Price.TrafficKopGB)
+}
+
 // The orders of OfferQuery.Order; the service's default is OrderPrice.
 const (
 	OrderPrice          = "price"
@@ -156,7 +164,7 @@ func (c *Client) ListOffers(ctx context.Context, query OfferQuery) iter.Seq2[Off
 
 // GetOffer returns one offer; IsNotFound when it is gone. Public.
 func (c *Client) GetOffer(ctx context.Context, id string) (Offer, error) {
-	return fetch[Offer](ctx, c, request{method: http.MethodGet, path: []string{"offers", id}, access: public})
+	return fetch[Offer](ctx, c, request{method: http.MethodGet, path: []string{"offers", id}, access: public, about: id})
 }
 
 // Key is the same for two queries that ask for the same offers, page size aside.

@@ -19,7 +19,7 @@ const (
 		"cost_so_far_kop":12345,"ssh":{"host":"h.example","port":2222,"user":"root","command":"ssh -p 2222 root@h.example"},
 		"urls":[{"label":"Jupyter","url":"https://j.example"},{"label":"Board","url":null}],
 		"created_at":"2026-01-02T03:04:05Z","started_at":"2026-01-02T03:05:05Z","stop_reason":null,"later":{"x":1}}`
-	offerJSON = `{"id":"o1","available":true,"verified":true,"country":"NL","region":"Amsterdam",
+	offerJSON = `{"id":"o/1?x %2F","available":true,"verified":true,"country":"NL","region":"Amsterdam",
 		"gpu":{"slug":"h100","name":"H100","count":8,"vram_gb":80,"total_tflops":1979.5,"mem_bw_gbs":3350},
 		"cpu":{"name":"EPYC","cores":96},"ram_gb":1024,"disk":{"max_gb":4000,"bw_mbps":7000,"name":null},
 		"network":{"up_mbps":1000,"down_mbps":2000,"ports":64},"pcie":{"gen":5,"bw_gbs":53.5},"cuda_max":12.8,"driver":"570.1",
@@ -61,7 +61,7 @@ func operations(t *testing.T) []operation {
 		CreatedAt: at, StartedAt: ptr(at.Add(time.Minute)),
 	}
 	offer := Offer{
-		ID: "o1", Available: true, Verified: true, Country: ptr("NL"), Region: ptr("Amsterdam"),
+		ID: "o/1?x %2F", Available: true, Verified: true, Country: ptr("NL"), Region: ptr("Amsterdam"),
 		GPU: OfferGPU{Slug: "h100", Name: "H100", Count: 8, VRAMGB: 80, TotalTFLOPS: ptr(1979.5), MemBWGBs: ptr(int64(3350))},
 		CPU: OfferCPU{Name: ptr("EPYC"), Cores: ptr(int64(96))}, RAMGB: ptr(int64(1024)),
 		Disk:    OfferDisk{MaxGB: ptr(int64(4000)), BWMBps: ptr(int64(7000))},
@@ -140,16 +140,16 @@ func operations(t *testing.T) []operation {
 			}},
 		{id: "getInstance", method: "GET", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstance(ctx, "i/1") }},
-		{id: "updateInstance", method: "PATCH", target: "/instances/i1", status: 200, answer: instanceJSON, want: instance, body: `{"name":"train"}`,
+		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance, body: `{"name":"train"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.UpdateInstance(ctx, "i1", InstanceUpdate{Name: ptr("train")})
+				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: ptr("train")})
 			}},
-		{id: "startInstance", method: "POST", target: "/instances/i1/start", status: 200, answer: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i1") }},
-		{id: "stopInstance", method: "POST", target: "/instances/i1/stop", status: 200, answer: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i1") }},
-		{id: "deleteInstance", method: "DELETE", target: "/instances/i1", status: 200, answer: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i1") }},
+		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, answer: instanceJSON, want: instance,
+			do: func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i/1") }},
+		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, answer: instanceJSON, want: instance,
+			do: func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i/1") }},
+		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance,
+			do: func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i/1") }},
 		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200, answer: `{"lines":["a","b"]}`, want: []string{"a", "b"},
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstanceLogs(ctx, "i1", 7) }},
 		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, answer: onePage(apiKeyHead + `}`), want: []APIKey{apiKey},
@@ -237,7 +237,7 @@ func TestRequestBodies(t *testing.T) {
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10,"ssh_key_ids":[]}`},
 		{"name cleared", func(ctx context.Context, c *Client) error {
-			_, err := c.UpdateInstance(ctx, "i", InstanceUpdate{})
+			_, err := c.UpdateInstance(ctx, "x", InstanceUpdate{})
 			return err
 		}, `{"name":null}`},
 		{"least template", func(ctx context.Context, c *Client) error {

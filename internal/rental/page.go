@@ -1,13 +1,17 @@
 package rental
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 )
 
@@ -17,22 +21,70 @@ const MaxPageSize = 200
 // maxEmptyPages is how many pages in a row may be empty while more are promised, before the list counts as endless.
 const maxEmptyPages = 10
 
+// Bounds of what a list may be. A service that tells more has lost its mind, and must not take our memory with it.
+const (
+	maxPageItems = 5 * MaxPageSize // in a page, in case the service does not heed the size asked for
+	maxItems     = 500_000         // in a whole list: an hour of reading at the request limit
+	maxCursor    = 4096            // characters
+)
+
 // ListOptions are common to all lists.
 type ListOptions struct {
 	PageSize int64 // items per request, 1 to 200; 0: 200
 }
 
-var errNoData = errors.New("the list has no data field")
+var (
+	errNoData     = errors.New("the list has no data field")
+	errLongPage   = fmt.Errorf("the list's page has more than %d entries", maxPageItems)
+	errLongCursor = fmt.Errorf("the list's cursor has more than %d characters", maxCursor)
+)
 
 // page is the envelope of every list. Data is a pointer to tell an empty list from an answer that is no list at all.
 type page[T any] struct {
-	Data       *[]T    `json:"data"`
-	NextCursor *string `json:"next_cursor"`
+	Data       *items[T] `json:"data"`
+	NextCursor *string   `json:"next_cursor"`
+}
+
+// items are the entries of one page. They are read one by one: three bytes of an empty entry become hundreds in memory, so that a body
+// of the largest size must not be read into a list as a whole.
+type items[T any] []T
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *items[T]) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
+		return &json.UnmarshalTypeError{Value: "no list", Type: reflect.TypeFor[[]T]()}
+	}
+	*l = items[T]{}
+	for decoder.More() {
+		var item T
+		if len(*l) == maxPageItems {
+			return errLongPage
+		}
+		if err := decoder.Decode(&item); err != nil {
+			return err
+		}
+		*l = append(*l, item)
+	}
+	return nil
 }
 
 func (p page[T]) validate() error {
 	if p.Data == nil {
 		return errNoData
+	}
+	if p.NextCursor != nil && len(*p.NextCursor) > maxCursor {
+		return errLongCursor
+	}
+	for _, item := range *p.Data {
+		if named, ok := any(item).(interface{ identity() string }); ok && named.identity() == "" {
+			return errNoIdentity
+		}
+		if checked, ok := any(item).(interface{ validate() error }); ok {
+			if err := checked.validate(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -43,13 +95,17 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 		var zero T
 		req := req // the sequence may be ranged over more than once
 		req.method = http.MethodGet
-		seen := map[string]bool{}
-		empty := 0
+		seen := map[[sha256.Size]byte]bool{} // of cursors, which may be long
+		read, empty := 0, 0
 		for cursor := ""; ; {
 			req.query = pageQuery(req.query, options, cursor)
 			answer, err := fetch[page[T]](ctx, c, req)
 			if err != nil {
 				yield(zero, err)
+				return
+			}
+			if read += len(*answer.Data); read > maxItems {
+				yield(zero, c.refuse(req, fmt.Errorf("the list does not end: it has more than %d entries", maxItems)))
 				return
 			}
 			for _, item := range *answer.Data {
@@ -66,11 +122,12 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 			} else {
 				empty++
 			}
-			if seen[cursor] || empty > maxEmptyPages {
+			known := sha256.Sum256([]byte(cursor))
+			if seen[known] || empty > maxEmptyPages {
 				yield(zero, c.refuse(req, fmt.Errorf("the list does not end: %d pages were read, the last %d empty", len(seen)+1, empty)))
 				return
 			}
-			seen[cursor] = true
+			seen[known] = true
 		}
 	}
 }

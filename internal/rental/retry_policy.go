@@ -88,7 +88,7 @@ func isPermanent(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
-	return errors.Is(err, http.ErrSchemeMismatch)
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, errNotLoopback)
 }
 
 // isDialError: no connection was made. It holds for transports that do not report their connections, too.
@@ -103,7 +103,7 @@ func isOwnError(resp *http.Response) bool {
 		return false
 	}
 	code, _, _ := parseEnvelope(peek(resp))
-	return code != ""
+	return plain(code) != ""
 }
 
 // retryAfter reads a Retry-After header, seconds or a date. ok is false when there is none that makes sense; a past date is zero.

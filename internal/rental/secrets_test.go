@@ -19,6 +19,12 @@ const deviceSecret = "DEVICEsecretDEVICEsecret"
 // Every operation meets every kind of failure, whose texts all repeat the secrets; none of them comes out.
 func TestSecretsStayInside(t *testing.T) {
 	echo := canary + " " + deviceSecret
+	// A terminal's language inside of the key, and before it: what takes that out must not bring the key to light.
+	disguised := canary[:9] + "\x1b[0m" + canary[9:] + " \x1b" + canary + " \u200b" + canary[:20] + "\u200b" + canary[20:]
+	told, err := json.Marshal(map[string]any{"error": map[string]any{"code": disguised, "message": disguised, "details": map[string]any{disguised: disguised}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	failures := map[string]step{
 		"network error": {err: fmt.Errorf("proxy said %s", echo)},
 		"url error":     {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
@@ -27,6 +33,9 @@ func TestSecretsStayInside(t *testing.T) {
 		"broken":        {status: 200, body: echo},
 		"wrong type":    {status: 200, body: `{"id":{"` + echo + `":1},"data":"` + echo + `","secret":["` + echo + `"],"api_key":{"x":"` + echo + `"},"device_code":{"x":"` + echo + `"},"balance_kop":"` + echo + `","lines":"` + echo + `","slug":[]}`},
 		"redirect":      {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
+		"disguised":     {status: 422, header: "X-Request-Id: " + disguised, body: string(told)},
+		"cut in two":    {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
+		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", 80) + canary, body: "no JSON"},
 		"limited":       {status: 429, header: "Retry-After: 86400", body: errorBody(echo)},
 	}
 	calls := map[string]func(context.Context, *Client) error{
@@ -63,7 +72,7 @@ func TestSecretsStayInside(t *testing.T) {
 					t.Error("no failure was met")
 				}
 				text := out.String()
-				if strings.Contains(text, canary) || id == "device token" && strings.Contains(text, deviceSecret) {
+				if strings.Contains(text, canary[4:18]) || id == "device token" && strings.Contains(text, deviceSecret) {
 					t.Errorf("a secret came out:\n%s", text)
 				}
 				if text == "" {

@@ -24,8 +24,14 @@ func (m mask) text(s string) string {
 // terminalEscape matches ANSI control sequences and operating-system commands, which could rewrite the user's screen.
 var terminalEscape = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b.`)
 
+// printable masks a foreign text and makes it safe to show. It masks twice: what is taken out of the text may have kept a secret apart,
+// or have taken the beginning of one with it. Only then is the text cut, for half a secret would be recognised no more.
+func (m mask) printable(s string, limit int) string { return shorten(m.text(plain(m.text(s))), limit) }
+
 // Printable makes a foreign text safe to show on one line: no control or direction characters, at most limit runes.
-func Printable(s string, limit int) string {
+func Printable(s string, limit int) string { return shorten(plain(s), limit) }
+
+func plain(s string) string {
 	s = terminalEscape.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -36,7 +42,10 @@ func Printable(s string, limit int) string {
 		}
 		return r
 	}, s)
-	s = strings.TrimSpace(s)
+	return strings.TrimSpace(s)
+}
+
+func shorten(s string, limit int) string {
 	if utf8.RuneCountInString(s) > limit {
 		s = string([]rune(s)[:limit]) + "…"
 	}

@@ -2,7 +2,12 @@ package rental
 
 import (
 	"crypto/tls"
+	"errors"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
 )
 
 // idleConnections is how many connections to the service stay open between calls: as many as a large apply makes in parallel.
@@ -35,12 +40,21 @@ func newTransport(config Config) http.RoundTripper {
 	return authorizeLayer{next: layers, apiKey: config.APIKey}
 }
 
-// newHTTPTransport is http.DefaultTransport (proxy from the environment, HTTP/2) with more idle connections to one host.
-func newHTTPTransport() http.RoundTripper {
+// maxHeader bounds the header of an answer, bytes.
+const maxHeader = 1 << 20
+
+// newHTTPTransport is http.DefaultTransport (proxy from the environment, HTTP/2) with more idle connections to one host. Where the base
+// URL is plain http it connects to this machine only, and through no proxy: what goes on beyond could read the key.
+func newHTTPTransport(base *url.URL) http.RoundTripper {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
 	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport = standard.Clone()
 	}
+	if base.Scheme == "http" {
+		transport.Proxy = nil
+		transport.DialContext = (&net.Dialer{Timeout: DefaultRequestTimeout, Control: loopbackOnly}).DialContext
+	}
+	transport.MaxResponseHeaderBytes = maxHeader
 	transport.MaxIdleConns = idleConnections
 	transport.MaxIdleConnsPerHost = idleConnections
 	if transport.TLSClientConfig == nil {
@@ -48,4 +62,15 @@ func newHTTPTransport() http.RoundTripper {
 	}
 	transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
 	return transport
+}
+
+var errNotLoopback = errors.New("plain http is for this machine only, and the name leads to another one")
+
+// loopbackOnly refuses a connection to another machine, whatever a name server or a file of hosts says a name means. Its signature is
+// that of net.Dialer.Control, which is asked when the address is known and nothing has been sent.
+func loopbackOnly(_, address string, _ syscall.RawConn) error {
+	if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
+		return errNotLoopback
+	}
+	return nil
 }

@@ -1,0 +1,169 @@
+package rental
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A list whose every page leads to a new one ends all the same.
+func TestEndlessListsEnd(t *testing.T) {
+	full := strings.Repeat(`{"id":"k"},`, maxPageItems-1) + `{"id":"k"}`
+	var steps []step
+	for i := range maxItems/maxPageItems + 10 {
+		steps = append(steps, step{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
+	}
+	client, s := play(t, steps...)
+	items := 0
+	var last error
+	start := time.Now()
+	for _, last = range client.ListSSHKeys(t.Context(), ListOptions{}) {
+		items++
+	}
+	if last == nil || !strings.Contains(last.Error(), "does not end") || items > maxItems+1 || s.attempts() > len(steps)-9 {
+		t.Errorf("%d items of %d pages, %v", items, s.attempts(), last)
+	}
+	t.Logf("%d items in %s", items, time.Since(start))
+}
+
+func TestPagesBeyondMeasureAreRefused(t *testing.T) {
+	for name, body := range map[string]string{
+		"more than was asked for": `{"data":[` + strings.Repeat(`{"id":"k"},`, maxPageItems) + `{"id":"k"}],"next_cursor":null}`,
+		"a long cursor":           `{"data":[{"id":"k"}],"next_cursor":"` + strings.Repeat("c", maxCursor+1) + `"}`,
+		"no list":                 `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
+		"a text":                  `{"data":"k","next_cursor":null}`,
+		"null":                    `{"data":null,"next_cursor":null}`,
+		"null in the list":        `{"data":[null],"next_cursor":null}`,
+		"nothing in the list":     `{"data":[{}],"next_cursor":null}`,
+		"a number in the list":    `{"data":[1],"next_cursor":null}`,
+		"a list in the list":      `{"data":[[]],"next_cursor":null}`,
+		"cut short":               `{"data":[{"id":"k"}`,
+		"two answers":             `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
+		"nested too deep":         `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
+	} {
+		client, s := play(t, step{status: 200, body: body})
+		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
+		if err == nil || s.attempts() != 1 || len(err.Error()) > 2*maxMessage {
+			t.Errorf("%s: %d keys, %.300v after %d attempts", name, len(keys), err, s.attempts())
+		}
+	}
+	client, _ := play(t, step{status: 200, body: `{"data":[{"id":"k","name":5}],"next_cursor":null}`})
+	if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err == nil || !strings.Contains(err.Error(), "data.name") {
+		t.Errorf("got %v, want the field's name", err)
+	}
+}
+
+// Whatever an answer is, each operation takes it for what it is or fails plainly.
+func FuzzAnswers(f *testing.F) {
+	for _, body := range []string{
+		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]", `{"id":"a","ID":"b"}`,
+		`{"data":[null]}`, `{"data":{}}`, `{"error":null}`, errorBody("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`, `{"next_cursor":5}`,
+	} {
+		for _, status := range []int{200, 201, 204, 404, 422} {
+			f.Add(status, body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if status < 200 || status > 599 || status == 429 || status/100 == 5 || status/100 == 3 {
+			return // these are the retry matrix's
+		}
+		client, _ := play(t, step{status: status, body: body})
+		for name, do := range kinds {
+			check(t, name, do(t.Context(), client), status)
+		}
+		if got, err := client.GetInstance(t.Context(), "a"); err == nil && (got.ID != "a" || got.Price.RunningKopH < 0) {
+			t.Errorf("%q passes as %+v", body, got)
+		}
+		for offer, err := range client.ListOffers(t.Context(), OfferQuery{}) {
+			if err == nil && (offer.ID == "" || offer.Price.OnDemandKopH < 0) {
+				t.Errorf("%q has %+v", body, offer)
+			}
+			if err != nil || offer.ID != "" {
+				break // a cursor would lead on for long
+			}
+		}
+	})
+}
+
+// check holds an error against what all of them promise.
+func check(t *testing.T, name string, err error, status int) {
+	t.Helper()
+	if err == nil {
+		if status/100 != 2 {
+			t.Errorf("%s: no error for status %d", name, status)
+		}
+		return
+	}
+	e := asError(t, err)
+	details, jsonErr := json.Marshal(e.Details)
+	text := err.Error() + string(details)
+	switch {
+	case jsonErr != nil:
+		t.Errorf("%s: %v", name, jsonErr)
+	case strings.ContainsAny(text, "\x1b\x07\r\n\x00"):
+		t.Errorf("%s: a terminal would obey %q", name, text)
+	case IsNotFound(err) && status/100 == 2:
+		t.Errorf("%s: a success is taken for an absence: %v", name, err)
+	case status/100 == 2 && name == "keyed" && !IsOutcomeUnknown(err):
+		t.Errorf("%s: %v leaves no doubt whether a server was rented", name, err)
+	}
+}
+
+// Headers of a rate budget may say anything; nobody is held back longer than a minute by them.
+func FuzzRateHeaders(f *testing.F) {
+	for _, seed := range [][4]string{
+		{"120", "0", "60", ""}, {"120", "-1", "60", "-5"}, {"0", "0", "0", "0"}, {"9223372036854775807", "9223372036854775807", "9223372036854775807", "1e9"},
+		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"}, {"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3], seed[0] == "0")
+	}
+	f.Fuzz(func(t *testing.T, limit, left, reset, after string, refused bool) {
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		var budget rate
+		for range 3 {
+			resp := rateAnswer(limit, left, reset, after, refused)
+			budget.sent(now)
+			budget.answered(now, now.Add(time.Millisecond), resp)
+			if wait := budget.next(now).Sub(now); wait > longestHold+2*rounding {
+				t.Fatalf("held back for %s", wait)
+			}
+			now = now.Add(time.Second)
+		}
+		if wait, ok := retryAfter(rateAnswer(limit, left, reset, after, true).Header, now); ok && (wait < 0 || wait > 366*24*time.Hour) {
+			t.Errorf("Retry-After %q: %s", after, wait)
+		}
+	})
+}
+
+// What was told to wait for longer than anybody bears is an error at once, and what is told beyond sense is not obeyed.
+func TestRetryAfterBeyondMeasure(t *testing.T) {
+	for _, after := range []string{"31536000", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+		client, s := play(t, step{status: 429, header: "Retry-After: " + after, body: errorBody(CodeRateLimited)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if _, err := client.GetMe(ctx); !IsRateLimited(err) || s.attempts() != 1 {
+			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
+		}
+		cancel()
+	}
+	for _, after := range []string{"-1", "0", "1e3", "soon", "Mon, 01 Jan 1990 00:00:00 GMT"} {
+		client, s := play(t, step{status: 429, header: "Retry-After: " + after, body: errorBody(CodeRateLimited)}, step{status: 200, body: userJSON})
+		if _, err := client.GetMe(t.Context()); err != nil || s.attempts() != 2 {
+			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
+		}
+	}
+}
+
+func rateAnswer(limit, left, reset, after string, refused bool) *http.Response {
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}}
+	for name, value := range map[string]string{"X-Ratelimit-Limit": limit, "X-Ratelimit-Remaining": left, "X-Ratelimit-Reset": reset, "Retry-After": after} {
+		resp.Header[name] = []string{value}
+	}
+	if refused {
+		resp.StatusCode = http.StatusTooManyRequests
+	}
+	return resp
+}
