@@ -144,8 +144,8 @@ func ended(inst rental.Instance, untouched bool) string {
 	switch {
 	case inst.Status != rental.StatusRunning:
 		return "is " + string(inst.Status) + already + ": only its disk is billed, " + tfkit.Rubles(inst.Price.StoppedKopH) + " per hour"
-	case inst.SSH == nil:
+	case inst.SSH == nil || sshCommand(*inst.SSH).IsNull():
 		return "runs" + already
 	}
-	return "runs" + already + ": " + inst.SSH.Command
+	return "runs" + already + ": " + sshCommand(*inst.SSH).ValueString()
 }

@@ -112,7 +112,7 @@ func sshValue(ssh *rental.SSH) types.Object {
 	}
 	return types.ObjectValueMust(sshType, map[string]attr.Value{
 		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),
-		"user": types.StringValue(ssh.User), "command": types.StringValue(ssh.Command),
+		"user": types.StringValue(ssh.User), "command": sshCommand(*ssh),
 	})
 }
 
