@@ -110,6 +110,13 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && strings.EqualFold(u.Host, r.Host)
 }
 
+// rebound tells whether a browser on this machine was led here under another name. To the browser its page is of this
+// origin then, so that no header gives it away.
+func rebound(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback() && !loopbackHost(r.Host)
+}
+
 func loopbackHost(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -2,6 +2,7 @@ package simulator_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -124,4 +125,30 @@ func TestApprovalPage(t *testing.T) {
 		t.Errorf("a second decision: %d", got)
 	}
 	r.as("").poll(d).want(200)
+}
+
+// A web page whose name was pointed at this machine is no stranger to the browser: it could open a login, read the approval page and
+// approve it itself.
+func TestApprovalPageIsNotForAPageOfAnotherName(t *testing.T) {
+	r := newRig(t)
+	d := r.as("").login()
+	for _, c := range []struct {
+		method, peer, host string
+		status             int
+	}{
+		{"GET", "127.0.0.1:5", "rebound.example:8474", http.StatusForbidden},
+		{"POST", "[::1]:5", "rebound.example", http.StatusForbidden},
+		{"GET", "127.0.0.1:5", "127.0.0.1.evil.example", http.StatusForbidden},
+		{"GET", "127.0.0.1:5", "", http.StatusForbidden},
+		{"GET", "127.0.0.1:5", "localhost:8474", http.StatusOK},
+		{"GET", "203.0.113.9:5", "simulator.example:8474", http.StatusOK}, // somebody in the network, where it listens there
+	} {
+		req := httptest.NewRequestWithContext(t.Context(), c.method, "/device?code="+d.User, nil)
+		req.RemoteAddr, req.Host = c.peer, c.host
+		rec := httptest.NewRecorder()
+		r.Handler().ServeHTTP(rec, req)
+		if shown := strings.Contains(rec.Body.String(), "csrf"); rec.Code != c.status || shown != (c.status == http.StatusOK) {
+			t.Errorf("%s from %s, host %q: %d, shown %t", c.method, c.peer, c.host, rec.Code, shown)
+		}
+	}
 }

@@ -37,6 +37,23 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// Where nothing else is asked for, the network does not reach it; where it does, the log says so.
+func TestServerIsForThisMachineUnlessTold(t *testing.T) {
+	for listen, open := range map[string]bool{"": false, "127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true, ":0": true} {
+		var log bytes.Buffer
+		srv := start(t, simulator.Config{Listen: listen, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
+		if !strings.HasPrefix(srv.BaseURL, "http://127.0.0.1:") {
+			t.Errorf("%q: %s", listen, srv.BaseURL)
+		}
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		if warned := strings.Contains(log.String(), "[WARN]") && strings.Contains(log.String(), "network"); warned != open {
+			t.Errorf("%q: warned %t, want %t:\n%s", listen, warned, open, &log)
+		}
+	}
+}
+
 func TestManualClockSteps(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.Step = time.Second })
 	var i instance

@@ -114,6 +114,8 @@ func (s *Simulator) mount() http.Handler {
 			s.serveFront(service, w, r)
 		case below(path, controlPath):
 			control.ServeHTTP(w, r)
+		case rebound(r):
+			http.Error(w, "These pages are not for a page of another name.", http.StatusForbidden)
 		default:
 			pages.ServeHTTP(w, r)
 		}
