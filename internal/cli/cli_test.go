@@ -58,6 +58,21 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 	}
 }
 
+// A key on a command line is seen by everybody on the machine, and kept by the shell: no command takes one of the real service, and what
+// is given all the same is not repeated.
+func TestNoKeyOfTheServiceOnACommandLine(t *testing.T) {
+	key := "gpr_" + strings.Repeat("CANARYcana", 4)
+	for _, args := range [][]string{
+		{"--api-key", key}, {"login", "--api-key", key}, {"login", "--api-key=" + key}, {"login", "--key", key}, {"logout", "--api-key", key}, {"login", "--base-url", "https://" + key + "@rent.example/api/v1"},
+		{"simulator", "--api-key", key + "x"}, {"logout", "--base-url", "https://rent.example:" + key + "/api/v1"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := cli.Main(args, &stdout, &stderr); code != 2 || strings.Contains(stdout.String()+stderr.String(), "CANARY") {
+			t.Errorf("%q: exit %d, %s%s", args, code, &stdout, &stderr)
+		}
+	}
+}
+
 func TestVersionAndHelp(t *testing.T) {
 	for line, want := range map[string]string{
 		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ", "help login": "--no-browser",
