@@ -165,15 +165,17 @@ func decode(resp *http.Response, body []byte, out any) error {
 	if text := string(bytes.TrimSpace(body)); text == "" || text == "null" {
 		return errEmptyAnswer
 	}
+	if bounded, ok := out.(interface{ check(body []byte) error }); ok {
+		if err := bounded.check(body); err != nil {
+			return err
+		}
+	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 			return fmt.Errorf("the answer's field %s is not of type %s", plain(wrong.Field), wrong.Type)
 		}
 		if kind := resp.Header.Get("Content-Type"); !isJSON(kind) {
 			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", plain(kind))
-		}
-		if errors.Is(err, errLongPage) {
-			return errLongPage
 		}
 		return fmt.Errorf("the answer's JSON is broken (%d bytes)", len(body))
 	}

@@ -51,6 +51,11 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 			t.Errorf("%s: %d keys, %.300v after %d attempts", name, len(keys), err, s.attempts())
 		}
 	}
+	nasty := `{"id":"k\",\\","name":"[,{,\\\"],"},`
+	whole, _ := play(t, step{status: 200, body: `{"data":[` + strings.Repeat(nasty, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`})
+	if keys, err := collect(whole.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxPageItems {
+		t.Errorf("%d keys of a page that is just right: %v", len(keys), err)
+	}
 	client, _ := play(t, step{status: 200, body: `{"data":[{"id":"k","name":5}],"next_cursor":null}`})
 	if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err == nil || !strings.Contains(err.Error(), "data.name") {
 		t.Errorf("got %v, want the field's name", err)

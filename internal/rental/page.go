@@ -1,17 +1,14 @@
 package rental
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strconv"
 )
 
@@ -41,30 +38,33 @@ var (
 
 // page is the envelope of every list. Data is a pointer to tell an empty list from an answer that is no list at all.
 type page[T any] struct {
-	Data       *items[T] `json:"data"`
-	NextCursor *string   `json:"next_cursor"`
+	Data       *[]T    `json:"data"`
+	NextCursor *string `json:"next_cursor"`
 }
 
-// items are the entries of one page. They are read one by one: three bytes of an empty entry become hundreds in memory, so that a body
-// of the largest size must not be read into a list as a whole.
-type items[T any] []T
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *items[T]) UnmarshalJSON(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
-		return &json.UnmarshalTypeError{Value: "no list", Type: reflect.TypeFor[[]T]()}
+// check refuses a page before it is read: three bytes of an empty entry become hundreds in memory, and a body of the largest size
+// gigabytes. It counts the commas in what the envelope holds, whatever the rest is.
+func (p *page[T]) check(body []byte) error {
+	depth, commas := 0, 0
+	inText, escaped := false, false
+	for _, char := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped, inText = char == '\\', char != '"'
+		case char == '"':
+			inText = true
+		case char == '[' || char == '{':
+			depth++
+		case char == ']' || char == '}':
+			depth--
+		case char == ',' && depth == 2:
+			commas++
+		}
 	}
-	*l = items[T]{}
-	for decoder.More() {
-		var item T
-		if len(*l) == maxPageItems {
-			return errLongPage
-		}
-		if err := decoder.Decode(&item); err != nil {
-			return err
-		}
-		*l = append(*l, item)
+	if commas >= maxPageItems {
+		return errLongPage
 	}
 	return nil
 }
@@ -76,11 +76,12 @@ func (p page[T]) validate() error {
 	if p.NextCursor != nil && len(*p.NextCursor) > maxCursor {
 		return errLongCursor
 	}
-	for _, item := range *p.Data {
-		if named, ok := any(item).(interface{ identity() string }); ok && named.identity() == "" {
+	for i := range *p.Data {
+		item := any(&(*p.Data)[i])
+		if named, ok := item.(interface{ identity() string }); ok && named.identity() == "" {
 			return errNoIdentity
 		}
-		if checked, ok := any(item).(interface{ validate() error }); ok {
+		if checked, ok := item.(interface{ validate() error }); ok {
 			if err := checked.validate(); err != nil {
 				return err
 			}
