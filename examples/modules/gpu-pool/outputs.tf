@@ -1,0 +1,29 @@
+locals {
+  # A server that does not run costs its disk.
+  kop_h = {
+    for name, server in gpurent_instance.server : name =>
+    contains(["stopped", "outbid"], server.status) ? server.price.stopped_kop_h : server.price.running_kop_h
+  }
+}
+
+output "servers" {
+  description = "The servers by name: id, status, ssh (the command that logs in, null while there is no way in) and kop_h (what it costs now, kopecks per hour)."
+  value = {
+    for name, server in gpurent_instance.server : name => {
+      id     = server.id
+      status = server.status
+      ssh    = try(server.ssh.command, null)
+      kop_h  = local.kop_h[name]
+    }
+  }
+}
+
+output "total_kop_h" {
+  description = "What all servers cost now, disks included, kopecks per hour."
+  value       = sum(concat([0], values(local.kop_h)))
+}
+
+output "monthly_kop" {
+  description = "What they cost if nothing changes for a month of 730 hours, kopecks."
+  value       = sum(concat([0], values(local.kop_h))) * 730
+}

@@ -1,0 +1,10 @@
+terraform {
+  required_version = ">= 1.9" # of Terraform and of OpenTofu: a limit looks at several variables
+
+  required_providers {
+    gpurent = {
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package handbook_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// poolFolder is the module that other examples use.
+const poolFolder = "modules/gpu-pool"
+
+// declared are the blocks of one type in a file of the module, in its order.
+func declared(t *testing.T, file, blockType string) (source []byte, found []*hclsyntax.Block) {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", poolFolder, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, problems := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
+		if b.Type == blockType {
+			found = append(found, b)
+		}
+	}
+	return source, found
+}
+
+// The tables of the module's README are its variables and outputs, in their words.
+func TestPoolTablesAreTheModule(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", poolFolder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(source []byte, b *hclsyntax.Block, attribute, otherwise string) string {
+		a := b.Body.Attributes[attribute]
+		if a == nil {
+			return otherwise
+		}
+		return strings.Trim(string(a.Expr.Range().SliceBytes(source)), `"`)
+	}
+	inputs := "| name | type | default | |\n|---|---|---|---|\n"
+	source, variables := declared(t, "variables.tf", "variable")
+	for _, v := range variables {
+		kind, _, _ := strings.Cut(text(source, v, "type", ""), "({")
+		value := text(source, v, "default", "required")
+		inputs += fmt.Sprintf("| `%s` | %s | %s | %s |\n", v.Labels[0], kind, value, text(source, v, "description", "?"))
+	}
+	outputs := "| name | |\n|---|---|\n"
+	source, values := declared(t, "outputs.tf", "output")
+	for _, o := range values {
+		outputs += fmt.Sprintf("| `%s` | %s |\n", o.Labels[0], text(source, o, "description", "?"))
+	}
+	for _, table := range []string{inputs, outputs} {
+		if !strings.Contains(string(content), "\n\n"+table+"\n") {
+			t.Errorf("the README lacks this table:\n%s", table)
+		}
+	}
+	if len(variables) < 10 || len(values) < 3 {
+		t.Error("too few were found: this test looks in the wrong place")
+	}
+}
+
+// What the README tells users to run, is run: the module's own tests.
+func TestAccPoolTestsItself(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t)
+	root := t.TempDir()
+	for _, folder := range []string{poolFolder, exampleFolder} {
+		if err := os.CopyFS(filepath.Join(root, folder), os.DirFS(filepath.Join(acctest.Root(), "examples", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(root, poolFolder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippets := slices.DeleteFunc(blocks(t, string(content)), func(b block) bool { return b.language != "sh" })
+	if len(snippets) != 1 {
+		t.Fatalf("%d snippets of shell, want one", len(snippets))
+	}
+	installed := tr.installed(t)
+	installed["TF_CLI_CONFIG_FILE"] = tr.mirror(t)
+	said := script{
+		name: "the README", text: "set -e\n" + strings.ReplaceAll(snippets[0].text, "terraform ", tr.cli+" ") + tr.cli + " fmt -check -recursive\n",
+		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: tr.environ(installed),
+	}.must(t)
+	if want := "11 passed, 0 failed."; !strings.Contains(said, want) {
+		t.Errorf("it does not say %q:\n%s", want, said)
+	}
+}
