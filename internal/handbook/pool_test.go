@@ -10,8 +10,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // poolFolder is the module that other examples use.
@@ -20,7 +18,7 @@ const poolFolder = "modules/gpu-pool"
 // declared are the blocks of one type in a file of the module, in its order.
 func declared(t *testing.T, file, blockType string) (source []byte, found []*hclsyntax.Block) {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", poolFolder, file))
+	source, err := os.ReadFile(example(poolFolder, file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +36,7 @@ func declared(t *testing.T, file, blockType string) (source []byte, found []*hcl
 
 // The tables of the module's README are its variables and outputs, in their words.
 func TestPoolTablesAreTheModule(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", poolFolder, "README.md"))
+	content, err := os.ReadFile(example(poolFolder, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +75,7 @@ func TestAccPoolTestsItself(t *testing.T) {
 	tr := newTrial(t)
 	root := t.TempDir()
 	for _, folder := range []string{poolFolder, exampleFolder} {
-		if err := os.CopyFS(filepath.Join(root, folder), os.DirFS(filepath.Join(acctest.Root(), "examples", folder))); err != nil {
-			t.Fatal(err)
-		}
+		checkout(t, example(folder), filepath.Join(root, folder))
 	}
 	content, err := os.ReadFile(filepath.Join(root, poolFolder, "README.md"))
 	if err != nil {

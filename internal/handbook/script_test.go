@@ -27,7 +27,13 @@ const stepTimeout = 2 * time.Minute
 // run returns what the script printed, and its error.
 func (s script) run(t *testing.T) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), stepTimeout)
+	return s.runUntil(t.Context(), t)
+}
+
+// runUntil interrupts the script when the context ends: the first process alone, as a CI service does it.
+func (s script) runUntil(ctx context.Context, t *testing.T) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(file, []byte(s.text), 0o600); err != nil {
@@ -37,7 +43,7 @@ func (s script) run(t *testing.T) (string, error) {
 	command := exec.CommandContext(ctx, s.shell[0], append(slices.Clone(s.shell[1:]), file)...)
 	command.Dir, command.Env, command.Stdout, command.Stderr = s.folder, s.env, &output, &output
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 5 * time.Second
+	command.WaitDelay = 10 * time.Second
 	err := command.Run()
 	return output.String(), err
 }
@@ -52,13 +58,18 @@ func (s script) must(t *testing.T) string {
 	return output
 }
 
-// checkout is a fresh copy of the example as a user's repository.
-func checkout(t *testing.T, folder string) {
+// example is a file or folder of the examples.
+func example(path ...string) string {
+	return filepath.Join(append([]string{acctest.Root(), "examples"}, path...)...)
+}
+
+// checkout is a fresh copy of a folder as a user's repository.
+func checkout(t *testing.T, from, folder string) {
 	t.Helper()
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(acctest.Root(), "examples", exampleFolder))); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // What the guides and the example tell users to run, is run.
@@ -29,7 +27,7 @@ func TestAccTryWithoutSpending(t *testing.T) {
 func testTroubleFindsABadModule(t *testing.T, tr *trial) {
 	needs(t, "curl")
 	folder := filepath.Join(t.TempDir(), "repository")
-	checkout(t, folder)
+	checkout(t, example(exampleFolder), folder)
 	file := filepath.Join(folder, "module", "main.tf")
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -54,7 +52,7 @@ func testTroubleFindsABadModule(t *testing.T, tr *trial) {
 func testTryGuide(t *testing.T, tr *trial) {
 	folder := t.TempDir()
 	for _, name := range []string{"with-simulator.sh", "trouble.sh"} {
-		content, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", exampleFolder, name))
+		content, err := os.ReadFile(example(exampleFolder, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // shells are those of this machine that users' pipelines have as sh.
@@ -33,7 +31,7 @@ func shells(t *testing.T) map[string][]string {
 // withSimulator runs with-simulator.sh with a program as the provider. This test binary is one.
 func withSimulator(t *testing.T, program string, shell []string, arguments ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	line := append(append(shell[1:len(shell):len(shell)], filepath.Join(acctest.Root(), "examples", exampleFolder, "with-simulator.sh")), arguments...)
+	line := append(append(shell[1:len(shell):len(shell)], example(exampleFolder, "with-simulator.sh")), arguments...)
 	command := exec.CommandContext(t.Context(), shell[0], line...)
 	command.Env = append(os.Environ(), "GPURENT_PROVIDER="+program, asBinary+"=1")
 	var out, err bytes.Buffer

@@ -11,25 +11,19 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// scheduled is a workflow that the clock starts.
-type scheduled struct {
-	workflow    `yaml:",inline"`
-	Concurrency string
-}
-
 // aSetting is a value that the repository keeps for its workflows.
 var aSetting = regexp.MustCompile(`^\$\{\{ (?:secrets|vars)\.(\w+) \}\}$`)
 
 // workflow runs the steps of a workflow as GitHub would, once: a machine with the CLI and the repository.
 func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 	t.Helper()
-	var file scheduled
+	var file workflow
 	decoder := yaml.NewDecoder(bytes.NewReader([]byte(b.text)))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&file); err != nil {
 		t.Fatalf("line %d: %v", b.line, err)
 	}
-	if len(file.Jobs) != 1 || file.On["schedule"] == nil || file.Concurrency == "" {
+	if len(file.Jobs) != 1 || file.On["schedule"] == nil || file.Concurrency == nil {
 		t.Fatalf("line %d: this wants one job, a schedule, and one run at a time: %+v", b.line, file)
 	}
 	var text strings.Builder

@@ -1,0 +1,157 @@
+package handbook_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The two examples have the same configuration and the same scripts: what a reader has learned in one holds in the other.
+func TestCIExamplesAgree(t *testing.T) {
+	for _, name := range []string{"main.tf", "provider.tf", "ci/costs.jq", "ci/guard.sh"} {
+		var contents [2][]byte
+		for n, folder := range []string{ciGitHub, ciGitLab} {
+			content, err := os.ReadFile(example(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			contents[n] = content
+		}
+		if !bytes.Equal(contents[0], contents[1]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// costsOf is what costs.jq says of a plan with these changes of servers.
+func costsOf(t *testing.T, changes ...string) string {
+	t.Helper()
+	for n, change := range changes {
+		changes[n] = `{"address": "gpurent_instance.s` + string(rune('0'+n)) + `", "mode": "managed", "type": "gpurent_instance", "change": ` + change + `}`
+	}
+	folder := t.TempDir()
+	plan := `{"resource_changes": [` + strings.Join(changes, ",") + `,
+		{"address": "data.gpurent_balance.now", "mode": "data", "type": "gpurent_balance", "change": {"actions": ["read"]}}]}`
+	plan = strings.Replace(plan, "[,", "[", 1)
+	if err := os.WriteFile(filepath.Join(folder, "plan.json"), []byte(plan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return script{
+		name: "costs", text: "jq -r -f '" + example(ciGitHub, "ci", "costs.jq") + "' plan.json", folder: folder, shell: []string{"sh", "-e"}, env: os.Environ(),
+	}.must(t)
+}
+
+const (
+	aRunning  = `"status": "running", "type": "on_demand", "desired_state": "running", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
+	aStopped  = `"status": "stopped", "type": "on_demand", "desired_state": "stopped", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
+	anOutbid  = `"status": "outbid", "type": "interruptible", "desired_state": "running", "price": {"running_kop_h": 2000, "stopped_kop_h": 158}`
+	toRunning = `"desired_state": "running", "max_price_kop_h": 3000`
+)
+
+// What each kind of change costs, to the kopeck.
+func TestCICosts(t *testing.T) {
+	needs(t, "jq")
+	for name, test := range map[string]struct {
+		changes []string
+		want    []string
+	}{
+		"nothing": {nil, []string{"### No server changes", "| **an hour** | | **0,00 ₽** | **0,00 ₽** |", "<!-- reviewed:  -->"}},
+		"what stays": {
+			[]string{`{"actions": ["no-op"], "before": {` + aRunning + `}}`},
+			[]string{"### No server changes", "| 1 unchanged | | 48,14 ₽ | 48,14 ₽ |", "| **a month of 730 hours** | | **35 142,20 ₽** | **35 142,20 ₽** |"},
+		},
+		"a rental": {
+			[]string{`{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 123456789}}`},
+			[]string{"| rent | 0,00 ₽ | up to 1 234 567,89 ₽ |", "It adds up to 1 234 567,89 ₽ an hour", "counts with its cap"},
+		},
+		"a rental without a cap": {
+			[]string{`{"actions": ["create"], "before": null, "after": {}}`, `{"actions": ["no-op"], "before": {` + aRunning + `}}`},
+			[]string{"| rent | 0,00 ₽ | no cap |", "Servers without a cap are left out of the sums", "**48,14 ₽** | **up to 48,14 ₽** |"},
+		},
+		"an end": {
+			[]string{`{"actions": ["delete"], "before": {` + aRunning + `}}`, `{"actions": ["delete"], "before": {` + aStopped + `}}`},
+			[]string{"| destroy | 48,14 ₽ | 0,00 ₽ |", "| destroy | 1,58 ₽ | 0,00 ₽ |", "adds 0,00 ₽ an hour (0,00 ₽ a month) and removes 49,72 ₽ an hour (36 295,60 ₽ a month)."},
+		},
+		"a replacement": {
+			[]string{`{"actions": ["create", "delete"], "before": {` + aRunning + `}, "after": {"max_price_kop_h": 5000}}`},
+			[]string{"| destroy, rent anew | 48,14 ₽ | up to 50,00 ₽ |", "It adds up to 1,86 ₽ an hour"},
+		},
+		"one that is forgotten": {
+			[]string{`{"actions": ["forget"], "before": {` + aRunning + `}}`},
+			[]string{"| forget, **and pay on** | 48,14 ₽ | 48,14 ₽ |"},
+		},
+		"a stop": {
+			[]string{`{"actions": ["update"], "before": {` + aRunning + `}, "after": {"desired_state": "stopped"}}`},
+			[]string{"| stop | 48,14 ₽ | 1,58 ₽ |", "removes 46,56 ₽ an hour"},
+		},
+		"a start": {
+			[]string{`{"actions": ["update"], "before": {` + aStopped + `}, "after": {` + toRunning + `}}`},
+			[]string{"| start | 1,58 ₽ | 48,14 ₽ |", "It adds 46,56 ₽ an hour"},
+		},
+		"a bid": {
+			[]string{`{"actions": ["update"], "before": {` + anOutbid + `}, "after": {` + toRunning + `}}`},
+			[]string{"| start | 1,58 ₽ | up to 30,00 ₽ |"},
+		},
+		"no bid": {
+			[]string{`{"actions": ["update"], "before": {` + anOutbid + `}, "after": {"on_outbid": "keep", ` + toRunning + `}}`},
+			[]string{"| settings | 1,58 ₽ | 1,58 ₽ |"},
+		},
+		"a name": {
+			[]string{`{"actions": ["update"], "before": {` + aRunning + `}, "after": {` + toRunning + `}}`},
+			[]string{"| settings | 48,14 ₽ | 48,14 ₽ |", "adds 0,00 ₽"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := costsOf(t, test.changes...)
+			for _, want := range test.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("it does not say %q:\n%s", want, said)
+				}
+			}
+		})
+	}
+}
+
+// The guard lets through what the review has shown, and what needs none.
+func TestCIGuard(t *testing.T) {
+	needs(t, "jq", "base64", "comm")
+	const (
+		rent    = `{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 5000}}`
+		destroy = `{"actions": ["delete"], "before": {` + aRunning + `}}`
+		replace = `{"actions": ["delete", "create"], "before": {` + aRunning + `}, "after": {"max_price_kop_h": 5000}}`
+		start   = `{"actions": ["update"], "before": {` + aStopped + `}, "after": {` + toRunning + `}}`
+	)
+	for name, test := range map[string]struct {
+		planned, reviewed string
+		refused           string
+	}{
+		"as reviewed":                 {costsOf(t, rent, destroy), costsOf(t, rent, destroy), ""},
+		"less than reviewed":          {costsOf(t, rent), costsOf(t, rent, destroy), ""},
+		"with the lines of a service": {costsOf(t, rent), strings.ReplaceAll(costsOf(t, rent), "\n", "\r\n"), ""},
+		"a start":                     {costsOf(t, start), "", ""},
+		"no review":                   {costsOf(t, rent), "", "rent gpurent_instance.s0"},
+		"another server":              {costsOf(t, rent, rent), costsOf(t, rent), "rent gpurent_instance.s1"},
+		"a destruction as well":       {costsOf(t, replace), costsOf(t, rent), "replace gpurent_instance.s0"},
+		"a start became an end":       {costsOf(t, destroy), costsOf(t, start), "destroy gpurent_instance.s0"},
+		"costs that say nothing":      {"", "", "does not say what the plan does"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for shell, command := range shells(t) {
+				folder := t.TempDir()
+				for file, text := range map[string]string{"costs.md": test.planned, "reviewed.md": test.reviewed} {
+					if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				said, err := script{
+					text: "set -- costs.md reviewed.md\n. '" + example(ciGitHub, "ci", "guard.sh") + "'", folder: folder, shell: command, env: os.Environ(),
+				}.run(t)
+				if (err != nil) != (test.refused != "") || !strings.Contains(said, test.refused) {
+					t.Errorf("%s: it ended with %v and said %q, want %q", shell, err, said, test.refused)
+				}
+			}
+		})
+	}
+}

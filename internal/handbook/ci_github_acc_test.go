@@ -1,0 +1,265 @@
+package handbook_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const ciGitHub = "ci/github-actions"
+
+// githubWorld is a repository on GitHub, with the secrets that the README says to set.
+type githubWorld struct {
+	*ciWorld
+	api   *githubAPI
+	store *objectStore
+	runs  int
+}
+
+func newGitHubWorld(t *testing.T, tr *trial, options ...acctest.Option) *githubWorld {
+	t.Helper()
+	needs(t, "bash", "curl", "git", "jq")
+	return &githubWorld{ciWorld: newCIWorld(t, tr, ciGitHub, options...), api: newGitHubAPI(t), store: newObjectStore(t)}
+}
+
+// event is what starts a workflow.
+type event struct {
+	name string
+	pull int
+	// commit is the merged one, fork says that the pull request comes from elsewhere.
+	commit string
+	fork   bool
+}
+
+// start runs a workflow as GitHub would for an event. It returns what the steps of each job have printed, and the error of
+// the first job that fails.
+func (g *githubWorld) start(ctx context.Context, name string, e event) (map[string]map[string]string, error) {
+	g.t.Helper()
+	var file workflow
+	parseStrictly(g.t, filepath.Join(g.repository, ".github", "workflows", name), &file)
+	if _, ok := file.On[e.name]; !ok {
+		g.t.Fatalf("%s does not start on %s", name, e.name)
+	}
+	g.runs++
+	printed, failed := map[string]map[string]string{}, error(nil)
+	for _, id := range slices.Sorted(maps.Keys(file.Jobs)) {
+		job := file.Jobs[id]
+		r := newRunner(g.t, g.trial, g.repository, g.expressions(e, file, job), file, job)
+		if !r.holds(job.If) {
+			continue
+		}
+		maps.Copy(r.env, g.settings)
+		maps.Copy(r.env, map[string]string{
+			"TF": g.trial.cli, "GITHUB_API_URL": g.api.url, "GITHUB_SERVER_URL": "https://github.test", "GITHUB_REPOSITORY": aRepository,
+			"GITHUB_RUN_ID": fmt.Sprint(g.runs), "GITHUB_SHA": e.commit, "GITHUB_EVENT_NAME": e.name,
+		})
+		if r.env["LOCK_TIMEOUT"] != "" {
+			r.env["LOCK_TIMEOUT"] = "1s" // nobody here gives a lock back
+		}
+		err := r.run(ctx, job)
+		printed[id] = r.printed
+		g.keep(fmt.Sprintf("run %d, %s", g.runs, id), r.printed, r.workspace)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %w\n%v", id, err, r.printed)
+		}
+	}
+	return printed, failed
+}
+
+// expressions are what a job may refer to: a fork has no secrets, and the environment's take the place of the repository's.
+func (g *githubWorld) expressions(e event, file workflow, job workflowJob) map[string]string {
+	permissions := job.Permissions
+	if permissions == nil {
+		permissions = file.Permissions
+	}
+	known := map[string]string{
+		"github.token": g.api.token(permissions), "github.run_id": fmt.Sprint(g.runs), "github.event_name": e.name, "github.repository": aRepository,
+		"github.event.pull_request.head.repo.full_name": aRepository, "github.event.pull_request.number": fmt.Sprint(e.pull),
+		"vars.GPURENT_BASE_URL": g.service.BaseURL, "vars.STATE_URL": g.store.url,
+		"secrets.GPURENT_API_KEY": g.reader, "secrets.STATE_KEY_ID": storeReader, "secrets.STATE_KEY": storeReaderSecret,
+	}
+	if job.Environment == "production" {
+		maps.Copy(known, map[string]string{
+			"secrets.GPURENT_API_KEY": g.service.APIKey, "secrets.STATE_KEY_ID": storeWriter, "secrets.STATE_KEY": storeWriterSecret,
+		})
+	}
+	if e.fork {
+		known["github.event.pull_request.head.repo.full_name"] = "somebody/servers"
+		for _, name := range []string{"GPURENT_API_KEY", "STATE_KEY_ID", "STATE_KEY"} {
+			known["secrets."+name] = ""
+		}
+	}
+	return known
+}
+
+// must starts a workflow that succeeds, and returns what its jobs have printed, in one.
+func (g *githubWorld) must(name string, e event) string {
+	g.t.Helper()
+	printed, err := g.start(g.t.Context(), name, e)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return fmt.Sprint(printed)
+}
+
+// fails starts a workflow that fails with words that say why.
+func (g *githubWorld) fails(name string, e event, why string) {
+	g.t.Helper()
+	if _, err := g.start(g.t.Context(), name, e); err == nil || !strings.Contains(acctest.Words(err.Error()), why) {
+		g.t.Fatalf("%s ended with %v, want %q", name, err, why)
+	}
+}
+
+// A repository that somebody has taken over, for some days.
+func TestAccCIGitHub(t *testing.T) {
+	t.Parallel()
+	g := newGitHubWorld(t, newTrial(t))
+	byHand, night := event{name: "workflow_dispatch"}, event{name: "schedule"}
+
+	// A stranger's pull request is checked, without secrets. A colleague's is planned, and its comment updated.
+	g.api.chat(t, 1)
+	if printed, err := g.start(t.Context(), "plan.yml", event{name: "pull_request", pull: 1, fork: true}); err != nil || len(printed) != 1 || len(g.api.ours(1)) > 0 {
+		t.Fatalf("a fork got %v: %v", printed, err)
+	}
+	g.edit("main.tf", "size            = 1", "size            = 2")
+	g.must("plan.yml", event{name: "pull_request", pull: 1})
+	g.costs(1, 0, "180,00", "0,00")
+	g.edit("main.tf", "size            = 2", "size            = 1")
+	g.must("plan.yml", event{name: "pull_request", pull: 1})
+	g.costs(1, 0, "90,00", "0,00")
+
+	// What was merged is applied, once, by a key of the run's own. A push that no pull request has shown rents nothing.
+	g.fails("apply.yml", event{name: "push", commit: "unseen"}, "rent module.pool.gpurent_instance.server")
+	g.api.merged["first"] = 1
+	g.must("apply.yml", event{name: "push", commit: "first"})
+	server := onlyServer(t, g.service)
+	if rented := g.service.Requests(); slices.ContainsFunc(rented, func(r simulator.Request) bool {
+		return r.Method == http.MethodPost && r.Path == "/instances" && r.KeyID == g.service.OwnKeyID()
+	}) {
+		t.Error("the pipeline's own key has rented")
+	}
+	if said := g.must("apply.yml", event{name: "push", commit: "first"}); !strings.Contains(said, "No changes.") {
+		t.Errorf("a second apply changes something:\n%s", said)
+	}
+
+	// The next pull request knows what the server really costs.
+	g.edit("main.tf", "size            = 1", "size            = 1\n  desired_state   = \"stopped\"")
+	g.must("plan.yml", event{name: "pull_request", pull: 2})
+	g.costs(2, server.Price.RunningKopH, rub(server.Price.StoppedKopH), rub(server.Price.RunningKopH-server.Price.StoppedKopH))
+	g.edit("main.tf", "\n  desired_state   = \"stopped\"", "")
+
+	// Nights: nothing to say, a server that was outbid, the same again. Then an apply by hand, and the issue is closed.
+	g.must("drift.yml", night)
+	stopped := "stopped"
+	if err := g.service.SetInstance(server.ID, simulator.InstancePatch{Status: &stopped, DesiredState: &stopped}); err != nil {
+		t.Fatal(err)
+	}
+	g.fails("drift.yml", night, "exit status 2")
+	g.fails("drift.yml", night, "exit status 2")
+	if len(g.api.issues) != 1 || g.api.issues[0].State != "open" || !strings.Contains(g.api.issues[0].Body, "| start | "+rub(server.Price.StoppedKopH)+" ₽ | "+rub(server.Price.RunningKopH)+" ₽ |") {
+		t.Fatalf("issues %+v", g.api.issues)
+	}
+	g.must("apply.yml", byHand)
+	g.must("drift.yml", night)
+	if len(g.api.issues) != 1 || g.api.issues[0].State != "closed" || onlyServer(t, g.service).ID != server.ID {
+		t.Errorf("issues %+v, and the server was %s", g.api.issues, server.ID)
+	}
+
+	// A lock that a dead run has left.
+	g.store.put("/example-terraform-state/research.tfstate.tflock", []byte(`{"ID":"dead-run","Who":"runner"}`))
+	g.fails("apply.yml", byHand, "Error acquiring the state lock")
+	g.nothingLeaked(g.store.written(), storeReaderSecret, storeWriterSecret)
+}
+
+// costs holds what the one comment of a pull request says against what is true: what the servers cost now, kopecks per
+// hour, and in rubles what they may cost afterwards, how much of it is more, and how much goes.
+func (g *githubWorld) costs(pull int, now int64, later, removes string) {
+	g.t.Helper()
+	bodies := g.api.ours(pull)
+	if len(bodies) != 1 {
+		g.t.Fatalf("there are %d comments, want one: %q", len(bodies), bodies)
+	}
+	saysCosts(g.t, bodies[0], now, later, removes)
+}
+
+// A job that is cancelled while its server boots loses nothing, and the next run goes on with the same server.
+func TestAccCIGitHubCancelled(t *testing.T) {
+	t.Parallel()
+	g := newGitHubWorld(t, newTrial(t), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
+	byHand := event{name: "workflow_dispatch"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	g.onRent = func() {
+		// The request is answered first.
+		time.AfterFunc(500*time.Millisecond, cancel)
+	}
+	_, err := g.start(ctx, "apply.yml", byHand)
+	if err == nil || !strings.Contains(acctest.Words(err.Error()), "Interrupted while instance") {
+		t.Fatalf("it ended with %v", err)
+	}
+	server := onlyServer(t, g.service)
+	if names := g.store.names(); len(names) != 1 || !strings.HasSuffix(names[0], "research.tfstate") {
+		t.Errorf("the store has %v: want the state, and no lock", names)
+	}
+	if err := g.service.Left("api-keys", 2); err != nil {
+		t.Error(err)
+	}
+	g.service.Advance(time.Hour) // meanwhile it boots
+	if said := g.must("apply.yml", byHand); !strings.Contains(said, "0 added, 0 changed, 0 destroyed") || onlyServer(t, g.service).ID != server.ID {
+		t.Errorf("the next run did not go on with %s:\n%s", server.ID, said)
+	}
+}
+
+// What the README says to ask of a store tells one that locks from one that does not.
+func TestCIGitHubAsksTheStore(t *testing.T) {
+	needs(t, "bash", "curl")
+	content, err := os.ReadFile(example(ciGitHub, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippets := blocks(t, string(content))
+	if len(snippets) != 1 || snippets[0].language != "sh" {
+		t.Fatalf("snippets %v: want one, of shell", snippets)
+	}
+	store := newObjectStore(t)
+	printed := script{
+		name: "the README", text: snippets[0].text, folder: t.TempDir(), shell: []string{"bash", "-eu"},
+		env: append(os.Environ(), "NO_PROXY=127.0.0.1", "AWS_ENDPOINT_URL_S3="+store.url, "AWS_ACCESS_KEY_ID="+storeWriter, "AWS_SECRET_ACCESS_KEY="+storeWriterSecret),
+	}.must(t)
+	if printed != "200 412 " {
+		t.Errorf("it prints %q", printed)
+	}
+}
+
+// Actions are fixed to a commit, and say which version that is.
+func TestCIGitHubPinsActions(t *testing.T) {
+	uses := regexp.MustCompile(`(?m)uses: (.*)$`)
+	fixed := regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
+	found := 0
+	for _, name := range []string{"plan.yml", "apply.yml", "drift.yml"} {
+		content, err := os.ReadFile(example(ciGitHub, ".github", "workflows", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range uses.FindAllStringSubmatch(string(content), -1) {
+			found++
+			if !fixed.MatchString(action[1]) {
+				t.Errorf("%s: %s", name, action[1])
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("only %d actions were found: this test looks in the wrong place", found)
+	}
+}

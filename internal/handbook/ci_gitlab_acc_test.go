@@ -1,0 +1,143 @@
+package handbook_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const ciGitLab = "ci/gitlab"
+
+// gitlabWorld is a project on GitLab, with the variables that the README says to set.
+type gitlabWorld struct {
+	*ciWorld
+	api  *gitlabAPI
+	runs int
+	// lockTimeout is how long a job waits for the state.
+	lockTimeout string
+}
+
+// start runs a pipeline as GitLab would. It returns what each job has printed, and the error of the one that fails.
+func (g *gitlabWorld) start(source string, request int, commit string) (map[string]string, error) {
+	g.t.Helper()
+	r := newGitLabRunner(g.t, g.trial, g.repository, ".gitlab-ci.yml", map[string]string{`apk add --no-cache curl jq`: `command -v curl jq`})
+	g.runs++
+	branch := "main"
+	if request != 0 {
+		branch = "" // a pipeline of a merge request is of no branch
+	}
+	r.file.Variables["LOCK_TIMEOUT"] = g.lockTimeout
+	r.given = func(job gitlabJob) map[string]string {
+		all := map[string]string{
+			"CI_API_V4_URL": g.api.url, "CI_PROJECT_ID": "1", "CI_JOB_ID": fmt.Sprint(g.runs), "CI_JOB_URL": "https://gitlab.test/jobs/1",
+			"CI_JOB_TOKEN": developerToken, "CI_PIPELINE_SOURCE": source, "CI_DEFAULT_BRANCH": "main", "CI_COMMIT_BRANCH": branch,
+			"CI_COMMIT_SHA": commit, "CI_MERGE_REQUEST_IID": fmt.Sprint(request), "GITLAB_TOKEN": botToken,
+			"GPURENT_BASE_URL": g.service.BaseURL, "GPURENT_API_KEY": g.reader,
+		}
+		maps.Copy(all, g.settings)
+		if job.Environment == "production" { // its variables take the place of the others, and a Maintainer has merged
+			all["GPURENT_API_KEY"], all["CI_JOB_TOKEN"] = g.service.APIKey, maintainerToken
+		}
+		return all
+	}
+	if job := (gitlabJob{}); !r.has(r.file.Workflow.Rules, job) {
+		g.t.Fatalf("no pipeline starts on %s", source)
+	}
+	err := r.pipeline(g.t.Context())
+	if err != nil {
+		err = fmt.Errorf("%w\n%v", err, r.printed)
+	}
+	g.keep(fmt.Sprintf("pipeline %d", g.runs), r.printed, r.project)
+	return r.printed, err
+}
+
+// must runs a pipeline in which these jobs, and no others, succeed, and returns what they have printed.
+func (g *gitlabWorld) must(source string, request int, commit string, jobs ...string) string {
+	g.t.Helper()
+	printed, err := g.start(source, request, commit)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, job := range jobs {
+		if _, ran := printed[job]; !ran || len(printed) != len(jobs) {
+			g.t.Fatalf("a pipeline of %s ran %v, want %v", source, printed, jobs)
+		}
+	}
+	return fmt.Sprint(printed)
+}
+
+// fails runs a pipeline that fails with words that say why.
+func (g *gitlabWorld) fails(source, commit, why string) {
+	g.t.Helper()
+	if _, err := g.start(source, 0, commit); err == nil || !strings.Contains(acctest.Words(err.Error()), why) {
+		g.t.Fatalf("a pipeline of %s ended with %v, want %q", source, err, why)
+	}
+}
+
+// costs holds the one note of a merge request against what is true.
+func (g *gitlabWorld) costs(request int, now int64, later, removes string) {
+	g.t.Helper()
+	bodies := g.api.ours(request)
+	if len(bodies) != 1 {
+		g.t.Fatalf("there are %d notes, want one: %q", len(bodies), bodies)
+	}
+	saysCosts(g.t, bodies[0], now, later, removes)
+}
+
+// A project that somebody has taken over, for some days.
+func TestAccCIGitLab(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t)
+	needs(t, "curl", "git", "jq")
+	g := &gitlabWorld{ciWorld: newCIWorld(t, tr, ciGitLab), api: newGitLabAPI(t), lockTimeout: "1s"}
+
+	// A merge request is planned, and its note updated; others have written there, one of them as if he were us.
+	for n := range 120 {
+		g.api.add("1", 99, fmt.Sprintf("remark %d", n))
+	}
+	g.api.add("1", 99, "<!-- gpurent costs -->\nfor nothing")
+	g.edit("main.tf", "size            = 1", "size            = 2")
+	g.must("merge_request_event", 1, "", "check", "plan")
+	g.costs(1, 0, "180,00", "0,00")
+	g.edit("main.tf", "size            = 2", "size            = 1")
+	g.must("merge_request_event", 1, "", "check", "plan")
+	g.costs(1, 0, "90,00", "0,00")
+
+	// What no merge request has shown is not rented by a push; what was merged is applied once.
+	g.fails("push", "unseen", "rent module.pool.gpurent_instance.server")
+	g.api.merged["first"] = 1
+	g.must("push", 0, "first", "apply")
+	server := onlyServer(t, g.service)
+	if said := g.must("push", 0, "first", "apply"); !strings.Contains(said, "No changes.") {
+		t.Errorf("a second apply changes something:\n%s", said)
+	}
+
+	// The next merge request knows what the server really costs.
+	g.edit("main.tf", "size            = 1", "size            = 1\n  desired_state   = \"stopped\"")
+	g.must("merge_request_event", 2, "", "check", "plan")
+	g.costs(2, server.Price.RunningKopH, rub(server.Price.StoppedKopH), rub(server.Price.RunningKopH-server.Price.StoppedKopH))
+	g.edit("main.tf", "\n  desired_state   = \"stopped\"", "")
+
+	// Nights: nothing, then the money ran out. By hand it is put right, once another run gives the state back.
+	g.must("schedule", 0, "", "drift")
+	stopped, reason := "stopped", "low_balance"
+	if err := g.service.SetInstance(server.ID, simulator.InstancePatch{Status: &stopped, DesiredState: &stopped, StopReason: &reason}); err != nil {
+		t.Fatal(err)
+	}
+	g.fails("schedule", "", "exit status 2")
+	g.api.hold([]byte(`{"ID":"another-run"}`))
+	g.fails("web", "", "Error acquiring the state lock")
+	g.lockTimeout = "1m"
+	time.AfterFunc(2*time.Second, func() { g.api.hold(nil) })
+	g.must("web", 0, "", "apply")
+	g.must("schedule", 0, "", "drift")
+	if got := onlyServer(t, g.service); got.ID != server.ID || got.Status != "running" {
+		t.Errorf("server %+v, want %s, running", got, server.ID)
+	}
+	g.nothingLeaked(g.api.everWritten(), developerToken, maintainerToken, botToken)
+}
