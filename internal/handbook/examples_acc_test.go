@@ -26,8 +26,12 @@ var stories = map[string]func(*life){
 
 // testedElsewhere are the other folders with a configuration, and the test that runs it.
 var testedElsewhere = map[string]string{
-	"try-without-spending":        "TestAccTryWithoutSpending",
-	"try-without-spending/module": "TestAccTryWithoutSpending",
+	"try-without-spending":           "TestAccTryWithoutSpending",
+	"try-without-spending/module":    "TestAccTryWithoutSpending",
+	"modules/gpu-pool":               "TestAccPoolTestsItself",
+	"modules/gpu-pool/tests/account": "TestAccPoolTestsItself",
+	"ci/github-actions":              "TestAccCIGitHub",
+	"ci/gitlab":                      "TestAccCIGitLab",
 }
 
 // Each example is valid, does what its README says, and leaves nothing behind.
