@@ -6,7 +6,8 @@
 //	acceptance [PACKAGE... [FLAG...]]
 //
 // Packages, as "./folder", are tested alone, and flags are handed to go test: the
-// long runs are made so.
+// long runs are made so. GPURENT_TEST_CLI=terraform, or tofu, tests with that one
+// alone, as PATH has it.
 package main
 
 import (

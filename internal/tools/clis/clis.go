@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 )
 
@@ -19,6 +20,11 @@ const (
 	terraform = "terraform"
 	tofu      = "tofu"
 )
+
+// chosen is the variable that names the one CLI to test with, "terraform" or
+// "tofu". That one must be on PATH: a test of many versions, one after the other,
+// must not end up with a version of our own.
+const chosen = "GPURENT_TEST_CLI"
 
 // openTofuHost is how OpenTofu completes the provider's address. The acceptance
 // tests' library assumes Terraform's own host, with which OpenTofu finds no
@@ -47,9 +53,13 @@ func (c CLI) ProviderHost() string {
 // String is the name and version, for people.
 func (c CLI) String() string { return c.Name + " " + c.Version }
 
-// All are the CLIs to test with: every one on PATH, and OpenTofu built from
-// source where PATH has none. What a build has to say goes to progress.
+// All are the CLIs to test with: the one that GPURENT_TEST_CLI names, else every
+// one on PATH, and OpenTofu built from source where PATH has none. What a build
+// has to say goes to progress.
 func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
+	if name := os.Getenv(chosen); name != "" {
+		return only(ctx, name)
+	}
 	var found []CLI
 	for _, name := range []string{terraform, tofu} {
 		cli, err := onPath(ctx, name)
@@ -77,6 +87,17 @@ func One(ctx context.Context, progress io.Writer) (CLI, error) {
 		}
 	}
 	return built(ctx, progress)
+}
+
+func only(ctx context.Context, name string) ([]CLI, error) {
+	if name != terraform && name != tofu {
+		return nil, fmt.Errorf("%s is %q, not %q or %q", chosen, name, terraform, tofu)
+	}
+	cli, err := onPath(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chosen, err)
+	}
+	return []CLI{cli}, nil
 }
 
 func onPath(ctx context.Context, name string) (CLI, error) {

@@ -70,10 +70,14 @@ func TestCLIsOnPath(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		programs []string
+		chosen   string
 		all, one string
 	}{
-		"both":      {programs: []string{"tofu", "terraform"}, all: "terraform 1.2.3, tofu 1.2.3", one: "terraform 1.2.3"},
-		"tofu only": {programs: []string{"tofu"}, all: "tofu 1.2.3", one: "tofu 1.2.3"},
+		"both":                      {programs: []string{"tofu", "terraform"}, all: "terraform 1.2.3, tofu 1.2.3", one: "terraform 1.2.3"},
+		"tofu only":                 {programs: []string{"tofu"}, all: "tofu 1.2.3", one: "tofu 1.2.3"},
+		"both, and Terraform asked": {programs: []string{"tofu", "terraform"}, chosen: "terraform", all: "terraform 1.2.3", one: "terraform 1.2.3"},
+		"both, and OpenTofu asked":  {programs: []string{"tofu", "terraform"}, chosen: "tofu", all: "tofu 1.2.3", one: "terraform 1.2.3"},
+		"Terraform alone and asked": {programs: []string{"terraform"}, chosen: "terraform", all: "terraform 1.2.3", one: "terraform 1.2.3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -81,6 +85,7 @@ func TestCLIsOnPath(t *testing.T) {
 				standIn(t, folder, program, `echo '{"terraform_version":"1.2.3"}'`)
 			}
 			t.Setenv("PATH", folder)
+			t.Setenv(chosen, test.chosen)
 			all, err := All(t.Context(), io.Discard)
 			if err != nil {
 				t.Fatal(err)
@@ -100,6 +105,17 @@ func TestCLIsOnPath(t *testing.T) {
 	}
 }
 
+// A matrix of versions must not quietly test another one, or build its own.
+func TestChosenCLIMustBeOnPath(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for name, complaint := range map[string]string{"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\""} {
+		t.Setenv(chosen, name)
+		if found, err := All(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), complaint) {
+			t.Errorf("%s: %v and %v, want an error with %q", name, found, err, complaint)
+		}
+	}
+}
+
 // A CLI that does not work is an error that names it, not a reason to test less.
 func TestBrokenCLIOnPath(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -108,6 +124,7 @@ func TestBrokenCLIOnPath(t *testing.T) {
 	folder := t.TempDir()
 	standIn(t, folder, "terraform", "echo no version is configured >&2; exit 1")
 	t.Setenv("PATH", folder)
+	t.Setenv(chosen, "")
 	for name, find := range map[string]func() error{
 		"All": func() error { _, err := All(t.Context(), io.Discard); return err },
 		"One": func() error { _, err := One(t.Context(), io.Discard); return err },
