@@ -89,15 +89,18 @@ func One(ctx context.Context, progress io.Writer) (CLI, error) {
 	return built(ctx, progress)
 }
 
-func only(ctx context.Context, name string) ([]CLI, error) {
-	if name != terraform && name != tofu {
-		return nil, fmt.Errorf("%s is %q, not %q or %q", chosen, name, terraform, tofu)
+func only(ctx context.Context, asked string) ([]CLI, error) {
+	for _, name := range []string{terraform, tofu} {
+		if name != asked {
+			continue
+		}
+		cli, err := onPath(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", chosen, err)
+		}
+		return []CLI{cli}, nil
 	}
-	cli, err := onPath(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", chosen, err)
-	}
-	return []CLI{cli}, nil
+	return nil, fmt.Errorf("%s is %q, not %q or %q", chosen, asked, terraform, tofu)
 }
 
 func onPath(ctx context.Context, name string) (CLI, error) {

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	yaml "github.com/oasdiff/yaml3"
+)
+
+const (
+	// toolModule names the GoReleaser to use. It is a module of its own because
+	// its dependencies are hundreds.
+	toolModule = "internal/tools/release/go.mod"
+	// home is where GoReleaser, which insists on a remote, believes the source to
+	// be. Nothing is ever fetched from it or sent there.
+	home = "https://github.com/gpurent/terraform-provider-gpurent.git"
+
+	folderMode = 0o755
+	fileMode   = 0o644
+)
+
+// stage is where releases are rehearsed.
+type stage struct {
+	root string // the module's folder
+	work string // a folder of our own that is removed in the end
+	out  io.Writer
+}
+
+// check lets GoReleaser read its configuration, in a repository that has nothing
+// but a remote: a clone at hand may have none.
+func (s stage) check(ctx context.Context) error {
+	for _, arguments := range [][]string{{"init", "--quiet", s.work}, {"-C", s.work, "remote", "add", "origin", home}} {
+		if err := s.command(ctx, s.root, "git", arguments...).Run(); err != nil {
+			return fmt.Errorf("git %s: %w", strings.Join(arguments, " "), err)
+		}
+	}
+	return s.goreleaser(ctx, s.work, nil, "check", filepath.Join(s.root, configFile))
+}
+
+// snapshot makes dist/ of the last commit, for all platforms.
+func (s stage) snapshot(ctx context.Context) error {
+	dist := filepath.Join(s.root, "dist")
+	if err := s.release(ctx, "snapshot", dist, nil, nil); err != nil {
+		return err
+	}
+	return s.verify(dist, unsigned)
+}
+
+// reproducible releases the last commit for this platform in two folders, under
+// two time zones, and compares the lists of checksums: in them is everything that
+// a registry and its users get.
+func (s stage) reproducible(ctx context.Context) error {
+	platform := []string{runtime.GOOS + "_" + runtime.GOARCH}
+	var lists [2]string
+	for n, zone := range []string{"UTC", "Asia/Vladivostok"} {
+		place := path.Join(strings.Repeat("deeper/", n), fmt.Sprintf("place-%d", n+1))
+		dist := filepath.Join(s.work, fmt.Sprintf("dist-%d", n+1))
+		if err := s.release(ctx, place, dist, platform, []string{"TZ=" + zone}); err != nil {
+			return err
+		}
+		list, err := checksums(os.DirFS(dist))
+		if err != nil {
+			return err
+		}
+		lists[n] = list.text
+	}
+	if lists[0] != lists[1] {
+		return fmt.Errorf("two builds of one commit differ:\n%s\n%s", lists[0], lists[1])
+	}
+	_, err := fmt.Fprintf(s.out, "Two builds of one commit are equal to the byte:\n%s", lists[0])
+	return err
+}
+
+// release has GoReleaser build and pack the last commit in a clone of its own,
+// for the given targets or for all.
+func (s stage) release(ctx context.Context, place, dist string, targets, env []string) error {
+	clone := filepath.Join(s.work, filepath.FromSlash(place))
+	if err := s.clone(ctx, clone); err != nil {
+		return err
+	}
+	config := clone + ".yml"
+	if err := s.configure(config, dist, targets); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := s.goreleaser(ctx, clone, env, "release", "--config", config, "--snapshot", "--clean", "--skip=sign,sbom"); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, "built and packed in %.0f seconds\n", time.Since(begin).Seconds())
+	return err
+}
+
+// clone is what a release starts from: a fresh clone of what is committed.
+func (s stage) clone(ctx context.Context, folder string) error {
+	status := s.command(ctx, s.root, "git", "status", "--porcelain")
+	status.Stdout = nil
+	changed, err := status.Output()
+	if err != nil {
+		return fmt.Errorf("git status: %w", err)
+	}
+	if len(changed) > 0 {
+		if _, err := fmt.Fprintln(s.out, "Some changes are not committed: they are left out."); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), folderMode); err != nil {
+		return err
+	}
+	if err := s.command(ctx, s.root, "git", "clone", "--quiet", s.root, folder).Run(); err != nil {
+		return fmt.Errorf("git clone: %w", err)
+	}
+	return s.command(ctx, folder, "git", "remote", "set-url", "origin", home).Run()
+}
+
+// configure writes the configuration again with a folder for the result and, for
+// a rehearsal that shall take no longer than needed, fewer targets.
+func (s stage) configure(file, dist string, targets []string) error {
+	content, err := os.ReadFile(filepath.Join(s.root, configFile))
+	if err != nil {
+		return err
+	}
+	config := map[string]any{}
+	if err := yaml.Unmarshal(content, &config); err != nil {
+		return fmt.Errorf("%s: %w", configFile, err)
+	}
+	config["dist"] = dist
+	if len(targets) > 0 {
+		builds, ok := config["builds"].([]any)
+		if !ok || len(builds) != 1 {
+			return errors.New(configFile + " has not exactly one build")
+		}
+		build, ok := builds[0].(map[string]any)
+		if !ok {
+			return errors.New(configFile + ": the build is no mapping")
+		}
+		build["targets"] = targets
+	}
+	if content, err = yaml.Marshal(config); err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, fileMode)
+}
+
+// goreleaser runs the GoReleaser that the tool module names. It is asked for by
+// path because it must run elsewhere, and so that it is built once.
+func (s stage) goreleaser(ctx context.Context, folder string, env []string, arguments ...string) error {
+	find := s.command(ctx, s.root, "go", "tool", "-modfile="+filepath.FromSlash(toolModule), "-n", "goreleaser")
+	find.Stdout = nil
+	program, err := find.Output()
+	if err != nil {
+		return fmt.Errorf("building GoReleaser: %w", err)
+	}
+	cmd := s.command(ctx, folder, strings.TrimSpace(string(program)), arguments...)
+	cmd.Env = append(os.Environ(), env...)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("goreleaser %s: %w", arguments[0], err)
+	}
+	return nil
+}
+
+func (s stage) command(ctx context.Context, folder, name string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // every argument is ours
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, s.out, os.Stderr
+	cmd.WaitDelay = time.Second
+	return cmd
+}
