@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -245,7 +246,7 @@ func TestExponentialBackoff(t *testing.T) {
 			}
 		}
 	}
-	if pause := exponentialBackoff(1 << 40); pause > 30*time.Second {
+	if pause := exponentialBackoff(math.MaxInt); pause > 30*time.Second {
 		t.Error(strconv.Quote(pause.String()))
 	}
 }
