@@ -55,6 +55,31 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 	}
 }
 
+// The checksums of a release are signed with the key that registries know, and for those who have no key of ours.
+func TestReleasesAreSigned(t *testing.T) {
+	var config struct {
+		Signs []struct {
+			ID, Cmd, Artifacts string
+			Args               []string
+		}
+		Checksum struct{ Algorithm string }
+	}
+	parse(t, ".goreleaser.yml", &config)
+	if config.Checksum.Algorithm != "sha256" {
+		t.Errorf("the checksums are %s", config.Checksum.Algorithm)
+	}
+	how := map[string]string{}
+	for _, sign := range config.Signs {
+		if sign.Artifacts != "checksum" {
+			t.Errorf("%s signs %s", sign.ID, sign.Artifacts)
+		}
+		how[sign.ID] = sign.Cmd + " " + strings.Join(sign.Args, " ")
+	}
+	if len(how) != 2 || !strings.Contains(how["registries"], "--detach-sign") || !strings.HasPrefix(how["sigstore"], "cosign sign-blob ") {
+		t.Errorf("a release is signed so: %q", how)
+	}
+}
+
 // matrix are the versions of a CLI that the tests run with.
 type matrix struct {
 	Jobs struct {

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	yaml "github.com/oasdiff/yaml3"
 )
 
 // list asks go list about everything in the binary for a system.
@@ -67,35 +66,6 @@ func TestModulesAreWhatTheyAreCalled(t *testing.T) {
 		}
 		if _, err := os.Stat(strings.TrimSuffix(file, "mod") + "sum"); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-// A release is built without C and without the paths of a machine, and its checksums are signed.
-func TestReleasesAreSigned(t *testing.T) {
-	content, err := os.ReadFile("../.goreleaser.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var release struct {
-		Builds []struct {
-			Env, Flags []string
-		}
-		Signs []struct {
-			Artifacts string
-			Args      []string
-		}
-		Checksum struct{ Algorithm string }
-	}
-	if err := yaml.Unmarshal(content, &release); err != nil {
-		t.Fatal(err)
-	}
-	if len(release.Builds) == 0 || len(release.Signs) != 1 || release.Signs[0].Artifacts != "checksum" || !slices.Contains(release.Signs[0].Args, "--detach-sign") || release.Checksum.Algorithm != "sha256" {
-		t.Errorf("%+v", release)
-	}
-	for _, build := range release.Builds {
-		if !slices.Contains(build.Env, "CGO_ENABLED=0") || !slices.Contains(build.Flags, "-trimpath") {
-			t.Errorf("%+v", build)
 		}
 	}
 }

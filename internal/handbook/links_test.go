@@ -30,7 +30,7 @@ var (
 // outside are the hosts that pages may send a reader to. Nothing here can tell whether they still have what is looked
 // for, so they are few, and none of ours.
 var outside = []string{
-	"developer.hashicorp.com", "docs.github.com", "docs.gitlab.com", "docs.ray.io", "docs.sigstore.dev", "go.dev", "keepachangelog.com",
+	"cli.github.com", "developer.hashicorp.com", "docs.github.com", "docs.gitlab.com", "docs.ray.io", "docs.sigstore.dev", "go.dev", "keepachangelog.com",
 	"opentofu.org", "reproducible-builds.org", "semver.org", "slsa.dev", "www.terraform.io", "github.com",
 }
 
