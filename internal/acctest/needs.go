@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -58,3 +59,13 @@ func (c CLIVersion) Has(oldest string) bool {
 }
 
 func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
+
+// OwnShare says whether the n-th of what several CLIs share falls to this one. A CLI
+// that is tested alone has all.
+func OwnShare(n int) bool {
+	var share, of int
+	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil {
+		return true
+	}
+	return n%of == share%of
+}

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("chaos.seeds", 2, "how many walks to take")
+	seeds = flag.Int("chaos.seeds", 1, "how many walks to take")
 	only  = flag.Uint64("chaos.seed", 0, "the one walk to take; 0 takes all")
 )
 

@@ -5,7 +5,6 @@ package crash
 import (
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,9 +12,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-var every = flag.Int("crash.every", 30, "try every `n`-th request of the apply; 1 tries all")
+var every = flag.Int("crash.every", 60, "try every `n`-th request of the apply; 1 tries all")
 
 // table is a configuration, what happens to its apply, and what must hold after.
 type table struct {
@@ -112,16 +113,6 @@ func (s *sweep) feed() {
 	}
 }
 
-// ownShare says whether the n-th of what several CLIs share falls to this one. A CLI
-// that is tested alone has all.
-func ownShare(n int) bool {
-	var share, of int
-	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil {
-		return true
-	}
-	return n%of == share%of
-}
-
 // sampled spreads the sample. One that is wider than the apply takes a part of the
 // kinds only, and with other CLIs the rest. Every other kind meets one of the rentals, where
 // most is at stake, the rest meet requests all over the apply; and from there
@@ -131,9 +122,9 @@ func ownShare(n int) bool {
 // CLI hears nothing of: the CLIs share those.
 func (s *sweep) sampled(k, number int) bool {
 	if *every == 1 {
-		return !s.kinds[k].unheard || ownShare(k+number)
+		return !s.kinds[k].unheard || acctest.OwnShare(k+number)
 	}
-	if *every > len(s.requests) && !ownShare(k) {
+	if *every > len(s.requests) && !acctest.OwnShare(k) {
 		return false
 	}
 	anchor := 1 + 5*k%len(s.requests)

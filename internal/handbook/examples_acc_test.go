@@ -165,7 +165,7 @@ func (l *life) follow(snippets []block) {
 		case "sh":
 			output.Reset()
 			like := l.Command(l.t.Context(), &output)
-			command := exec.CommandContext(l.t.Context(), "bash", "--noprofile", "--norc", "-euc", strings.ReplaceAll(b.text, "terraform ", l.cli+" "))
+			command := exec.CommandContext(l.t.Context(), "bash", "--noprofile", "--norc", "-euc", typed(l.cli, b.text))
 			command.Dir, command.Env, command.Stdout, command.Stderr = like.Dir, like.Env, &output, &output
 			if err := command.Run(); err != nil {
 				l.t.Fatalf("line %d: %v\n%s\n%s", b.line, err, b.text, &output)

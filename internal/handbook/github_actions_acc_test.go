@@ -43,6 +43,7 @@ func archive(t *testing.T, program, version string) string {
 }
 
 func testGitHubActions(t *testing.T, tr *trial) {
+	shared(t, 2)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for GitHub's Linux machines with amd64")
 	}

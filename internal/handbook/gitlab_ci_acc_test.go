@@ -10,6 +10,7 @@ import (
 )
 
 func testGitLabCI(t *testing.T, tr *trial) {
+	shared(t, 1)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for Linux machines with amd64")
 	}

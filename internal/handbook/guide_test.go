@@ -136,7 +136,7 @@ func (g *guideRun) follow(t *testing.T, guide string) {
 	for _, b := range append(g.before, blocks(t, guide)...) {
 		b.text = g.elsewhere(t, b.text)
 		if b.language == "sh" && g.cli != "" {
-			b.text = strings.ReplaceAll(b.text, "terraform ", g.cli+" ")
+			b.text = typed(g.cli, b.text)
 		}
 		g.take(t, b)
 	}

@@ -88,7 +88,7 @@ func TestAccPoolTestsItself(t *testing.T) {
 	installed := tr.installed(t)
 	installed["TF_CLI_CONFIG_FILE"] = tr.mirror(t)
 	said := script{
-		name: "the README", text: "set -e\n" + strings.ReplaceAll(snippets[0].text, "terraform ", tr.cli+" ") + tr.cli + " fmt -check -recursive\n",
+		name: "the README", text: "set -e\n" + typed(tr.cli, snippets[0].text) + tr.cli + " fmt -check -recursive\n",
 		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: tr.environ(installed),
 	}.must(t)
 	if want := "11 passed, 0 failed."; !strings.Contains(said, want) {

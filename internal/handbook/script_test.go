@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,3 +86,9 @@ func expect(t *testing.T, printed map[string]string, want map[string]string) {
 }
 
 var uncoloured = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[31m", "", "\x1b[90m", "")
+
+// aCall is where a command names the CLI: "terraform" before a brace begins a block.
+var aCall = regexp.MustCompile(`\bterraform ([^{])`)
+
+// typed is what a reader types who has the CLI: with OpenTofu, tofu.
+func typed(cli, text string) string { return aCall.ReplaceAllString(text, cli+" $1") }

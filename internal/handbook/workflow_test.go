@@ -43,7 +43,7 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 				continue
 			}
 			step := g.file(n, fmt.Sprintf("step%d", at))
-			if err := os.WriteFile(step, []byte(strings.ReplaceAll(s.Run, "terraform ", g.cli+" ")), 0o600); err != nil {
+			if err := os.WriteFile(step, []byte(typed(g.cli, s.Run)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&text, "bash -e %q </dev/null\n", step)
