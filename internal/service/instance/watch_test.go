@@ -189,7 +189,8 @@ func TestWatcherWakesForTheImpatient(t *testing.T) {
 // bootService is a service whose servers boot in a time, and whose answers can be held
 // back.
 type bootService struct {
-	boot time.Duration
+	boot    time.Duration
+	latency time.Duration // of every answer
 
 	mu      sync.Mutex
 	began   map[string]time.Time
@@ -198,7 +199,7 @@ type bootService struct {
 }
 
 func (s *bootService) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(time.Until(s.blocked))
+	time.Sleep(max(time.Until(s.blocked), 0) + s.latency)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
@@ -290,7 +291,8 @@ func TestWatcherLearnsNothingFromALateLook(t *testing.T) {
 // Many that are about to be changed are looked at once, wave after wave.
 func TestWatcherLooksOnceBeforeChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &bootService{began: map[string]time.Time{}}
+		// A request takes time: who comes meanwhile waits for the next one.
+		s := &bootService{began: map[string]time.Time{}, latency: 50 * time.Millisecond}
 		for n := range 40 {
 			s.began[fmt.Sprint(n)] = time.Now()
 		}
