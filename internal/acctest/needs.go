@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,6 +60,18 @@ func (c CLIVersion) Has(oldest string) bool {
 }
 
 func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
+
+// whole is for long runs: make test has each CLI take its share.
+var whole = flag.Bool("acctest.whole", false, "have each CLI do all of what the CLIs that are tested in turn would share")
+
+// Shared skips the n-th of what the CLIs share, unless it falls to this one. What they
+// share is about the shell, the service or the client more than about the CLI.
+func Shared(t testing.TB, n int) {
+	t.Helper()
+	if !*whole && !OwnShare(n) {
+		t.Skip("another CLI does this in the same run; make soak has each of them do it")
+	}
+}
 
 // OwnShare says whether the n-th of what several CLIs share falls to this one. A CLI
 // that is tested alone has all.

@@ -91,7 +91,7 @@ func (g *gitlabWorld) costs(request int, now int64, later, removes string) {
 
 // A project that somebody has taken over, for some days.
 func TestAccCIGitLab(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	t.Parallel()
 	tr := newTrial(t)
 	needs(t, "curl", "git", "jq")

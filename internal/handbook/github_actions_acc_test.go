@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // fakeDownload stands in for the step that fetches a release.
@@ -43,7 +45,7 @@ func archive(t *testing.T, program, version string) string {
 }
 
 func testGitHubActions(t *testing.T, tr *trial) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for GitHub's Linux machines with amd64")
 	}

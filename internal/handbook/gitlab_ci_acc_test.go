@@ -7,10 +7,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 func testGitLabCI(t *testing.T, tr *trial) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for Linux machines with amd64")
 	}

@@ -10,7 +10,7 @@ import (
 
 // The first page works as it is, for whoever has the program.
 func TestAccIndex(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	t.Parallel()
 	tr := newTrial(t)
 	installed := tr.installed(t)
@@ -22,45 +22,45 @@ func TestAccIndex(t *testing.T) {
 
 // The market moves as the guide says, and what it says is rented, is.
 func TestAccPickingOffers(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	followTrial(t, "picking-offers.md")
 }
 
 // What the guide says about interruptible servers, happens.
 func TestAccInterruptibleGuide(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	followTrial(t, "interruptible-servers.md")
 }
 
 // What the guide says about money, is so to the kopeck, and what it says to do helps.
 func TestAccCostGuide(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	followTrial(t, "cost-control.md")
 }
 
 // Runs are killed, cancelled and too slow as the guide says, and what it says to do heals them. Its simulator is one of
 // its own, because servers must boot slowly enough to be caught at it.
 func TestAccCrashSafePipelines(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	followAlone(t, "crash-safe-pipelines.md")
 }
 
 // Several states, runs at the same time, a limit that is spent and a lock that is held: as the guide says. Its simulator
 // is one of its own, because in that of the other guides a minute is too short to be waited for.
 func TestAccAtScaleGuide(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	followAlone(t, "at-scale.md")
 }
 
 // Keys are where the guide says, and nowhere else.
 func TestAccSecretsGuide(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	followTrial(t, "secrets.md")
 }
 
 // Who has nothing but the program gets to a server, and what the first guide shows, is shown.
 func TestAccGettingStarted(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	t.Parallel()
 	tr := newTrial(t)
 	// It says itself how the provider is found.
@@ -70,20 +70,20 @@ func TestAccGettingStarted(t *testing.T) {
 // Logins, keys and scopes are as the guide says. Its simulators have the pace of the service: at that of the other guides
 // a code expires before anybody can approve it.
 func TestAccAuthenticationGuide(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	followAlone(t, "authentication.md")
 }
 
 // What is there already comes under Terraform, moves, and leaves it, unharmed.
 func TestAccMigratingGuide(t *testing.T) {
-	shared(t, 1)
+	acctest.Shared(t, 1)
 	followTrial(t, "migrating-by-import.md")
 }
 
 // Keys are missing and wrong, an answer is lost, the money is out: the provider says what the guide shows, and what it says
 // to do helps. All is stopped and destroyed in it, so that its simulator is one of its own.
 func TestAccTroubleshooting(t *testing.T) {
-	shared(t, 2)
+	acctest.Shared(t, 2)
 	followAlone(t, "troubleshooting.md")
 }
 

@@ -1,7 +1,6 @@
 package handbook_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -27,18 +26,6 @@ type trial struct {
 	program, bin string
 	// home is the reader's own; "" leaves that of whoever runs the test.
 	home string
-}
-
-// whole is for long runs: make test has each guide followed once.
-var whole = flag.Bool("handbook.whole", false, "have each CLI follow every guide; else the CLIs that are tested in turn share them")
-
-// shared skips the n-th of what the CLIs share, unless it falls to this one. What readers do in a guide is mostly done by
-// the shell and the service; the examples, which are about the CLI, are not shared.
-func shared(t *testing.T, n int) {
-	t.Helper()
-	if !*whole && !acctest.OwnShare(n) {
-		t.Skip("another CLI does this in the same run; make soak has each of them do it")
-	}
 }
 
 func newTrial(t *testing.T) *trial {
