@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -24,6 +25,10 @@ const tests = "^TestAcc[A-Z]"
 
 // measured are the flags with which everything of ours counts what is executed.
 var measured = []string{"-cover", "-coverpkg=./..."}
+
+// driven are the packages whose acceptance tests are counted. What guides and long
+// runs do besides is the same once more.
+var driven = []string{"./internal/cli", "./internal/provider", "./internal/service/..."}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -57,14 +62,14 @@ func run(ctx context.Context, out io.Writer) (failed error) {
 	if err != nil {
 		return err
 	}
-	if err := test(ctx, out, root, counts, nil, "-skip="+tests); err != nil {
+	if err := test(ctx, out, root, counts, nil, []string{"-skip=" + tests}, "./..."); err != nil {
 		return err
 	}
 	env := []string{"TF_ACC=1", "TF_ACC_TERRAFORM_PATH=" + cli.Path, "GOGC=400", "GPURENT_TEST_BINARY=" + provider.Binary}
 	if host := cli.ProviderHost(); host != "" {
 		env = append(env, "TF_ACC_PROVIDER_HOST="+host)
 	}
-	if err := test(ctx, out, root, counts, env, "-p=3", "-parallel=4", "-run="+tests); err != nil {
+	if err := test(ctx, out, root, counts, env, []string{"-p=3", "-parallel=4", "-run=" + tests}, driven...); err != nil {
 		return err
 	}
 	said, err := goTool(ctx, root, "tool", "covdata", "percent", "-i="+counts)
@@ -80,9 +85,9 @@ func run(ctx context.Context, out io.Writer) (failed error) {
 
 // test runs tests, whose counts and those of the programs they start go to a folder: go test would have the latter
 // somewhere else, hence env. What they print is shown when they fail.
-func test(ctx context.Context, out io.Writer, root, counts string, env []string, flags ...string) error {
-	arguments := append(append([]string{"test", "-count=1", "-exec=env GOCOVERDIR=" + counts}, flags...), measured...)
-	cmd := exec.CommandContext(ctx, "go", append(arguments, "./internal/...", "-args", "-test.gocoverdir="+counts)...) //nolint:gosec // every argument is ours
+func test(ctx context.Context, out io.Writer, root, counts string, env, flags []string, packages ...string) error {
+	arguments := slices.Concat([]string{"test", "-count=1", "-exec=env GOCOVERDIR=" + counts}, flags, measured, packages, []string{"-args", "-test.gocoverdir=" + counts})
+	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // every argument is ours
 	cmd.Dir, cmd.Env = root, clis.Environ(env...)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go test %s: %w\n%s", strings.Join(flags, " "), err, said)
