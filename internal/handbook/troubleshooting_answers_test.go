@@ -70,7 +70,7 @@ func TestTroubleshootingHasEveryCode(t *testing.T) {
 		}
 		delete(codes, code)
 		var diags diag.Diagnostics
-		tfkit.AddError(&diags, "do it", &rental.Error{Method: "GET", Path: "/instances", Status: got, Code: code, Message: "Message."})
+		tfkit.AddError(&diags, "do it", &rental.Error{Method: "GET", Path: "/instances", Scope: rental.ScopeInstancesRead, Status: got, Code: code, Message: "Message."})
 		for _, quote := range append(quotesIn(r.cells[1]), r.quotes...) {
 			if !strings.Contains(diags[0].Detail(), quote) {
 				t.Errorf("line %d: %q is not in: %s", r.line, quote, diags[0].Detail())

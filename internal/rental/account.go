@@ -21,5 +21,5 @@ func (u User) identity() string { return u.ID }
 
 // GetMe returns the profile of the key's owner. Scope: user:read.
 func (c *Client) GetMe(ctx context.Context) (User, error) {
-	return fetch[User](ctx, c, request{method: http.MethodGet, path: []string{"me"}})
+	return fetch[User](ctx, c, request{method: http.MethodGet, path: []string{"me"}, scope: ScopeUserRead})
 }

@@ -70,16 +70,16 @@ func (k APIKeyCreated) secret() string { return k.Secret }
 
 // ListAPIKeys lists the active keys. Scope: user:read.
 func (c *Client) ListAPIKeys(ctx context.Context, options ListOptions) iter.Seq2[APIKey, error] {
-	return list[APIKey](ctx, c, request{path: []string{"api-keys"}}, options)
+	return list[APIKey](ctx, c, request{path: []string{"api-keys"}, scope: ScopeUserRead}, options)
 }
 
 // CreateAPIKey issues a key. Scope: user:write. There is no idempotency key: look at the list when IsOutcomeUnknown, and revoke what
 // was issued, for its secret is lost.
 func (c *Client) CreateAPIKey(ctx context.Context, key APIKeyCreate) (APIKeyCreated, error) {
-	return fetch[APIKeyCreated](ctx, c, request{method: http.MethodPost, path: []string{"api-keys"}, body: key, repeat: onlyOnce})
+	return fetch[APIKeyCreated](ctx, c, request{method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce})
 }
 
 // DeleteAPIKey revokes a key at once; the key in use may be revoked too. Scope: user:write.
 func (c *Client) DeleteAPIKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"api-keys", id}})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite})
 }

@@ -36,6 +36,7 @@ type request struct {
 	query          url.Values
 	body           any // nil: none
 	access         access
+	scope          string // that the key needs, as the document tells; empty for none
 	repeat         repeat
 	idempotencyKey string
 	secrets        []string // texts of the body that no error may repeat, besides the API key
@@ -51,6 +52,7 @@ type response struct {
 // call is what the layers know, and learn, about one request of the caller: it travels in the context through all attempts.
 type call struct {
 	path    string // below the base address, escaped
+	scope   string // that the key needs
 	access  access
 	repeat  repeat
 	mask    mask
@@ -96,7 +98,7 @@ func (c *Client) exchange(ctx context.Context, req request, out any) (response, 
 	if req.method != http.MethodGet {
 		defer c.writesUnder(req.path[0]).Add(1)
 	}
-	current := &call{path: path, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...)}
+	current := &call{path: path, scope: req.scope, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...)}
 	httpRequest, err := newHTTPRequest(context.WithValue(ctx, callKey{}, current), resolve(c.base, req.path, path, req.query), req)
 	if err != nil {
 		return response{}, c.refuse(req, err)

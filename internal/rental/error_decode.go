@@ -46,7 +46,10 @@ func parseEnvelope(body []byte) (code, message string, details map[string]any) {
 
 // refuse is the failure of a call that was not sent.
 func (c *Client) refuse(req request, cause error) *Error {
-	return &Error{Method: req.method, Path: mask{c.apiKey}.printable("/"+strings.Join(req.path, "/"), maxMessage), Message: cause.Error(), Err: cause}
+	return &Error{
+		Method: req.method, Path: mask{c.apiKey}.printable("/"+strings.Join(req.path, "/"), maxMessage), Scope: req.scope,
+		Message: cause.Error(), Err: cause,
+	}
 }
 
 // networkError is the failure of a call without a usable last answer.
@@ -60,7 +63,7 @@ func (c *call) networkError(method string, cause error) *Error {
 		message = fmt.Sprintf("%s; before that: %s", message, c.lastFailure)
 	}
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Message: c.mask.printable(message, maxMessage),
+		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Message: c.mask.printable(message, maxMessage),
 		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, Overdue: c.overdue, Err: maskedError{cause, c.mask},
 	}
 }
@@ -101,7 +104,7 @@ func (c *call) answerError(method string, resp *http.Response, cause error) *Err
 
 func (c *call) answer(method string, resp *http.Response) *Error {
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Status: resp.StatusCode, Attempts: c.attempt, Overdue: c.overdue,
+		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Status: resp.StatusCode, Attempts: c.attempt, Overdue: c.overdue,
 		RequestID: c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID),
 	}
 }

@@ -37,6 +37,7 @@ const ReasonEmailNotVerified = "email_not_verified"
 type Error struct {
 	Method string // of HTTP
 	Path   string // below the base address, escaped
+	Scope  string // what the API key needs for the operation, for example user:read; empty when it needs none
 
 	Status    int            // of HTTP; 0: there was no usable answer, and Err says why
 	Code      string         // the service's stable code; empty when the answer is not the service's own (a proxy's page)

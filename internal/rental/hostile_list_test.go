@@ -77,7 +77,7 @@ func FuzzAnswers(f *testing.F) {
 			return // these are the retry matrix's
 		}
 		client, _ := play(t, step{status: status, body: body})
-		for name, do := range kinds {
+		for name, do := range kinds(t) {
 			check(t, name, do(t.Context(), client), status)
 		}
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil && (got.ID != "a" || got.Price.RunningKopH < 0) {

@@ -144,7 +144,7 @@ type ListInstancesQuery struct {
 
 // ListInstances lists the account's instances. Scope: instances:read.
 func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) iter.Seq2[Instance, error] {
-	req := request{path: []string{"instances"}}
+	req := request{path: []string{"instances"}, scope: ScopeInstancesRead}
 	if query.Status != "" {
 		req.query = url.Values{"status": {query.Status}}
 	}
@@ -158,7 +158,7 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 // Errors: IsInsufficientFunds (Error.ShortKop), IsForbidden with Error.Reason email_not_verified, IsNotFound (offer or template),
 // IsConflict (price changed, or a limit), IsValidation, IsUnavailable.
 func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, instance InstanceCreate) (created Instance, replayed bool, err error) {
-	req := request{method: http.MethodPost, path: []string{"instances"}, body: instance, repeat: keyed, idempotencyKey: idempotencyKey}
+	req := request{method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance, repeat: keyed, idempotencyKey: idempotencyKey}
 	if err := checkIdempotencyKey(idempotencyKey); err != nil {
 		return Instance{}, false, c.refuse(req, err)
 	}
@@ -172,35 +172,35 @@ func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, inst
 
 // GetInstance returns one instance, destroyed ones too. Scope: instances:read.
 func (c *Client) GetInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodGet, path: []string{"instances", id}, about: id})
+	return fetch[Instance](ctx, c, request{method: http.MethodGet, path: []string{"instances", id}, scope: ScopeInstancesRead, about: id})
 }
 
 // UpdateInstance renames an instance; nothing else can be changed. Scope: instances:write.
 func (c *Client) UpdateInstance(ctx context.Context, id string, update InstanceUpdate) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPatch, path: []string{"instances", id}, body: update, about: id})
+	return fetch[Instance](ctx, c, request{method: http.MethodPatch, path: []string{"instances", id}, scope: ScopeInstancesWrite, body: update, about: id})
 }
 
 // StartInstance starts a stopped instance, or bids again for an outbid one. Scope: instances:write. IsInsufficientFunds when the
 // balance does not cover two hours; IsConflict when the state forbids it, which a repeat after a lost answer may find too. The returned
 // status may lag behind.
 func (c *Client) StartInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "start"}, about: id})
+	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "start"}, scope: ScopeInstancesWrite, about: id})
 }
 
 // StopInstance stops a running instance; its disk is still billed. Scope: instances:write. IsConflict when the state forbids it.
 func (c *Client) StopInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "stop"}, about: id})
+	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "stop"}, scope: ScopeInstancesWrite, about: id})
 }
 
 // DeleteInstance destroys an instance with its disk and returns it as destroying. Scope: instances:write. IsConflict when it is
 // being destroyed already: also when an answer was lost and the transport repeated the request.
 func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}, about: id})
+	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}, scope: ScopeInstancesWrite, about: id})
 }
 
 // GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000; 0: the service's default, 200.
 func (c *Client) GetInstanceLogs(ctx context.Context, id string, tail int64) ([]string, error) {
-	req := request{method: http.MethodGet, path: []string{"instances", id, "logs"}}
+	req := request{method: http.MethodGet, path: []string{"instances", id, "logs"}, scope: ScopeInstancesRead}
 	if tail != 0 {
 		req.query = url.Values{"tail": {strconv.FormatInt(tail, 10)}}
 	}

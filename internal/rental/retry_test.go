@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,8 +16,8 @@ import (
 	"testing"
 )
 
-// The operations by what a lost answer allows.
-var kinds = map[string]func(context.Context, *Client) error{
+// repeatable are operations that a lost answer allows to be done again.
+var repeatable = map[string]func(context.Context, *Client) error{
 	"get": func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err },
 	"list": func(ctx context.Context, c *Client) error {
 		_, err := collect(c.ListAPIKeys(ctx, ListOptions{}))
@@ -34,15 +35,24 @@ var kinds = map[string]func(context.Context, *Client) error{
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	},
+}
 
-	"once template": func(ctx context.Context, c *Client) error {
-		_, err := c.CreateTemplate(ctx, TemplateCreate{})
-		return err
-	},
-	"once ssh key": func(ctx context.Context, c *Client) error { _, err := c.CreateSSHKey(ctx, SSHKeyCreate{}); return err },
-	"once api key": func(ctx context.Context, c *Client) error { _, err := c.CreateAPIKey(ctx, APIKeyCreate{}); return err },
-	"once device":  func(ctx context.Context, c *Client) error { _, err := c.CreateDeviceCode(ctx, ""); return err },
-	"once token":   func(ctx context.Context, c *Client) error { _, err := c.CreateDeviceToken(ctx, "d"); return err },
+// harmless are the operations that may be repeated though they are a POST without an idempotency key, and why.
+var harmless = map[string]string{
+	"startInstance": "a server that runs is not started once more: that is a conflict",
+	"stopInstance":  "a server that is stopped is not stopped once more: that is a conflict",
+}
+
+// kinds are some operations by what a lost answer allows, and all that must not be repeated: those come from the table of
+// operations, so that one whose request forgets to say so is found.
+func kinds(t *testing.T) map[string]func(context.Context, *Client) error {
+	all := maps.Clone(repeatable)
+	for _, op := range operations(t) {
+		if op.method == http.MethodPost && op.key == "" && harmless[op.id] == "" {
+			all["once "+op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
+		}
+	}
+	return all
 }
 
 func kindOf(name string) repeat {
@@ -87,7 +97,7 @@ func TestRetryMatrix(t *testing.T) {
 		"oversized answer": {step{status: 404, body: string(make([]byte, maxErrorBody+1))}, stop, stop, stop, false},
 	}
 	for failure, test := range cases {
-		for name, do := range kinds {
+		for name, do := range kinds(t) {
 			t.Run(failure+"/"+name, func(t *testing.T) {
 				s := &script{steps: []step{test.step}}
 				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, retries })
@@ -151,7 +161,7 @@ func TestMaxRetries(t *testing.T) {
 
 // A 429 is not one of the counted retries, for any operation.
 func TestRateLimitIsNotCounted(t *testing.T) {
-	for name, do := range kinds {
+	for name, do := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
 			limited := step{status: 429, header: "Retry-After: 0", body: errorBody("rate_limited")}
 			s := &script{steps: []step{limited, limited, limited, limited, {status: 404, body: errorBody("not_found")}}}

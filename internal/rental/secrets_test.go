@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ func TestSecretsStayInside(t *testing.T) {
 		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", 80) + canary, body: "no JSON"},
 		"limited":       {status: 429, header: "Retry-After: 86400", body: errorBody(echo)},
 	}
+	withoutAnswer := map[string]bool{"key as an id": true} // what is answered with 204 finds nothing wrong with any answer
 	calls := map[string]func(context.Context, *Client) error{
 		"device token": func(ctx context.Context, c *Client) error {
 			_, err := c.CreateDeviceToken(ctx, deviceSecret)
@@ -47,6 +49,7 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 	for _, op := range operations(t) {
 		calls[op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
+		withoutAnswer[op.id] = op.status == http.StatusNoContent
 	}
 	for name, failure := range failures {
 		for id, do := range calls {
@@ -68,7 +71,7 @@ func TestSecretsStayInside(t *testing.T) {
 						t.Error(jsonErr)
 					}
 					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v", err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
-				} else if id != "deleteTemplate" && id != "deleteSshKey" && id != "deleteApiKey" && id != "key as an id" {
+				} else if !withoutAnswer[id] {
 					t.Error("no failure was met")
 				}
 				text := out.String()

@@ -46,11 +46,7 @@ func TestEveryOperationAgainstTheSimulator(t *testing.T) {
 	a.login()
 
 	seen := checker.Seen()
-	operations := contract.Operations()
-	if len(operations) != 25 {
-		t.Fatalf("the contract has %d operations, want 25", len(operations))
-	}
-	for _, operation := range operations {
+	for _, operation := range contract.Operations() {
 		if seen[operation.ID] == 0 {
 			t.Errorf("operation %s was not called", operation.ID)
 		}

@@ -28,13 +28,13 @@ type SSHKeyCreate struct {
 
 // ListSSHKeys lists the account's public keys. Scope: user:read.
 func (c *Client) ListSSHKeys(ctx context.Context, options ListOptions) iter.Seq2[SSHKey, error] {
-	return list[SSHKey](ctx, c, request{path: []string{"ssh-keys"}}, options)
+	return list[SSHKey](ctx, c, request{path: []string{"ssh-keys"}, scope: ScopeUserRead}, options)
 }
 
 // CreateSSHKey adds a public key. Scope: user:write. A private key is refused and never sent. There is no idempotency key: look at
 // the list when IsOutcomeUnknown.
 func (c *Client) CreateSSHKey(ctx context.Context, key SSHKeyCreate) (SSHKey, error) {
-	req := request{method: http.MethodPost, path: []string{"ssh-keys"}, body: key, repeat: onlyOnce}
+	req := request{method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce}
 	if strings.Contains(key.PublicKey, "PRIVATE KEY") {
 		return SSHKey{}, c.refuse(req, errPrivateKey)
 	}
@@ -45,5 +45,5 @@ var errPrivateKey = errors.New("this is a private key; only a public key may be 
 
 // DeleteSSHKey removes a key from new instances; running ones are unchanged. Scope: user:write.
 func (c *Client) DeleteSSHKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"ssh-keys", id}})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"ssh-keys", id}, scope: ScopeUserWrite})
 }

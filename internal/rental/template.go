@@ -64,11 +64,11 @@ func (c *Client) ListTemplates(ctx context.Context, options ListOptions) iter.Se
 // CreateTemplate makes an own template, visible to its owner only. Scope: instances:write. IsConflict at the limit of 20.
 // There is no idempotency key: look at the list when IsOutcomeUnknown.
 func (c *Client) CreateTemplate(ctx context.Context, template TemplateCreate) (Template, error) {
-	return fetch[Template](ctx, c, request{method: http.MethodPost, path: []string{"templates"}, body: template, repeat: onlyOnce})
+	return fetch[Template](ctx, c, request{method: http.MethodPost, path: []string{"templates"}, scope: ScopeInstancesWrite, body: template, repeat: onlyOnce})
 }
 
 // DeleteTemplate hides an own template; instances made from it keep running. Scope: instances:write. IsNotFound also when an answer
 // was lost and the transport repeated the request; so with all deletions.
 func (c *Client) DeleteTemplate(ctx context.Context, slug string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"templates", slug}})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite})
 }

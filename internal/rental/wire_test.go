@@ -106,7 +106,7 @@ func TestRedirects(t *testing.T) {
 	if e := asError(t, err); e.Status != http.StatusTemporaryRedirect || !strings.Contains(e.Message, elsewhere.URL) {
 		t.Errorf("another origin: %+v", e)
 	}
-	for name, do := range kinds {
+	for name, do := range kinds(t) {
 		if name == "get" || name == "list" {
 			continue
 		}

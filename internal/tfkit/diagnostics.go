@@ -1,10 +1,10 @@
 package tfkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -153,7 +153,7 @@ func advice(err *rental.Error) string {
 		if err.Reason() == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		return fmt.Sprintf("The API key lacks the scope %s, or the account is blocked. Issue a key with the scope in the service's console, or ask its support about the account.", scope(err))
+		return fmt.Sprintf("The API key lacks the scope %s, or the account is blocked. Issue a key with the scope in the service's console, or ask its support about the account.", cmp.Or(err.Scope, "it needs"))
 	case rental.CodeConflict:
 		return "The service does not allow this in the present state: a price changed, a limit is reached, or the thing is already on its way out. Run plan again to see where it stands."
 	case rental.CodeNotFound:
@@ -174,20 +174,4 @@ func advice(err *rental.Error) string {
 		return "This version of the provider does not know that code. Run plan again to see where things stand; the request id helps the service's support."
 	}
 	return "This is not the service's own answer. Check that base_url leads to the service itself, and not to something before it."
-}
-
-// scope is what the API document asks for an operation.
-func scope(err *rental.Error) string {
-	noun, _, _ := strings.Cut(strings.TrimPrefix(err.Path, "/"), "/")
-	access := "write"
-	if err.Method == http.MethodGet {
-		access = "read"
-	}
-	switch noun {
-	case "instances", "templates":
-		return "instances:" + access
-	case "balance", "transactions":
-		return "billing:read"
-	}
-	return "user:" + access
 }

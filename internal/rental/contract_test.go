@@ -1,0 +1,71 @@
+package rental
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+)
+
+// documented are the contract's operations by their ids.
+func documented() map[string]contract.Operation {
+	all := map[string]contract.Operation{}
+	for _, op := range contract.Operations() {
+		all[op.ID] = op
+	}
+	return all
+}
+
+func TestEveryOperationOfTheContractIsTested(t *testing.T) {
+	missing := documented()
+	for _, op := range operations(t) {
+		if _, ok := missing[op.id]; !ok {
+			t.Errorf("%s is tested twice, or the contract does not have it", op.id)
+		}
+		delete(missing, op.id)
+	}
+	for id := range missing {
+		t.Errorf("%s has no row in operations()", id)
+	}
+}
+
+// Who is refused is told the scope that the contract names for the operation.
+func TestErrorsTellTheScope(t *testing.T) {
+	all := documented()
+	for _, op := range operations(t) {
+		want := all[op.id].Scope
+		if !strings.Contains(want, ":") { // public, or optional: no scope is needed
+			want = ""
+		}
+		client, _ := play(t, step{status: http.StatusForbidden, body: errorBody(CodeForbidden)})
+		if _, err := op.do(t.Context(), client); asError(t, err).Scope != want {
+			t.Errorf("%s: the error tells the scope %q, the contract %q", op.id, asError(t, err).Scope, want)
+		}
+		client, _ = play(t, step{status: http.StatusOK, header: "Content-Type: text/html", body: "no JSON"})
+		if _, err := op.do(t.Context(), client); err != nil && asError(t, err).Scope != want {
+			t.Errorf("%s: the error about the answer tells the scope %q, the contract %q", op.id, asError(t, err).Scope, want)
+		}
+	}
+}
+
+// What the service makes or lists has a name to be managed by; an answer without one is a failure.
+func TestNothingIsNameless(t *testing.T) {
+	onlyShown := map[string]bool{"listTransactions": true, "listGpus": true}
+	for _, op := range operations(t) {
+		answer := "{}"
+		switch {
+		case strings.HasPrefix(op.id, "list"):
+			answer = onePage("{}")
+		case op.status != http.StatusCreated:
+			continue
+		}
+		if onlyShown[op.id] {
+			continue
+		}
+		client, _ := play(t, step{status: op.status, body: answer})
+		if got, err := op.do(t.Context(), client); err == nil {
+			t.Errorf("%s takes %s for %+v", op.id, answer, got)
+		}
+	}
+}
