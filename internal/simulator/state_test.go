@@ -17,10 +17,17 @@ import (
 func (r *rig) sights() map[string]string {
 	r.t.Helper()
 	seen := map[string]string{}
-	for _, path := range []string{
-		"/me", "/balance", "/transactions?limit=200", "/gpus", "/offers?limit=200", "/templates?limit=200", "/ssh-keys",
-		"/api-keys", "/instances?status=all&limit=200",
-	} {
+	for _, op := range simulator.Operations() {
+		if op.Method != "GET" || strings.Contains(op.Path, "{") {
+			continue
+		}
+		path := op.Path
+		switch {
+		case path == "/instances":
+			path += "?status=all&limit=200"
+		case strings.HasPrefix(op.ID, "list"):
+			path += "?limit=200"
+		}
 		a := r.do("GET", path, nil).want(200)
 		seen[path] = string(a.raw) + a.header.Get("Date")
 	}

@@ -1,6 +1,11 @@
 package conformance
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // operation is a row of the tables in the document's chapter "Endpoints".
 type operation struct {
@@ -40,5 +45,23 @@ func operations() []operation {
 		{http.MethodDelete, "/api-keys/{id}", "user:write", nil},
 		{http.MethodPost, "/auth/device", "public", object{"client_name": 1}},
 		{http.MethodPost, "/auth/device/token", "public", object{}},
+	}
+}
+
+// TestEveryOperationIsInTheTables: what holds for all lists and all bodies is tried with each of them.
+func TestEveryOperationIsInTheTables(t *testing.T) {
+	single := []string{"/me", "/balance"} // a GET without an id that answers with one object
+	ownBodies := map[string]string{
+		"/instances": "TestUnknownFieldsAreRefused", "/instances/{id}": "TestUnknownFieldsAreRefused",
+		"/auth/device/token": "a body is good only once the login is granted",
+	}
+	bodies := bodied()
+	for _, op := range operations() {
+		if op.method == http.MethodGet && !strings.Contains(op.path, "{") && !slices.Contains(single, op.path) {
+			check(t, slices.Contains(listPaths, op.path), "listPaths lacks %s", op.path)
+		}
+		if op.body != nil && ownBodies[op.path] == "" {
+			check(t, bodies[op.path] != nil, "bodied() lacks %s", op.path)
+		}
 	}
 }
