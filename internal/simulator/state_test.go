@@ -63,6 +63,11 @@ func TestStateIsThereAfterAKill(t *testing.T) {
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
 	before := r.sights()
+	for path, answer := range before {
+		if strings.Contains(answer, `"data":[]`) {
+			t.Errorf("there is nothing under %s that could be lost: make one", path)
+		}
+	}
 
 	back := r.again(file)
 	for path, want := range before {
