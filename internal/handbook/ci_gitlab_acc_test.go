@@ -82,11 +82,7 @@ func (g *gitlabWorld) fails(source, commit, why string) {
 // costs holds the one note of a merge request against what is true.
 func (g *gitlabWorld) costs(request int, now int64, later, removes string) {
 	g.t.Helper()
-	bodies := g.api.ours(request)
-	if len(bodies) != 1 {
-		g.t.Fatalf("there are %d notes, want one: %q", len(bodies), bodies)
-	}
-	saysCosts(g.t, bodies[0], now, later, removes)
+	saysCosts(g.t, g.api.ours(request), now, later, removes)
 }
 
 // A project that somebody has taken over, for some days.

@@ -208,10 +208,14 @@ func onlyServer(t *testing.T, service *acctest.Env) (only rentedServer) {
 // rub writes kopecks as rubles, for amounts below a thousand rubles.
 func rub(kop int64) string { return fmt.Sprintf("%d,%02d", kop/100, kop%100) }
 
-// saysCosts holds a comment against what is true: what the servers cost now, kopecks per hour, and in rubles what they may
+// saysCosts holds what was written, one comment, against what is true: what the servers cost now, kopecks per hour, and in rubles what they may
 // cost afterwards and how much goes.
-func saysCosts(t *testing.T, body string, now int64, later, removes string) {
+func saysCosts(t *testing.T, written []string, now int64, later, removes string) {
 	t.Helper()
+	if len(written) != 1 {
+		t.Fatalf("there are %d comments, want one: %q", len(written), written)
+	}
+	body := written[0]
 	upTo := ""
 	if strings.Contains(body, "| rent |") {
 		upTo = "up to "

@@ -71,20 +71,12 @@ func TestAccExamples(t *testing.T) {
 // A configuration that nobody runs is one that does not work.
 func TestEveryExampleIsRun(t *testing.T) {
 	var tests strings.Builder
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tests.Write(content)
+	for _, file := range filesIn(t, "internal/handbook", "_test.go") {
+		tests.WriteString(textOf(t, file))
 	}
 	examples := os.DirFS(filepath.Join(acctest.Root(), "examples"))
 	found := map[string]bool{}
-	err = fs.WalkDir(examples, ".", func(path string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(examples, ".", func(path string, _ fs.DirEntry, err error) error {
 		if folder, ok := strings.CutSuffix(path, "/main.tf"); ok {
 			found[folder] = true
 			if stories[folder] == nil && testedElsewhere[folder] == "" {

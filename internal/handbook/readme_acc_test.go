@@ -24,13 +24,9 @@ func TestAccReadme(t *testing.T) {
 		os.WriteFile(filepath.Join(clone, "GNUmakefile"), []byte(built), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(filepath.Join(acctest.Root(), readmes[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
 	reader := guideRun{cli: tr.cli, folder: clone, least: 3, env: tr.environ(map[string]string{
 		// Nobody is there to say yes.
 		"TF_CLI_ARGS_apply": "-auto-approve", "TF_CLI_ARGS_destroy": "-auto-approve",
 	})}
-	reader.follow(t, string(content))
+	reader.follow(t, textOf(t, filepath.Join(acctest.Root(), readmes[0])))
 }

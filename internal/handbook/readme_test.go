@@ -1,7 +1,6 @@
 package handbook_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,11 +47,7 @@ func skeletonOf(t *testing.T, page string) skeleton {
 func TestReadmesSayTheSame(t *testing.T) {
 	var pages []skeleton
 	for _, name := range readmes {
-		content, err := os.ReadFile(filepath.Join(acctest.Root(), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, skeletonOf(t, string(content)))
+		pages = append(pages, skeletonOf(t, textOf(t, filepath.Join(acctest.Root(), name))))
 	}
 	first, second := pages[0], pages[1]
 	same(t, "headings", first.headings, second.headings)

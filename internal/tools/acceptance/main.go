@@ -18,8 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
-	"strconv"
+	"slices"
 	"syscall"
 	"time"
 
@@ -27,15 +26,9 @@ import (
 )
 
 const (
-	// tests is how the names of acceptance tests begin; "TestAccount" is none.
-	tests = "TestAcc[A-Z]"
 	// farewell is how long interrupted tests may take to end.
 	farewell = 10 * time.Second
 )
-
-// atOnce is how many tests of a package run at the same time. They wait for
-// processes to start more than they compute, so two a core are faster than one.
-const atOnce = "4"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,7 +70,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	}
 	for n, cli := range found {
 		// Some long runs try half of what no CLI has a part in with each of two.
-		env := []string{"GPURENT_TEST_BINARY=" + provider.Binary, fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found))}
+		env := append(cli.AcceptanceEnv(provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
 		if err := testWith(ctx, out, cli, root, env, arguments); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
@@ -95,15 +88,10 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env
 		return err
 	}
 	begin := time.Now()
-	packages := strconv.Itoa(runtime.NumCPU() + 1)                                                                                                                   // at once: some of them mostly wait
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-p=" + packages, "-parallel=" + atOnce, "-run=^" + tests}, arguments...)...) //nolint:gosec // who runs this may run anything
+	// What the caller says comes last, and wins.
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json", "-count=1"}, clis.AcceptanceFlags(), arguments)...) //nolint:gosec // who runs this may run anything
 	cmd.Dir = root
-	// CLIs live for a second, hundreds of them: to collect garbage as eagerly as by
-	// default is a quarter of their work.
-	cmd.Env = append(clis.Environ("TF_ACC=1", "TF_ACC_TERRAFORM_PATH="+cli.Path, "GOGC=400"), env...)
-	if host := cli.ProviderHost(); host != "" {
-		cmd.Env = append(cmd.Env, "TF_ACC_PROVIDER_HOST="+host)
-	}
+	cmd.Env = clis.Environ(env...)
 	cmd.Stderr = os.Stderr
 	// Interrupted, a test destroys nothing of value, but it ends its CLI.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

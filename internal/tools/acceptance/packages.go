@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
 // packagesWithTests are the packages below a module's folder, as "./folder",
 // that have a test whose name is that of one. Handing go test these only
 // spares it from building every other test of the module.
 func packagesWithTests(module fs.FS) ([]string, error) {
-	declared := regexp.MustCompile(`(?m)^func ` + tests)
+	declared := regexp.MustCompile(`(?m)^func ` + clis.AcceptanceTests)
 	var packages []string
 	err := fs.WalkDir(module, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

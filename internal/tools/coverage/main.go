@@ -20,9 +20,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// tests is how the names of acceptance tests begin.
-const tests = "^TestAcc[A-Z]"
-
 // measured are the flags with which everything of ours counts what is executed.
 var measured = []string{"-cover", "-coverpkg=./..."}
 
@@ -62,14 +59,10 @@ func run(ctx context.Context, out io.Writer) (failed error) {
 	if err != nil {
 		return err
 	}
-	if err := test(ctx, out, root, counts, nil, []string{"-skip=" + tests}, "./..."); err != nil {
+	if err := test(ctx, out, root, counts, nil, []string{"-skip=^" + clis.AcceptanceTests}, "./..."); err != nil {
 		return err
 	}
-	env := []string{"TF_ACC=1", "TF_ACC_TERRAFORM_PATH=" + cli.Path, "GOGC=400", "GPURENT_TEST_BINARY=" + provider.Binary}
-	if host := cli.ProviderHost(); host != "" {
-		env = append(env, "TF_ACC_PROVIDER_HOST="+host)
-	}
-	if err := test(ctx, out, root, counts, env, []string{"-p=3", "-parallel=4", "-run=" + tests}, driven...); err != nil {
+	if err := test(ctx, out, root, counts, cli.AcceptanceEnv(provider), clis.AcceptanceFlags(), driven...); err != nil {
 		return err
 	}
 	said, err := goTool(ctx, root, "tool", "covdata", "percent", "-i="+counts)
