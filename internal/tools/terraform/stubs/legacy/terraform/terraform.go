@@ -1,0 +1,2 @@
+// Package terraform is empty, like its parent.
+package terraform
