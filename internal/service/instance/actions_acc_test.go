@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// actionStories are what users do with actions, whoever runs them.
+// actionStories are sequences of actions on one service.
 var actionStories = map[string]func(*stage){
 	"a server is stopped and started":               stopAndStart,
 	"a restart stops what runs":                     restartWhatRuns,
@@ -26,23 +25,11 @@ var actionStories = map[string]func(*stage){
 	"a key that may only read":                      readOnly,
 }
 
-// In this process, over the protocol: whatever the CLI at hand knows.
-func TestInstanceActions_stories(t *testing.T) {
-	for name, story := range actionStories {
-		t.Run(name, func(t *testing.T) {
-			env := acctest.Start(t, acctest.Option(unhurried))
-			story(&stage{t, env, env.Protocol().Actor(), env.Provider()})
-		})
-	}
-}
-
-// The same with a CLI that knows actions.
 func TestAccInstanceActions_stories(t *testing.T) {
-	acctest.Needs(t, "1.14.0", "")
 	for name, story := range actionStories {
 		t.Run(name, func(t *testing.T) {
-			env := acctest.Start(t, acctest.Option(unhurried))
-			story(&stage{t, env, env.Workspace("").Actor(), env.Provider()})
+			t.Parallel()
+			story(newStage(t, unhurried))
 		})
 	}
 }
@@ -122,7 +109,7 @@ func missMoney(s *stage) {
 	id := s.rentsAny()
 	s.does("stop", id, "stopped")
 	s.has(100)
-	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Error: Cannot start instance", "Missing: ", "Top up")
+	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Error: ", "Cannot start instance", "Missing: ", "Top up")
 	s.has(10_000_000)
 	s.does("start", id, "running")
 }
@@ -135,7 +122,7 @@ func lookBeforeStopping(s *stage) {
 	s.asked(id, 0, 0)
 	// Without the permission to look, only the service knows.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
-	s.refuses("restart", id, "", "stopped", "Error: Instance "+id+" is now stopped", "run this action again, which then only starts it", "Error: Cannot restart instance", "Missing: ")
+	s.refuses("restart", id, "", "stopped", "Instance "+id+" is now stopped", "run this action again, which then only starts it", "Cannot restart instance", "Missing: ")
 	s.asked(id, 1, 1)
 	s.has(10_000_000)
 	s.does("restart", id, "running", "only started")

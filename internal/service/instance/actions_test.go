@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -156,5 +157,45 @@ func TestInstanceActions_lookAfresh(t *testing.T) {
 		b.force(inst.ID, "stopped", "stopped", "user")
 		said, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
 		b.contains(fmt.Sprint(said, failed), "is asked to start")
+	})
+}
+
+// An argument that is unknown at plan is checked by Invoke, before the action changes anything.
+func TestInstanceActions_unknownAtPlan(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		b.force(inst.ID, "failed", "running", "")
+		b.ClearRequests()
+		unknown := map[string]any{"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue, "max_price_kop_h": tftypes.UnknownValue}
+		if diagnostics := b.plan(b.Context(), newRestart(), unknown); diagnostics != "" || len(b.Requests()) > 0 {
+			b.Errorf("the plan makes %d requests and reports: %s", len(b.Requests()), diagnostics)
+		}
+		for name, test := range map[string]struct {
+			arguments map[string]any
+			requests  int // except those for the log
+			want      string
+		}{
+			"a failed server":            {map[string]any{"instance_id": inst.ID}, 1, "Cannot restart instance " + inst.ID},
+			"no server":                  {map[string]any{"instance_id": "ins_none"}, 1, "no such server"},
+			"an empty id":                {map[string]any{"instance_id": ""}, 0, "at least 1"},
+			"an id with path separators": {map[string]any{"instance_id": "../account"}, 1, "no such server"},
+			"an invalid timeout":         {map[string]any{"instance_id": inst.ID, "timeout": "soon"}, 0, "Not a duration"},
+			"a price of zero":            {map[string]any{"instance_id": inst.ID, "max_price_kop_h": 0}, 0, "at least 1"},
+			"a price below zero":         {map[string]any{"instance_id": inst.ID, "max_price_kop_h": -1}, 0, "at least 1"},
+		} {
+			b.ClearRequests()
+			if _, _, failed := b.invokeWith(b.Context(), newRestart(), test.arguments); !strings.Contains(failed, test.want) {
+				b.Errorf("%s: %q is not in: %s", name, test.want, failed)
+			}
+			n := 0
+			for _, r := range b.Requests() {
+				if !strings.HasSuffix(r.Path, "/logs") {
+					n++
+				}
+			}
+			if n != test.requests {
+				b.Errorf("%s: %d requests, want %d: %v", name, n, test.requests, b.Requests())
+			}
+		}
 	})
 }

@@ -111,17 +111,16 @@ func (b *bubble) force(id, status, desired, reason string) {
 // invoke runs an action, and returns what it said and when, and its errors as one text.
 func (b *bubble) invoke(ctx context.Context, made action.Action, id string, maxPrice int64) (said []string, when []time.Duration, failed string) {
 	b.Helper()
-	a := made.(*instanceAction)
-	a.Meta = b.meta
-	var schema action.SchemaResponse
-	a.Schema(ctx, action.SchemaRequest{}, &schema)
-	values := map[string]tftypes.Value{"instance_id": tftypes.NewValue(tftypes.String, id), "timeout": tftypes.NewValue(tftypes.String, nil)}
-	if a.starts {
-		values["max_price_kop_h"] = tftypes.NewValue(tftypes.Number, nil)
-		if maxPrice > 0 {
-			values["max_price_kop_h"] = tftypes.NewValue(tftypes.Number, maxPrice)
-		}
+	arguments := map[string]any{"instance_id": id}
+	if maxPrice > 0 {
+		arguments["max_price_kop_h"] = maxPrice
 	}
+	return b.invokeWith(ctx, made, arguments)
+}
+
+// invokeWith is invoke with any arguments.
+func (b *bubble) invokeWith(ctx context.Context, made action.Action, arguments map[string]any) (said []string, when []time.Duration, failed string) {
+	b.Helper()
 	began := time.Now()
 	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
 		said, when = append(said, event.Message), append(when, time.Since(began))
@@ -129,11 +128,45 @@ func (b *bubble) invoke(ctx context.Context, made action.Action, id string, maxP
 			b.hears(event.Message)
 		}
 	}}
-	a.Invoke(ctx, action.InvokeRequest{Config: tfsdk.Config{Schema: schema.Schema, Raw: tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)}}, &resp)
+	a := b.configured(made)
+	a.Invoke(ctx, action.InvokeRequest{Config: actionConfig(ctx, a, arguments)}, &resp)
 	for _, d := range resp.Diagnostics.Errors() {
 		failed += d.Summary() + ": " + d.Detail() + "\n"
 	}
 	return said, when, failed
+}
+
+// plan plans an action, and returns its diagnostics as one text.
+func (b *bubble) plan(ctx context.Context, made action.Action, arguments map[string]any) (diagnostics string) {
+	b.Helper()
+	var resp action.ModifyPlanResponse
+	a := b.configured(made)
+	a.ModifyPlan(ctx, action.ModifyPlanRequest{Config: actionConfig(ctx, a, arguments)}, &resp)
+	for _, d := range resp.Diagnostics {
+		diagnostics += d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n"
+	}
+	return diagnostics
+}
+
+func (b *bubble) configured(made action.Action) *instanceAction {
+	b.Helper()
+	a, ok := made.(*instanceAction)
+	if !ok {
+		b.Fatalf("the action is a %T", made)
+	}
+	a.Meta = b.meta
+	return a
+}
+
+// actionConfig is a configuration of an action. An argument that is not given is null.
+func actionConfig(ctx context.Context, a *instanceAction, arguments map[string]any) tfsdk.Config {
+	var schema action.SchemaResponse
+	a.Schema(ctx, action.SchemaRequest{}, &schema)
+	values := map[string]tftypes.Value{}
+	for name, attribute := range schema.Schema.GetAttributes() {
+		values[name] = tftypes.NewValue(attribute.GetType().TerraformType(ctx), arguments[name])
+	}
+	return tfsdk.Config{Schema: schema.Schema, Raw: tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)}
 }
 
 func (b *bubble) contains(text string, all ...string) {

@@ -10,12 +10,19 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// stage is where a story of actions is played: a service, and who runs the actions.
+// stage is a service and a workspace in which the CLI invokes actions.
 type stage struct {
 	*testing.T
 	*acctest.Env
-	act      acctest.Actor
-	provider string // its block
+	workspace *acctest.Workspace
+	provider  string // the provider block
+}
+
+func newStage(t *testing.T, options ...acctest.Option) *stage {
+	t.Helper()
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t, options...)
+	return &stage{t, env, env.Workspace("", "GPURENT_API_KEY=", "XDG_CONFIG_HOME="+t.TempDir()), env.Provider()}
 }
 
 // actionBlock is an action with the given arguments.
@@ -25,7 +32,7 @@ func actionBlock(verb, id string, arguments ...string) string {
 
 func (s *stage) run(verb, id string, arguments ...string) (string, bool) {
 	s.Helper()
-	return s.act(s.provider+actionBlock(verb, id, arguments...), "action.gpurent_instance_"+verb+".it")
+	return s.workspace.Invoke(s.provider+actionBlock(verb, id, arguments...), "action.gpurent_instance_"+verb+".it")
 }
 
 // does expects an action to go well, to leave the server so, and to say all that.

@@ -1,0 +1,64 @@
+package apikey_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+const listExample = "list-resources/gpurent_api_key/list-resource.tfquery.hcl"
+
+// listBlock is a list block with the given name and arguments of config.
+func listBlock(name, inner string) string {
+	return fmt.Sprintf("list \"gpurent_api_key\" %q {\n  provider = gpurent\n  include_resource = true\n  config {\n    %s\n  }\n}\n", name, inner)
+}
+
+func TestAccAPIKeyList_filters(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t)
+	w := env.Workspace(env.Provider())
+	env.Post("api-keys", `{"name":"ci","scopes":["instances:read"]}`)
+	env.Post("api-keys", `{"name":"ci-2","scopes":["user:read"]}`)
+	env.Post("api-keys", `{"name":"и\u0306од","scopes":["user:read"]}`) // decomposed, while HCL strings are NFC-normalized
+	blocks := env.Read(listExample)
+	want := map[string]int{"by_hand": 1}
+	for n, test := range []struct {
+		inner string
+		found int
+	}{
+		{`name_prefix = "ci"`, 2}, {`source = "api"`, 3}, {"name_prefix = \"ci-\"\n    source = \"api\"", 1}, {`source = "cli"`, 0}, {`name_prefix = "йо"`, 1},
+	} {
+		name := fmt.Sprintf("n%d", n)
+		blocks, want[name] = blocks+listBlock(name, test.inner), test.found
+	}
+	found, err := w.Query(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range want {
+		if got := found["list.gpurent_api_key."+name]; len(got) != n {
+			t.Errorf("%s: %v, want %d results", name, got, n)
+		}
+	}
+	if own := found["list.gpurent_api_key.by_hand"]; len(own) != 1 || own[0].Identity["id"] != env.OwnKeyID() || !strings.Contains(own[0].Name, "in use here") {
+		t.Errorf("%v; want the provider's own key, marked as such", own)
+	}
+	if _, err := w.Query(listBlock("x", `source = "mail"`)); err == nil || !strings.Contains(err.Error(), "must be one of") {
+		t.Errorf("a source that does not exist: %v", err)
+	}
+}
+
+func TestAccAPIKeyList_resultsImportWithoutChanges(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t)
+	w := env.Workspace(env.Provider())
+	env.Post("api-keys", `{"name":"ci","scopes":["instances:read","billing:read"],"expires_in_days":30}`)
+	env.Post("api-keys", `{"name":"и\u0306од","scopes":["user:read"]}`)
+	for _, f := range w.Adopt(listBlock("all", `source = "api"`)) {
+		if f.Resource["secret"] != nil {
+			t.Errorf("%s has a secret", f.Name)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package instance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// exitCodeOfChanges is the status of plan -detailed-exitcode when the plan has changes.
+const exitCodeOfChanges = "exit status 2"
+
+// An action changes the server and not the configuration: the next plan shows the difference.
+func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
+	s := newStage(t)
+	config := func(arguments string) string {
+		return s.provider + server("max_price_kop_h = 1000000", arguments) + s.Read("actions/gpurent_instance_stop/action.tf") +
+			s.Read("actions/gpurent_instance_start/action.tf") + s.Read("actions/gpurent_instance_restart/action.tf")
+	}
+	invoke := func(config, action, want string) {
+		t.Helper()
+		if output, ok := s.workspace.Invoke(config, "action.gpurent_instance_"+action); !ok || !strings.Contains(output, want) {
+			t.Errorf("%s: %q is not in: %s", action, want, output)
+		}
+	}
+	planned := func(changes ...string) {
+		t.Helper()
+		output, err := s.workspace.Try("plan", "-no-color", "-detailed-exitcode")
+		output = acctest.Words(output)
+		if len(changes) == 0 && err != nil || len(changes) > 0 && (err == nil || err.Error() != exitCodeOfChanges) {
+			t.Fatalf("the plan ends with %v, want changes %v: %s", err, changes, output)
+		}
+		for _, change := range changes {
+			if !strings.Contains(output, change) {
+				t.Errorf("%q is not in the plan: %s", change, output)
+			}
+		}
+	}
+	s.workspace.Configure(config(""))
+	s.workspace.Run("apply", "-auto-approve", "-no-color")
+	invoke(config(""), "stop.night", "is stopped")
+	planned(`desired_state = "stopped" -> "running"`, "0 to add, 1 to change")
+	invoke(config(""), "start.morning", "runs: ssh")
+	invoke(config(""), "restart.trainer", "runs: ssh")
+	planned()
+	stopped := config(`desired_state = "stopped"`)
+	s.workspace.Configure(stopped)
+	s.workspace.Run("apply", "-auto-approve", "-no-color")
+	invoke(stopped, "start.morning", "runs: ssh")
+	planned(`desired_state = "running" -> "stopped"`, "0 to add, 1 to change")
+	s.workspace.Run("apply", "-auto-approve", "-no-color")
+	planned()
+}
+
+func TestAccInstanceActions_invalidArgumentsAreRefused(t *testing.T) {
+	s := newStage(t)
+	config, wants := "", []string{}
+	for n, test := range []struct{ verb, arguments, want string }{
+		{"start", `instance_id = ""`, "instance_id string length must be at least 1"},
+		{"start", `timeout = "1m"`, `The argument "instance_id" is required`},
+		{"start", "instance_id = \"i\"\n timeout = \"0s\"", "Not a duration"},
+		{"start", "instance_id = \"i\"\n max_price_kop_h = 0", "max_price_kop_h value must be at least 1"},
+		{"start", "instance_id = \"i\"\n max_price_kop_h = \"x\"", "a number is required"},
+		{"stop", "instance_id = \"i\"\n max_price_kop_h = 1", `An argument named "max_price_kop_h" is not expected here`},
+	} {
+		config += fmt.Sprintf("action \"gpurent_instance_%s\" \"n%d\" {\n config {\n %s\n }\n}\n", test.verb, n, test.arguments)
+		wants = append(wants, test.want)
+	}
+	s.workspace.Configure(s.provider + config)
+	output, err := s.workspace.Try("validate", "-json")
+	if err == nil {
+		t.Fatal("invalid arguments are accepted")
+	}
+	output = strings.ReplaceAll(acctest.Words(output), `\"`, `"`)
+	for _, want := range wants {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in: %s", want, output)
+		}
+	}
+	if n := len(s.Requests()); n > 0 {
+		t.Errorf("%d requests, want none", n)
+	}
+}
+
+// The API key and the id of the server can come from resources of the same apply.
+func TestAccInstanceActions_valuesUnknownAtPlan(t *testing.T) {
+	s := newStage(t)
+	id := s.rentsAny()
+	s.workspace.Configure(strings.Replace(s.provider, fmt.Sprintf("%q", s.APIKey), "terraform_data.key.output", 1) + fmt.Sprintf(`
+resource "terraform_data" "key" {
+  input = %q
+}
+resource "terraform_data" "id" {
+  input = %q
+}
+resource "terraform_data" "trigger" {
+  depends_on = [terraform_data.key, terraform_data.id]
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.gpurent_instance_stop.it]
+    }
+  }
+}
+`, s.APIKey, id) + strings.Replace(actionBlock("stop", "ID"), `"ID"`, "terraform_data.id.output", 1))
+	s.ClearRequests()
+	s.workspace.Run("plan", "-no-color")
+	if n := len(s.Requests()); n > 0 {
+		t.Errorf("the plan makes %d requests, want none", n)
+	}
+	if output, err := s.workspace.Try("apply", "-auto-approve", "-no-color", "-invoke=action.gpurent_instance_stop.it"); err == nil ||
+		!strings.Contains(acctest.Words(output), "Provider configuration not known yet") {
+		t.Errorf("invoking the action without the API key: %v: %s", err, output)
+	}
+	s.asked(id, 0, 0)
+	s.workspace.Run("apply", "-auto-approve", "-no-color")
+	s.expect(id, "stopped", "", nil)
+	s.provider = s.ProviderWithoutKey()
+	s.refuses("stop", id, "", "stopped", "Missing API key")
+}
+
+// A lifecycle triggers an action after the server it is about was changed.
+func TestAccInstanceActions_areTriggered(t *testing.T) {
+	env := acctest.Start(t)
+	config := func(name string) string {
+		return env.Config(server(fmt.Sprintf(`name = %q`, name), `lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.gpurent_instance_restart.it]
+    }
+  }`), strings.Replace(actionBlock("restart", "ID"), `"ID"`, address+".id", 1))
+	}
+	asked := func(want int) func() {
+		return func() {
+			if n := env.CountRequests("POST", "/instances") - 1; n != want {
+				t.Errorf("%d starts and stops, want %d", n, want)
+			}
+		}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_14_0)},
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config("before"), PostApplyFunc: asked(0)},
+			{
+				Config:            config("after"),
+				PostApplyFunc:     asked(2),
+				ConfigStateChecks: []statecheck.StateCheck{at("name", knownvalue.StringExact("after"))},
+			},
+			{Config: config("after"), ConfigPlanChecks: acctest.Unchanged()},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
+}

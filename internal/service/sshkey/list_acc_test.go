@@ -1,0 +1,82 @@
+package sshkey_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// addKeys adds so many keys by hand.
+func addKeys(t *testing.T, env *acctest.Env, count int) {
+	t.Helper()
+	for n := range count {
+		seed := make([]byte, ed25519.SeedSize)
+		seed[0], seed[1] = byte(n), byte(n>>8)
+		key, err := ssh.NewPublicKey(ed25519.NewKeyFromSeed(seed).Public())
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Post("ssh-keys", fmt.Sprintf(`{"name":"key-%d","public_key":"ssh-ed25519 %s"}`, n, base64.StdEncoding.EncodeToString(key.Marshal())))
+	}
+}
+
+const listExample = "list-resources/gpurent_ssh_key/list-resource.tfquery.hcl"
+
+func TestAccSSHKeyList_resultsImportWithoutChanges(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t)
+	w := env.Workspace(env.Provider())
+	addKeys(t, env, 2)
+	found := w.Adopt(strings.Replace(env.Read(listExample), "= gpurent\n", "= gpurent\n  include_resource = true\n", 1))
+	if len(found) != 2 {
+		t.Fatalf("%d results, want 2", len(found))
+	}
+	for _, f := range found {
+		if !strings.HasPrefix(f.Name, "key-") || !strings.Contains(f.Name, "(ssh-ed25519 SHA256:") {
+			t.Errorf("the display name %q lacks the name or the fingerprint", f.Name)
+		}
+	}
+}
+
+// Each list block reads as many pages as its limit needs, and no more.
+func TestAccSSHKeyList_readsAsManyPagesAsNeeded(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t)
+	w := env.Workspace(env.Provider())
+	addKeys(t, env, 205)
+	var blocks strings.Builder
+	tests := []struct {
+		outer, inner string
+		found, pages int
+	}{
+		{"limit = 3", "", 3, 1},
+		{"", "", 100, 1}, // the default limit of Terraform
+		{"limit = 1000", "", 205, 2},
+		{"limit = 200", "", 200, 1},
+		{"limit = 1000", `name_prefix = "key-20"`, 6, 2},
+		{"limit = 1", `name_prefix = "key-"`, 1, 1},
+	}
+	pages := 0
+	for n, test := range tests {
+		fmt.Fprintf(&blocks, "list \"gpurent_ssh_key\" \"n%d\" {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n", n, test.outer, test.inner)
+		pages += test.pages
+	}
+	found, err := w.Query(blocks.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, test := range tests {
+		if got := len(found[fmt.Sprintf("list.gpurent_ssh_key.n%d", n)]); got != test.found {
+			t.Errorf("%s %s: %d results, want %d", test.outer, test.inner, got, test.found)
+		}
+	}
+	if got := env.CountRequests("GET", "/ssh-keys"); got != pages {
+		t.Errorf("%d pages were read, want %d", got, pages)
+	}
+}
