@@ -18,6 +18,7 @@ const exitCodeOfChanges = "exit status 2"
 
 // An action changes the server and not the configuration: the next plan shows the difference.
 func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	config := func(arguments string) string {
 		return s.provider + server("max_price_kop_h = 1000000", arguments) + s.Read("actions/gpurent_instance_stop/action.tf") +
@@ -59,6 +60,7 @@ func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
 }
 
 func TestAccInstanceActions_invalidArgumentsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	config, wants := "", []string{}
 	for n, test := range []struct{ verb, arguments, want string }{
@@ -90,12 +92,17 @@ func TestAccInstanceActions_invalidArgumentsAreRefused(t *testing.T) {
 
 // The API key and the id of the server can come from resources of the same apply.
 func TestAccInstanceActions_valuesUnknownAtPlan(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	id := s.rentsAny()
-	s.workspace.Configure(strings.Replace(s.provider, fmt.Sprintf("%q", s.APIKey), "terraform_data.key.output", 1) + fmt.Sprintf(`
-resource "terraform_data" "key" {
-  input = %q
-}
+	key := strings.Replace(s.provider, fmt.Sprintf("%q", s.APIKey), "terraform_data.key.output", 1) +
+		fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n", s.APIKey)
+	s.ClearRequests()
+	output, ok := s.workspace.Invoke(key+actionBlock("stop", id), "action.gpurent_instance_stop.it")
+	if ok || !strings.Contains(output, "Provider configuration not known yet") {
+		t.Errorf("invoking the action before the API key exists: %s", output)
+	}
+	s.workspace.Configure(key + fmt.Sprintf(`
 resource "terraform_data" "id" {
   input = %q
 }
@@ -108,17 +115,11 @@ resource "terraform_data" "trigger" {
     }
   }
 }
-`, s.APIKey, id) + strings.Replace(actionBlock("stop", "ID"), `"ID"`, "terraform_data.id.output", 1))
-	s.ClearRequests()
+`, id) + strings.Replace(actionBlock("stop", "ID"), `"ID"`, "terraform_data.id.output", 1))
 	s.workspace.Run("plan", "-no-color")
 	if n := len(s.Requests()); n > 0 {
-		t.Errorf("the plan makes %d requests, want none", n)
+		t.Errorf("%d requests before the apply, want none", n)
 	}
-	if output, err := s.workspace.Try("apply", "-auto-approve", "-no-color", "-invoke=action.gpurent_instance_stop.it"); err == nil ||
-		!strings.Contains(acctest.Words(output), "Provider configuration not known yet") {
-		t.Errorf("invoking the action without the API key: %v: %s", err, output)
-	}
-	s.asked(id, 0, 0)
 	s.workspace.Run("apply", "-auto-approve", "-no-color")
 	s.expect(id, "stopped", "", nil)
 	s.provider = s.ProviderWithoutKey()

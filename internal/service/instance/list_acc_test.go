@@ -9,8 +9,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// park rents servers by hand: one that runs, one that is stopped, one without a name
-// that has failed, and one that is destroyed. It returns their ids.
+// park rents servers through the API: one that runs, one that is stopped, one that runs without a name, and one that is
+// destroyed. It returns the ids of the first three.
 func park(t *testing.T, env *acctest.Env) (running, stopped, unnamed string) {
 	t.Helper()
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
@@ -38,6 +38,7 @@ func listBlock(name, outer, inner string) string {
 const listExample = "list-resources/gpurent_instance/list-resource.tfquery.hcl"
 
 func TestAccInstanceList_filters(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
@@ -85,6 +86,7 @@ func TestAccInstanceList_filters(t *testing.T) {
 }
 
 func TestAccInstanceList_resultsImportWithoutChanges(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
@@ -104,6 +106,7 @@ func TestAccInstanceList_resultsImportWithoutChanges(t *testing.T) {
 }
 
 func TestAccInstanceList_invalidArgumentsAreRefusedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
@@ -123,6 +126,7 @@ func TestAccInstanceList_invalidArgumentsAreRefusedBeforeAnyRequest(t *testing.T
 }
 
 func TestAccInstanceList_missingKeyOrScope(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	narrow := env.Secret(`{"name":"narrow","scopes":["user:read"]}`)
