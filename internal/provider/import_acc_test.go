@@ -63,6 +63,42 @@ func TestAccProvider_itsImportExamplesWork(t *testing.T) {
 	}
 }
 
+// An empty id is refused before a request is sent.
+func TestAccProvider_emptyImportIDs(t *testing.T) {
+	env := acctest.Start(t)
+	at, err := acctest.CLI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, types := fast, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
+	for _, name := range types {
+		config += example(t, "resources/"+name+"/resource.tf")
+	}
+	w := env.Workspace(config)
+	const refusal = "Error: Empty import id"
+	if output, err := w.Try("import", "-no-color", "gpurent_instance.trainer", ""); err == nil || !strings.Contains(output, refusal) {
+		t.Errorf("import command: %v: %s", err, output)
+	}
+	anID := regexp.MustCompile(`\bid( *)= "[^"]+"`)
+	for file, row := range map[string]string{"import-by-string-id.tf": rowImport, "import-by-identity.tf": rowIdentity} {
+		if !at.Has(versions(t)[row][at.Name]) {
+			continue
+		}
+		blocks := ""
+		for _, name := range types {
+			blocks += anID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id$1= " "`)
+		}
+		w.Configure(config + blocks)
+		output, err := w.Try("plan", "-no-color")
+		if n := strings.Count(output, refusal); err == nil || n != len(types) {
+			t.Errorf("%s: %v, %d refusals, want %d: %s", file, err, n, len(types), output)
+		}
+	}
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests, want none: %v", n, env.Requests())
+	}
+}
+
 // example is a file below examples/.
 func example(t *testing.T, path string) string {
 	t.Helper()

@@ -2,6 +2,7 @@ package tfkit
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -60,6 +61,17 @@ func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfs
 // ImportState implements resource.ResourceWithImportState: it takes the id, and
 // the read that follows fills in the rest.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	id := types.StringValue(req.ID)
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if strings.TrimSpace(id.ValueString()) == "" {
+		resp.Diagnostics.AddError("Empty import id", "The import of a gpurent_"+r.Name+" needs the id of an existing one, and the given id is empty. No request was sent.")
+		return
+	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
 }
 

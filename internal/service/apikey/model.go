@@ -17,6 +17,7 @@ type model struct {
 	keyModel
 
 	RotateBeforeDays types.Int64 `tfsdk:"rotate_before_days"`
+	AllowSelfRevoke  types.Bool  `tfsdk:"allow_self_revoke"`
 }
 
 // keyModel is what every issued key has, wherever it is kept.

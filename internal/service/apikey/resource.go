@@ -72,12 +72,21 @@ func source(client *rental.Client) tfkit.Source[rental.APIKey] {
 	return tfkit.Listed(client, "api-keys", func(k rental.APIKey) string { return k.ID }, client.ListAPIKeys)
 }
 
-// Update makes no request: rotate_before_days is all that changes in place.
+// Update makes no request: rotate_before_days and allow_self_revoke are all that changes in place.
 func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }
 
-// Delete revokes the key.
+// Delete revokes the key. It refuses to revoke the provider's own key where the plan did not, as for a tainted key.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if own := r.checkOwn(ctx, state); own.Own && !state.AllowSelfRevoke.ValueBool() {
+		addNotRevoked(&resp.Diagnostics, own, subjectOf(state))
+		return
+	}
 	tfkit.Delete(ctx, req, resp, "revoke API key", r.Meta.Client.DeleteAPIKey)
 }

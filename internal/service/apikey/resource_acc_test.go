@@ -104,17 +104,6 @@ func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
 	}
 }
 
-func TestAccAPIKey_revokingTheProvidersOwnWarns(t *testing.T) {
-	env := acctest.Start(t)
-	id := env.OwnKeyID()
-	workspace := env.Workspace("provider \"gpurent\" {}\nresource \"gpurent_api_key\" \"own\" {\n  name = \"own\"\n  scopes = [\"instances:read\"]\n}\n")
-	workspace.Run("import", "-no-color", "gpurent_api_key.own", id)
-	if plan := workspace.Run("plan", "-destroy", "-no-color"); !strings.Contains(plan, "own API key will be revoked") {
-		t.Errorf("no warning in:\n%s", plan)
-	}
-	workspace.Run("state", "rm", "gpurent_api_key.own")
-}
-
 func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{

@@ -72,6 +72,12 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 				"once it has expired. With `lifecycle { create_before_destroy = true }` the new key is there before the old one is revoked.",
 			Validators: daysRules,
 		},
+		"allow_self_revoke": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to `false`: a plan that destroys or replaces the provider's own key fails, " +
+				"and `rotate_before_days` does not replace it, because every later request of the run would fail. Apply `true` before you destroy or replace the key. " +
+				"To rotate the provider's own key without an interruption, issue another key, configure the provider with it, and then destroy the old one.",
+		},
 		"secret": computed("The key itself. The service tells it only when the key is issued: null after an import.", true),
 	}
 	for name, about := range told {
