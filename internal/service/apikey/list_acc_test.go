@@ -16,6 +16,7 @@ func listBlock(name, inner string) string {
 }
 
 func TestAccAPIKeyList_filters(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
@@ -51,6 +52,7 @@ func TestAccAPIKeyList_filters(t *testing.T) {
 }
 
 func TestAccAPIKeyList_resultsImportWithoutChanges(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())

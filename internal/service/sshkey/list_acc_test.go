@@ -29,6 +29,7 @@ func addKeys(t *testing.T, env *acctest.Env, count int) {
 const listExample = "list-resources/gpurent_ssh_key/list-resource.tfquery.hcl"
 
 func TestAccSSHKeyList_resultsImportWithoutChanges(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
@@ -46,6 +47,7 @@ func TestAccSSHKeyList_resultsImportWithoutChanges(t *testing.T) {
 
 // Each list block reads as many pages as its limit needs, and no more.
 func TestAccSSHKeyList_readsAsManyPagesAsNeeded(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())

@@ -30,7 +30,7 @@ type templatesModel struct {
 type item struct {
 	Slug              string            `tfsdk:"slug"`
 	Name              string            `tfsdk:"name"`
-	Description       string            `tfsdk:"description"`
+	Description       types.String      `tfsdk:"description"`
 	Image             string            `tfsdk:"image"`
 	LaunchMode        string            `tfsdk:"launch_mode"`
 	Ports             []int64           `tfsdk:"ports"`
@@ -65,7 +65,7 @@ func templateAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"slug":                tfkit.ComputedString("Identifier, the `template` of an instance."),
 		"name":                tfkit.ComputedString("Name."),
-		"description":         tfkit.ComputedString("Description."),
+		"description":         tfkit.ComputedString("Description. Null for none."),
 		"image":               tfkit.ComputedString("Container image."),
 		"launch_mode":         tfkit.ComputedString("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
 		"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
@@ -81,7 +81,7 @@ func templateAttributes() map[string]schema.Attribute {
 // itemFromAPI is the read side.
 func itemFromAPI(t rental.Template) item {
 	return item{
-		Slug: t.Slug, Name: t.Name, Description: t.Description, Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
+		Slug: t.Slug, Name: t.Name, Description: tfkit.Text(t.Description), Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
 		Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
 	}
 }

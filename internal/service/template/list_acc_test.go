@@ -11,6 +11,7 @@ const listExample = "list-resources/gpurent_template/list-resource.tfquery.hcl"
 
 // The list returns own templates only, and filters by name.
 func TestAccTemplateList_resultsImportWithoutChanges(t *testing.T) {
+	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	env.Post("templates", `{"name":"training-a","image":"registry.example/a:1","ports":[80],"env":{"A":"1"},"onstart":"true","description":"D"}`)
@@ -24,6 +25,9 @@ func TestAccTemplateList_resultsImportWithoutChanges(t *testing.T) {
 	for _, f := range found {
 		if !strings.Contains(f.Name, "registry.example/") {
 			t.Errorf("the display name %q lacks the image", f.Name)
+		}
+		if f.Resource["name"] == "training-b" && f.Resource["description"] != nil {
+			t.Errorf("no description is %#v, want null", f.Resource["description"])
 		}
 	}
 }

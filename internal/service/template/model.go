@@ -44,7 +44,7 @@ func fromAPI(ctx context.Context, t rental.Template) (model, diag.Diagnostics) {
 	return model{
 		Name:              types.StringValue(t.Name),
 		Image:             types.StringValue(t.Image),
-		Description:       types.StringValue(t.Description),
+		Description:       tfkit.Text(t.Description),
 		LaunchMode:        types.StringValue(string(t.LaunchMode)),
 		Ports:             ports,
 		Env:               envValue,

@@ -76,11 +76,12 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 	default:
 		now, diags := fromAPI(ctx, template)
 		resp.Diagnostics.Append(diags...)
+		now.Description = sameText(state.Description, now.Description)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 	}
 }
 
-// Update is never called: every argument replaces.
+// Update makes no request: all that changes in place is a description from null to "".
 func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }

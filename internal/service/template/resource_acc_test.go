@@ -46,7 +46,7 @@ func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("launch_mode"), knownvalue.StringExact("ssh")),
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), knownvalue.StringExact("")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), knownvalue.Null()),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("env"), knownvalue.MapSizeExact(0)),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("onstart"), knownvalue.Null()),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("min_disk_gb"), knownvalue.NotNull()),
@@ -133,5 +133,34 @@ func TestAccTemplatesDataSource(t *testing.T) {
 				},
 			},
 		},
+	})
+}
+
+// The API returns "" for no description. Null and "" are the same description.
+func TestAccTemplate_emptyDescription(t *testing.T) {
+	env := acctest.Start(t)
+	description := func(want knownvalue.Check) []statecheck.StateCheck {
+		return []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), want)}
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(config()), ConfigStateChecks: description(knownvalue.Null())},
+			{Config: env.Config(config()), ConfigPlanChecks: acctest.Unchanged()},
+			{
+				Config:            env.Config(config(`description = ""`)),
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionUpdate),
+				ConfigStateChecks: description(knownvalue.StringExact("")),
+			},
+			{Config: env.Config(config(`description = ""`)), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: env.Config(config()), ConfigPlanChecks: acctest.Unchanged()}, // a state of an earlier version
+			{Config: env.Config(config(`description = "text"`)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
+			{
+				Config:            env.Config(config()),
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+				ConfigStateChecks: description(knownvalue.Null()),
+			},
+		},
+		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
 	})
 }

@@ -71,10 +71,10 @@ func addRequired(attributes map[string]schema.Attribute) {
 func addOptional(attributes map[string]schema.Attribute) {
 	replaceText := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	attributes["description"] = schema.StringAttribute{
-		Optional: true, Computed: true, Default: stringdefault.StaticString(""),
-		MarkdownDescription: "Description, up to 500 characters. Empty by default.",
+		Optional: true, Computed: true,
+		MarkdownDescription: "Description, up to 500 characters. Null by default.",
 		Validators:          []validator.String{stringvalidator.UTF8LengthAtMost(maxDescriptionLength)},
-		PlanModifiers:       replaceText,
+		PlanModifiers:       []planmodifier.String{replaceForText{}},
 	}
 	attributes["launch_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
