@@ -35,7 +35,7 @@ func newServer(version string, shared *process) (Plugin, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server is a %T, which lacks a part of the protocol", framework)
 	}
-	return server{framework, &shared.cleanup}, nil
+	return server{framework, made, &shared.cleanup}, nil
 }
 
 // frameworkServer is all of the protocol that is used.
@@ -49,11 +49,18 @@ type frameworkServer interface {
 // made once for every resource.
 type server struct {
 	frameworkServer
-	cleanup *tfkit.Cleanup
+	provider *gpurentProvider
+	cleanup  *tfkit.Cleanup
 }
 
 // Finish implements Plugin.
 func (s server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
+
+// ValidateProviderConfig records the call: see tfkit.Run.
+func (s server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	s.provider.validated.Store(true)
+	return s.frameworkServer.ValidateProviderConfig(ctx, req)
+}
 
 // briefly makes a call whose context nobody can keep.
 func briefly[Req, Resp any](ctx context.Context, call func(context.Context, Req) (Resp, error), req Req) (Resp, error) {

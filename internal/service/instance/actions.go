@@ -165,7 +165,7 @@ func (a *instanceAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRe
 	if !ok || errand.id == "" || !a.Meta.Ready() {
 		return
 	}
-	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta.Client, errand.id)
+	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta, errand.id)
 	switch {
 	case err != nil:
 		resp.Diagnostics.AddWarning("Instance "+errand.id+" was not looked at", "The action looks again before it does anything. "+err.Error())
