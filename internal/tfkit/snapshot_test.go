@@ -242,7 +242,7 @@ func TestSnapshotLists(t *testing.T) {
 	asked := 0
 	source := Source[versioned]{
 		MaxAge: ListingMaxAge,
-		ID: func(v versioned) string { return v.id },
+		ID:     func(v versioned) string { return v.id },
 		All: func(context.Context) iter.Seq2[versioned, error] {
 			asked++
 			return func(yield func(versioned, error) bool) {

@@ -76,7 +76,7 @@ func (f *fleet) source(meta *tfkit.Meta, status string) tfkit.Source[rental.Inst
 	client := meta.Client
 	return tfkit.Source[rental.Instance]{
 		MaxAge: meta.MaxAge(tfkit.ListingMaxAge),
-		ID: func(inst rental.Instance) string { return inst.ID },
+		ID:     func(inst rental.Instance) string { return inst.ID },
 		All: func(ctx context.Context) iter.Seq2[rental.Instance, error] {
 			return client.ListInstances(ctx, rental.ListInstancesQuery{Status: status})
 		},
