@@ -2,9 +2,12 @@
 # key for the pipeline that looks after them.
 
 terraform {
+  required_version = ">= 1.5" # for the check block
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

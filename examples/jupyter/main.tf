@@ -2,9 +2,12 @@
 # when nobody needs it.
 
 terraform {
+  required_version = ">= 1.0"
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

@@ -1,7 +1,10 @@
 terraform {
+  required_version = ">= 1.0"
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

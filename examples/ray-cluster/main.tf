@@ -3,9 +3,12 @@
 # the workers in.
 
 terraform {
+  required_version = ">= 1.0"
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

@@ -1,9 +1,12 @@
 # One GPU server for yourself: the cheapest that meets the wish, under a price cap.
 
 terraform {
+  required_version = ">= 1.0"
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

@@ -3,9 +3,12 @@
 # apply, on the same disk, as long as its price is within the cap.
 
 terraform {
+  required_version = ">= 1.5" # for the check block
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

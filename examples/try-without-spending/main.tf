@@ -1,9 +1,12 @@
 # What the pipeline applies: your own root configuration stands here.
 
 terraform {
+  required_version = ">= 1.6" # same as the module
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

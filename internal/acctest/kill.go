@@ -63,6 +63,16 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 	return r
 }
 
+// Running reports whether the command itself has not ended.
+func (r *Run) Running() bool {
+	select {
+	case <-r.gone:
+		return false
+	default:
+		return true
+	}
+}
+
 // WaitCLI waits until the command itself has ended, whatever it leaves behind.
 func (r *Run) WaitCLI() { <-r.gone }
 

@@ -64,6 +64,7 @@ func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureR
 		return
 	}
 	meta.Spending = spending
+	meta.Run = tfkit.NewRun(p.validated.Swap(false))
 	resp.ResourceData = meta
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta

@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -26,8 +27,9 @@ var (
 )
 
 type gpurentProvider struct {
-	version string // told to the service in the user agent
-	process *process
+	version   string // sent to the service in the user agent
+	process   *process
+	validated atomic.Bool // a provider configuration was validated and is not configured yet
 }
 
 // process is what all providers of a process share, however often they are

@@ -3,6 +3,8 @@ package provider
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -35,7 +37,7 @@ func newServer(version string, shared *process) (Plugin, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server is a %T, which lacks a part of the protocol", framework)
 	}
-	return server{framework, &shared.cleanup}, nil
+	return server{framework, made, &shared.cleanup, new(sync.RWMutex)}, nil
 }
 
 // frameworkServer is all of the protocol that is used.
@@ -49,11 +51,54 @@ type frameworkServer interface {
 // made once for every resource.
 type server struct {
 	frameworkServer
-	cleanup *tfkit.Cleanup
+	provider *gpurentProvider
+	cleanup  *tfkit.Cleanup
+	actions  *sync.RWMutex // held for reading while an action runs
 }
 
 // Finish implements Plugin.
 func (s server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
+
+// ValidateProviderConfig records the call: see tfkit.Run.
+func (s server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	s.provider.validated.Store(true)
+	return s.frameworkServer.ValidateProviderConfig(ctx, req)
+}
+
+// stopTimeout is how long StopProvider waits for interrupted actions to end.
+const stopTimeout = 10 * time.Second
+
+// StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
+// as StopProvider has returned, the final one with its error included, and Terraform would report a success.
+func (s server) StopProvider(ctx context.Context, req *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
+	resp, err := s.frameworkServer.StopProvider(ctx, req)
+	ended := make(chan struct{})
+	go func() {
+		s.actions.Lock()
+		defer s.actions.Unlock()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(stopTimeout):
+	}
+	return resp, err
+}
+
+// InvokeAction makes StopProvider wait for the action.
+func (s server) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
+	resp, err := s.frameworkServer.InvokeAction(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	events := resp.Events
+	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
+		s.actions.RLock()
+		defer s.actions.RUnlock()
+		events(push)
+	}
+	return resp, nil
+}
 
 // briefly makes a call whose context nobody can keep.
 func briefly[Req, Resp any](ctx context.Context, call func(context.Context, Req) (Resp, error), req Req) (Resp, error) {

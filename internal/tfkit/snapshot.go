@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// freshness is for how long a listing answers reads.
-	freshness = 30 * time.Second
+	// ListingMaxAge is for how long a listing answers the reads of one run.
+	ListingMaxAge = 30 * time.Second
 	// firstReach is how many things a listing reads at first where single ones can
 	// be asked for: a state of a few must not pay for an account of thousands.
 	firstReach = 2000
@@ -28,14 +28,17 @@ type Source[T any] struct {
 	// Writes counts the writes of this process that have ended and may have
 	// changed any of them.
 	Writes func() uint64
+	// MaxAge is for how long a listing answers reads.
+	MaxAge time.Duration
 }
 
 // Listed is a source of things that the service has under a path and only lists.
-func Listed[T any](client *rental.Client, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
+func Listed[T any](m *Meta, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
 	return Source[T]{
 		ID:     id,
 		All:    func(ctx context.Context) iter.Seq2[T, error] { return list(ctx, rental.ListOptions{}) },
-		Writes: func() uint64 { return client.Writes(under) },
+		Writes: func() uint64 { return m.Client.Writes(under) },
+		MaxAge: m.MaxAge(ListingMaxAge),
 	}
 }
 
@@ -150,8 +153,8 @@ func (s *Snapshot[T]) join(ctx context.Context, source Source[T]) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	writes := source.Writes()
-	if s.last == nil || !s.last.answers(writes) {
-		if source.One != nil && !s.alone.covers(writes) {
+	if s.last == nil || !s.last.answers(writes, source.MaxAge) {
+		if source.One != nil && !s.alone.covers(writes, source.MaxAge) {
 			s.alone = solo{time.Now(), writes}
 			return nil
 		}
@@ -162,13 +165,13 @@ func (s *Snapshot[T]) join(ctx context.Context, source Source[T]) *listing[T] {
 }
 
 // covers says whether a read that begins now is not the first of its kind.
-func (s solo) covers(writes uint64) bool {
-	return !s.at.IsZero() && s.writes == writes && time.Since(s.at) <= freshness
+func (s solo) covers(writes uint64, maxAge time.Duration) bool {
+	return !s.at.IsZero() && s.writes == writes && time.Since(s.at) <= maxAge && maxAge > 0
 }
 
 // answers says whether a read that begins now may use a listing.
-func (l *listing[T]) answers(writes uint64) bool {
-	return l.writes == writes && (!l.finished() || l.err == nil && time.Since(l.ended) <= freshness)
+func (l *listing[T]) answers(writes uint64, maxAge time.Duration) bool {
+	return l.writes == writes && (!l.finished() || l.err == nil && time.Since(l.ended) <= maxAge && maxAge > 0)
 }
 
 func (l *listing[T]) finished() bool {

@@ -37,6 +37,7 @@ func (w *worldOf) sleep() {
 
 func (w *worldOf) source() Source[versioned] {
 	return Source[versioned]{
+		MaxAge: ListingMaxAge,
 		ID:     func(v versioned) string { return v.id },
 		All:    w.all,
 		One:    w.one,
@@ -204,7 +205,7 @@ func TestSnapshotAges(t *testing.T) {
 		for _, test := range []struct {
 			pause time.Duration
 			want  int // requests so far
-		}{{0, 1}, {freshness - time.Second, 1}, {2 * time.Second, 2}} {
+		}{{0, 1}, {ListingMaxAge - time.Second, 1}, {2 * time.Second, 2}} {
 			time.Sleep(test.pause)
 			if _, found, err := s.Find(t.Context(), source, "a"); !found || err != nil || len(w.asked) != test.want {
 				t.Errorf("%s later: found %t, %v, %d requests, want %d", test.pause, found, err, len(w.asked), test.want)
@@ -240,7 +241,8 @@ func TestSnapshotLists(t *testing.T) {
 	inOrder := []versioned{{"b", 1}, {"a", 1}, {"c", 1}}
 	asked := 0
 	source := Source[versioned]{
-		ID: func(v versioned) string { return v.id },
+		MaxAge: ListingMaxAge,
+		ID:     func(v versioned) string { return v.id },
 		All: func(context.Context) iter.Seq2[versioned, error] {
 			asked++
 			return func(yield func(versioned, error) bool) {

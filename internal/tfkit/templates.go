@@ -22,5 +22,5 @@ func ListTemplates(ctx context.Context, m *Meta) ([]rental.Template, error) {
 }
 
 func templates(m *Meta) Source[rental.Template] {
-	return Listed(m.Client, "templates", func(t rental.Template) string { return t.Slug }, m.Client.ListTemplates)
+	return Listed(m, "templates", func(t rental.Template) string { return t.Slug }, m.Client.ListTemplates)
 }

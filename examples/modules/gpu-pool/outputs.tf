@@ -4,6 +4,8 @@ locals {
     for name, server in gpurent_instance.server : name =>
     contains(["stopped", "outbid"], server.status) ? server.price.stopped_kop_h : server.price.running_kop_h
   }
+
+  total_kop_h = sum(concat([0], values(local.kop_h)))
 }
 
 output "servers" {
@@ -20,10 +22,17 @@ output "servers" {
 
 output "total_kop_h" {
   description = "What all servers cost now, disks included, kopecks per hour."
-  value       = sum(concat([0], values(local.kop_h)))
+  value       = local.total_kop_h
+
+  # The validation of max_total_kop_h knows only price caps, which exclude extra disk.
+  # Terraform checks this as soon as it knows every price: in the plan, or after the servers are created.
+  precondition {
+    condition     = var.max_total_kop_h == null ? true : local.total_kop_h <= var.max_total_kop_h
+    error_message = "The pool costs more than max_total_kop_h: ${local.total_kop_h} kopecks per hour. Existing servers are not changed and are still billed. Reduce size, disk_gb or names, stop the pool, or raise the limit."
+  }
 }
 
 output "monthly_kop" {
   description = "What they cost if nothing changes for a month of 730 hours, kopecks."
-  value       = sum(concat([0], values(local.kop_h))) * 730
+  value       = local.total_kop_h * 730
 }

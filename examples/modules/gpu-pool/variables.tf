@@ -71,7 +71,7 @@ variable "max_price_kop_h" {
 }
 
 variable "max_total_kop_h" {
-  description = "Most that all servers may cost together if each costs max_price_kop_h, kopecks per hour. No limit by default."
+  description = "Maximum price of all servers together, kopecks per hour. A plan fails if the servers may exceed it at max_price_kop_h each; a plan or an apply fails if their real prices, disks included, exceed it. No limit by default."
   type        = number
   default     = null
 

@@ -1,5 +1,5 @@
 terraform {
-  required_version = ">= 1.9" # of Terraform and of OpenTofu: a limit looks at several variables
+  required_version = ">= 1.9" # of Terraform and of OpenTofu: a validation refers to several variables
 
   required_providers {
     gpurent = {

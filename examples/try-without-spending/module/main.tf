@@ -3,9 +3,12 @@
 # which service it talks to.
 
 terraform {
+  required_version = ">= 1.6" # for the tests
+
   required_providers {
     gpurent = {
-      source = "gpurent/gpurent"
+      source  = "gpurent/gpurent"
+      version = ">= 0.1"
     }
   }
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,13 +38,17 @@ var load = sync.OnceValues(func() (*document, error) {
 	if err := tighten(doc); err != nil {
 		return nil, fmt.Errorf("tighten the contract: %w", err)
 	}
+	anyError := openapi3.NewSchemaRef("", errorSchema(doc))
+	if err := anyError.WalkSubtree(tightenSchema); err != nil {
+		return nil, fmt.Errorf("tighten the error schema: %w", err)
+	}
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		return nil, fmt.Errorf("route the contract: %w", err)
 	}
 	return &document{
 		router:       router,
-		errorContent: openapi3.NewContentWithJSONSchemaRef(doc.Components.Schemas["Error"]),
+		errorContent: openapi3.NewContentWithJSONSchemaRef(anyError),
 		base:         doc.Servers[0].URL,
 		options: &openapi3filter.Options{
 			MultiError:                        true,
@@ -73,24 +79,33 @@ func utcTime(value string) error {
 	return nil
 }
 
+// errorSchema returns the form of every error, with the codes of all error schemas of the document.
+func errorSchema(doc *openapi3.T) *openapi3.Schema {
+	codes := make(map[string]bool)
+	for _, schema := range doc.Components.Schemas {
+		body := schema.Value.Properties["error"]
+		if body == nil {
+			continue
+		}
+		for _, code := range body.Value.Properties["code"].Value.Enum {
+			codes[fmt.Sprint(code)] = true
+		}
+	}
+	known := openapi3.NewStringSchema()
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		known.Enum = append(known.Enum, code)
+	}
+	body := openapi3.NewObjectSchema().
+		WithProperty("code", known).
+		WithProperty("message", openapi3.NewStringSchema()).
+		WithProperty("details", openapi3.NewObjectSchema().WithAnyAdditionalProperties()).
+		WithRequired([]string{"code", "message"})
+	return openapi3.NewObjectSchema().WithProperty("error", body).WithRequired([]string{"error"})
+}
+
 // tighten makes the response schemas stricter than published: clients must
 // tolerate unknown fields and values, but our simulator must not send any.
 func tighten(doc *openapi3.T) error {
-	never := false
-	tightenSchema := func(_ string, ref *openapi3.SchemaRef) error {
-		s := ref.Value
-		if s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
-			s.AdditionalProperties.Has = &never
-		}
-		if known, ok := s.Extensions["x-extensible-enum"]; ok {
-			values, ok := known.([]any)
-			if !ok {
-				return fmt.Errorf("x-extensible-enum is %T, not a list", known)
-			}
-			s.Enum = values
-		}
-		return nil
-	}
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			for _, response := range op.Responses.Map() {
@@ -102,5 +117,22 @@ func tighten(doc *openapi3.T) error {
 			}
 		}
 	}
-	return doc.Components.Schemas["Error"].WalkSubtree(tightenSchema)
+	return nil
+}
+
+// tightenSchema forbids fields and values that the schema does not list.
+func tightenSchema(_ string, ref *openapi3.SchemaRef) error {
+	s := ref.Value
+	if s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
+		never := false
+		s.AdditionalProperties.Has = &never
+	}
+	if known, ok := s.Extensions["x-extensible-enum"]; ok {
+		values, ok := known.([]any)
+		if !ok {
+			return fmt.Errorf("x-extensible-enum is %T, not a list", known)
+		}
+		s.Enum = values
+	}
+	return nil
 }

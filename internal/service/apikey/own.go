@@ -32,7 +32,7 @@ func (r *keyResource) checkOwn(ctx context.Context, key model) ownKey {
 		return ownKey{}
 	}
 	others := 0
-	listed, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).List(ctx, source(r.Meta.Client))
+	listed, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).List(ctx, source(r.Meta))
 	for _, other := range listed {
 		if other.ID != key.ID.ValueString() && r.mayUse(other.Prefix) {
 			others++

@@ -53,7 +53,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, source(r.Meta.Client), id)
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, source(r.Meta), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read API key "+id, err)
@@ -68,8 +68,8 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 
 // source is where the account's active keys come from: the API has no request for
 // one.
-func source(client *rental.Client) tfkit.Source[rental.APIKey] {
-	return tfkit.Listed(client, "api-keys", func(k rental.APIKey) string { return k.ID }, client.ListAPIKeys)
+func source(meta *tfkit.Meta) tfkit.Source[rental.APIKey] {
+	return tfkit.Listed(meta, "api-keys", func(k rental.APIKey) string { return k.ID }, meta.Client.ListAPIKeys)
 }
 
 // Update makes no request: rotate_before_days and allow_self_revoke are all that changes in place.

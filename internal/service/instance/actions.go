@@ -86,8 +86,10 @@ func costsOfRestart(inst rental.Instance) change {
 }
 
 // notInConfiguration ends the description of every action.
-const notInConfiguration = "\n\nAn action changes the server and not its configuration: a `gpurent_instance` shows what was done as a difference, and puts it back. " +
-	"With `desired_state = \"running\"` (the default) the next apply starts a server that an action has stopped, and with `\"stopped\"` it stops one that was started."
+const notInConfiguration = "\n\nAn action changes the server and not its configuration. A `gpurent_instance` that manages the server shows the change as a difference, and the next apply reverts it: " +
+	"with `desired_state = \"running\"` (the default) it starts a server that an action has stopped, with `\"stopped\"` it stops one that an action has started.\n\n" +
+	"If you interrupt the run (Ctrl-C), the action stops waiting and fails with the server's last status. It does not undo what it requested: a restart can leave the server stopped. " +
+	"Run the action again, or apply the configuration that manages the server."
 
 // What the arguments may be. A CLI validates only what it knows before the plan, so
 // that the rest is checked when it is known.
@@ -165,7 +167,7 @@ func (a *instanceAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRe
 	if !ok || errand.id == "" || !a.Meta.Ready() {
 		return
 	}
-	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta.Client, errand.id)
+	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta, errand.id)
 	switch {
 	case err != nil:
 		resp.Diagnostics.AddWarning("Instance "+errand.id+" was not looked at", "The action looks again before it does anything. "+err.Error())

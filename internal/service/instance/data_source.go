@@ -65,7 +65,7 @@ func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadReques
 }
 
 func (d *instanceDataSource) byID(ctx context.Context, id string, diags *diag.Diagnostics) (inst rental.Instance, ok bool) {
-	inst, found, err := fleetOf(d.Meta).find(ctx, d.Meta.Client, id)
+	inst, found, err := fleetOf(d.Meta).find(ctx, d.Meta, id)
 	if err != nil {
 		tfkit.AddError(diags, "read instance "+id, err)
 		return inst, false
@@ -93,7 +93,7 @@ func (d *instanceDataSource) byName(ctx context.Context, name string, diags *dia
 
 // there are the servers that one can look for by name.
 func (d *instanceDataSource) there(ctx context.Context, diags *diag.Diagnostics) ([]rental.Instance, bool) {
-	active, err := fleetOf(d.Meta).list(ctx, d.Meta.Client, rental.ListActive)
+	active, err := fleetOf(d.Meta).list(ctx, d.Meta, rental.ListActive)
 	if err != nil {
 		tfkit.AddError(diags, "list instances", err)
 		return nil, false

@@ -119,7 +119,7 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if !config.Status.IsNull() {
 		status = config.Status.ValueString()
 	}
-	all, err := fleetOf(d.Meta).list(ctx, d.Meta.Client, status)
+	all, err := fleetOf(d.Meta).list(ctx, d.Meta, status)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list instances", err)
 		return

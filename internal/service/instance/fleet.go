@@ -16,13 +16,14 @@ import (
 type fleet struct {
 	keys      keyring
 	ids       idSet        // servers that this run knows: from the state, or rented by it
-	takenOver idSet        // servers of earlier runs that a creation of this run stands for
+	replacing idSet        // servers for whose replacement a creation was planned
+	takenOver sync.Map     // the creation that received a server of an earlier run, by the server's id
 	offers    reservations // by this apply
 	planned   reservations // by this plan, for its estimate
+	failures  failedOffers
 	spending  spendingPlan
 	watch     watcher
-	boots     habit    // of servers that this run rents
-	known     sync.Map // templates by slug that were found
+	boots     habit // of servers that this run rents
 
 	servers tfkit.Snapshot[rental.Instance] // active ones
 	ever    tfkit.Snapshot[rental.Instance] // with those that are destroyed
@@ -40,58 +41,55 @@ func (r *instanceResource) fleet() *fleet { return fleetOf(r.Meta) }
 // itself refreshes its market about every minute.
 const glance = time.Minute
 
-// balance is the account's money as the run found it: not asked for again, so
-// that what the run has started meanwhile is not counted twice.
-func (f *fleet) balance(ctx context.Context, client *rental.Client) (rental.Balance, error) {
-	return f.account.Get(ctx, math.MaxInt64, client.GetBalance)
+// balance returns the account's balance at the beginning of a single run. It is read once, so that
+// servers that the run starts are not counted twice.
+func (f *fleet) balance(ctx context.Context, meta *tfkit.Meta) (rental.Balance, error) {
+	return f.account.Get(ctx, meta.MaxAge(math.MaxInt64), meta.Client.GetBalance)
 }
 
-// instances are the active ones, by id, as the run found them: not asked for
-// again, so that none of its own is among them.
-func (f *fleet) instances(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
-	return f.active.Get(ctx, math.MaxInt64, func(ctx context.Context) (map[string]rental.Instance, error) {
-		return f.servers.All(ctx, f.source(client, rental.ListActive))
+// instances returns the active instances by id as they were at the beginning of a single run, so that
+// servers that the run rents are not among them.
+func (f *fleet) instances(ctx context.Context, meta *tfkit.Meta) (map[string]rental.Instance, error) {
+	return f.active.Get(ctx, meta.MaxAge(math.MaxInt64), func(ctx context.Context) (map[string]rental.Instance, error) {
+		return f.servers.All(ctx, f.source(meta, rental.ListActive))
 	})
 }
 
-// template is one that the run has found once: what a template is never changes.
-func (f *fleet) template(ctx context.Context, meta *tfkit.Meta, slug string) (template rental.Template, found bool, err error) {
-	if known, ok := f.known.Load(slug); ok {
-		return known.(rental.Template), true, nil
-	}
-	template, found, err = tfkit.FindTemplate(ctx, meta, slug)
-	if found {
-		f.known.Store(slug, template)
-	}
-	return template, found, err
-}
-
 // find returns a server, destroyed ones too.
-func (f *fleet) find(ctx context.Context, client *rental.Client, id string) (inst rental.Instance, found bool, err error) {
-	return f.servers.Find(ctx, f.source(client, rental.ListActive), id)
+func (f *fleet) find(ctx context.Context, meta *tfkit.Meta, id string) (inst rental.Instance, found bool, err error) {
+	return f.servers.Find(ctx, f.source(meta, rental.ListActive), id)
 }
 
 // list returns the servers of a status, rental.ListActive or rental.ListAll, in the
 // service's order.
-func (f *fleet) list(ctx context.Context, client *rental.Client, status string) ([]rental.Instance, error) {
+func (f *fleet) list(ctx context.Context, meta *tfkit.Meta, status string) ([]rental.Instance, error) {
 	all := &f.servers
 	if status == rental.ListAll {
 		all = &f.ever
 	}
-	return all.List(ctx, f.source(client, status))
+	return all.List(ctx, f.source(meta, status))
 }
 
 // source is where the account's instances come from. What this run has waited for is
 // younger than any listing from before the wait was over, as after a write.
-func (f *fleet) source(client *rental.Client, status string) tfkit.Source[rental.Instance] {
+func (f *fleet) source(meta *tfkit.Meta, status string) tfkit.Source[rental.Instance] {
+	client := meta.Client
 	return tfkit.Source[rental.Instance]{
-		ID: func(inst rental.Instance) string { return inst.ID },
+		MaxAge: meta.MaxAge(tfkit.ListingMaxAge),
+		ID:     func(inst rental.Instance) string { return inst.ID },
 		All: func(ctx context.Context) iter.Seq2[rental.Instance, error] {
 			return client.ListInstances(ctx, rental.ListInstancesQuery{Status: status})
 		},
 		One:    client.GetInstance,
 		Writes: func() uint64 { return client.Writes("instances") + f.watch.over.Load() },
 	}
+}
+
+// forget removes what is recorded of a server that is destroyed.
+func (f *fleet) forget(id string) {
+	f.keys.release(id)
+	f.takenOver.Delete(id)
+	f.replacing.remove(id)
 }
 
 // idSet is a set of instance ids. Its zero value is empty.
@@ -103,6 +101,8 @@ func (s *idSet) has(id string) bool {
 	_, there := s.all.Load(id)
 	return there
 }
+
+func (s *idSet) remove(id string) { s.all.Delete(id) }
 
 // reservations are the offers that siblings have taken or are about to take.
 // Its zero value has none.
@@ -123,6 +123,19 @@ func (r *reservations) reserve(id string) bool {
 	}
 	r.taken[id] = true
 	return true
+}
+
+// failedOffers are the offers whose server failed lately. Its zero value has none.
+type failedOffers struct{ at sync.Map }
+
+// avoidFailed is how long an offer whose server failed is taken only when there is no other.
+const avoidFailed = 10 * time.Minute
+
+func (f *failedOffers) add(offerID string) { f.at.Store(offerID, time.Now()) }
+
+func (f *failedOffers) has(offerID string) bool {
+	at, there := f.at.Load(offerID)
+	return there && time.Since(at.(time.Time)) < avoidFailed
 }
 
 // release gives back an offer that may suit a sibling.

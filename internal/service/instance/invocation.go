@@ -109,7 +109,7 @@ func (v *invocation) startsAgain(ctx context.Context, inst rental.Instance) bool
 		return true // its next bid may cost less
 	}
 	meta := v.action.Meta
-	balance, err := fleetOf(meta).funds.Get(ctx, recently, meta.Client.GetBalance)
+	balance, err := fleetOf(meta).funds.Get(ctx, meta.MaxAge(recently), meta.Client.GetBalance)
 	if err != nil {
 		tflog.Debug(ctx, "The balance cannot be read, so the restart is not held against it", map[string]any{"error": err.Error()})
 		return true

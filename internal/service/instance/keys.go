@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 )
@@ -59,13 +60,14 @@ func (s *keySeries) next() bool {
 	return true
 }
 
-// keyring knows which configured keys the instances of a run have, so that two
-// servers never share one: the second would be told that it is the first.
+// keyring records which instance has which configured key, so that two instances
+// never share one: the service would return the first for the second.
 type keyring struct {
 	mu       sync.Mutex
-	kept     map[string]keyHolder // servers that are there, by key
-	planned  map[string]keyHolder // servers this plan creates, by key
-	creating map[string]keyHolder // creations under way or done, by key
+	kept     map[string]keyHolder // instances in the state, by key
+	planned  map[string]keyHolder // instances that a single plan creates, by key
+	creating map[string]keyHolder // creations in flight, by key
+	created  idSet                // instances that this process created or took over
 }
 
 // keyHolder is told to people.
@@ -95,9 +97,9 @@ func (k *keyring) keep(key string, holder keyHolder) (other keyHolder, clash boo
 	return other, clash
 }
 
-// plan notes a server that the plan creates. It returns another with the same
-// key; the one that it replaces, if any, does not count.
-func (k *keyring) plan(key string, holder keyHolder, replaces string) (other keyHolder, clash bool) {
+// plan records an instance that a single plan creates. It returns another that the
+// same plan creates with this key.
+func (k *keyring) plan(key string, holder keyHolder) (other keyHolder, clash bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if other, clash = k.planned[key]; clash {
@@ -107,20 +109,52 @@ func (k *keyring) plan(key string, holder keyHolder, replaces string) (other key
 		k.planned = map[string]keyHolder{}
 	}
 	k.planned[key] = holder
-	other, clash = k.kept[key]
-	return other, clash && other.id != replaces
+	return keyHolder{}, false
 }
 
-// create notes a creation before it makes its first request.
-func (k *keyring) create(key string, holder keyHolder) (other keyHolder, clash bool) {
+// keeper returns the instance in the state that has the key.
+func (k *keyring) keeper(key string) (holder keyHolder, found bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	holder, found = k.kept[key]
+	return holder, found
+}
+
+// create records a creation before it makes its first request, until the caller
+// calls end. It returns another creation in flight with the same key.
+func (k *keyring) create(key string, holder keyHolder) (end func(), other keyHolder, clash bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if other, clash = k.creating[key]; clash {
-		return other, true
+		return nil, other, true
 	}
 	if k.creating == nil {
 		k.creating = map[string]keyHolder{}
 	}
 	k.creating[key] = holder
-	return keyHolder{}, false
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.creating, key)
+	}, keyHolder{}, false
+}
+
+// claim records that a creation of this process received the instance. It is false
+// when another creation of this process received it before and it was not destroyed.
+func (k *keyring) claim(id string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.created.has(id) {
+		return false
+	}
+	k.created.add(id)
+	return true
+}
+
+// release forgets an instance that is gone.
+func (k *keyring) release(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.created.remove(id)
+	maps.DeleteFunc(k.kept, func(_ string, holder keyHolder) bool { return holder.id == id })
 }

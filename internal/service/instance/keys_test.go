@@ -34,34 +34,44 @@ func TestKeySeries(t *testing.T) {
 	}
 }
 
-func TestKeyring(t *testing.T) {
-	a, b := keyHolder{id: "ins_a"}, keyHolder{name: "b"}
+func TestKeyring_plan(t *testing.T) {
+	existing, planned := keyHolder{id: "ins_a"}, keyHolder{name: "b"}
 	var k keyring
-	if _, clash := k.plan("k", b, ""); clash {
-		t.Error("the first of a plan clashes")
+	if _, clash := k.plan("k", planned); clash {
+		t.Error("the first instance of a plan clashes")
 	}
-	if _, clash := k.keep("k", a); !clash {
-		t.Error("a server that is there and a new one do not clash")
+	if _, clash := k.keep("k", existing); !clash {
+		t.Error("an existing instance does not clash with a planned one")
 	}
-	k = keyring{}
-	if _, clash := k.keep("k", a); clash {
-		t.Error("a server clashes with itself")
+	if _, clash := k.plan("k", planned); !clash {
+		t.Error("two planned instances do not clash")
 	}
-	if _, clash := k.plan("k", b, "ins_a"); clash {
-		t.Error("a server clashes with the one that replaces it")
+	if other, found := k.keeper("k"); !found || other != existing {
+		t.Errorf("the key belongs to %v (%t), want %v", other, found, existing)
 	}
-	if _, clash := k.plan("k", b, "ins_a"); !clash {
-		t.Error("two new servers do not clash")
+	k.release("ins_a")
+	if other, found := k.keeper("k"); found {
+		t.Errorf("the key still belongs to %v", other)
 	}
-	k = keyring{}
-	k.keep("k", a)
-	if other, clash := k.plan("k", b, ""); !clash || other != a {
-		t.Error("a new server does not clash with one that is there")
+}
+
+func TestKeyring_create(t *testing.T) {
+	var k keyring
+	end, _, clash := k.create("k", keyHolder{name: "a"})
+	if clash {
+		t.Fatal("the first creation clashes")
 	}
-	if _, clash := k.create("k", a); clash {
-		t.Error("the first creation clashes")
+	if _, _, clash := k.create("k", keyHolder{name: "b"}); !clash {
+		t.Error("a creation in flight does not clash")
 	}
-	if _, clash := k.create("k", b); !clash {
-		t.Error("two creations do not clash")
+	end()
+	if _, _, clash := k.create("k", keyHolder{name: "b"}); clash {
+		t.Error("a creation that ended clashes")
+	}
+	if !k.claim("ins_a") || k.claim("ins_a") {
+		t.Error("an instance must be claimed once")
+	}
+	if k.release("ins_a"); !k.claim("ins_a") {
+		t.Error("an instance that is gone cannot be claimed again")
 	}
 }

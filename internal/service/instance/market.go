@@ -72,7 +72,7 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 // of this run has shown is not asked for again; a few are looked at one by one, more
 // of them in the list of the market.
 func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, rentalType rental.RentalType) (*rental.Offer, error) {
-	if offer, ok := tfkit.Shared[tfkit.OffersSeen](meta).Get(id, glance); ok {
+	if offer, ok := tfkit.Shared[tfkit.OffersSeen](meta).Get(id, meta.MaxAge(glance)); ok {
 		return free(offer), nil
 	}
 	shared, looks := m.lookFor(id)
@@ -84,7 +84,7 @@ func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, renta
 	}
 	if looks > singleLooks {
 		for _, most := range []int{fewCandidates, maxCandidates} {
-			offers, err := m.list(ctx, meta.Client, rental.OfferQuery{Type: rentalType}, glance, most)
+			offers, err := m.list(ctx, meta.Client, rental.OfferQuery{Type: rentalType}, meta.MaxAge(glance), most)
 			if err != nil {
 				return nil, err
 			}
@@ -96,7 +96,7 @@ func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, renta
 			}
 		}
 	}
-	return shared.Get(ctx, glance, func(ctx context.Context) (*rental.Offer, error) {
+	return shared.Get(ctx, meta.MaxAge(glance), func(ctx context.Context) (*rental.Offer, error) {
 		offer, err := meta.Client.GetOffer(ctx, id)
 		if rental.IsNotFound(err) {
 			return nil, nil

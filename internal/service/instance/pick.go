@@ -133,7 +133,7 @@ func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string, limit
 	if ctx.Err() != nil {
 		return rented{}, errInterrupted
 	}
-	c.fleet.offers.reserve(offerID)
+	c.reserve(offerID)
 	server, err := c.post(postCtx, offerID)
 	if rental.IsNotFound(err) || rental.IsConflict(err) {
 		state, _, lookErr := c.look(ctx, offerID, limit)
@@ -151,13 +151,14 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 	left := &noOfferLeft{}
 	tried := map[string]bool{}
 	for _, look := range []struct {
-		age  time.Duration
-		most int
-	}{{fresh, fewCandidates}, {fresh, maxCandidates}, {0, maxCandidates}} {
+		age   time.Duration
+		most  int
+		again bool
+	}{{c.meta.MaxAge(fresh), fewCandidates, false}, {c.meta.MaxAge(fresh), maxCandidates, false}, {0, maxCandidates, true}} {
 		if len(tried) >= attempts {
 			break
 		}
-		if whole := left.listed && left.matched < fewCandidates; whole && look.age == fresh {
+		if whole := left.listed && left.matched < fewCandidates; whole && !look.again {
 			continue // there are no others
 		}
 		offers, err := c.fleet.market.list(ctx, c.client, query, look.age, look.most)
@@ -165,14 +166,14 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 			return rented{}, fmt.Errorf("listing offers: %w", err)
 		}
 		left.listed, left.matched, left.siblings = true, len(offers), 0
-		for _, offer := range offers {
+		for _, offer := range c.failedLast(offers) {
 			switch {
 			case ctx.Err() != nil:
 				return rented{}, errInterrupted
 			case len(tried) >= attempts:
 			case tried[offer.ID]:
 				continue
-			case !c.fleet.offers.reserve(offer.ID):
+			case !c.reserve(offer.ID):
 				left.siblings++
 				continue
 			default:
@@ -189,6 +190,19 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 		return c.takeOver(postCtx, left)
 	}
 	return rented{}, left
+}
+
+// failedLast moves the offers whose server failed lately to the end.
+func (c *creation) failedLast(offers []rental.Offer) []rental.Offer {
+	var healthy, failed []rental.Offer
+	for _, offer := range offers {
+		if c.fleet.failures.has(offer.ID) {
+			failed = append(failed, offer)
+		} else {
+			healthy = append(healthy, offer)
+		}
+	}
+	return append(healthy, failed...)
 }
 
 // takeOver asks what an earlier run has rented under the key, when there is

@@ -28,6 +28,13 @@ func refuseImage(plan model, diags *diag.Diagnostics) {
 			"environment and start command, make a gpurent_template.", plan.Template.ValueString(), customTemplate))
 }
 
+// ValidateConfig implements resource.ResourceWithValidateConfig: see tfkit.Run.
+func (r *instanceResource) ValidateConfig(context.Context, resource.ValidateConfigRequest, *resource.ValidateConfigResponse) {
+	if r.Meta.Ready() {
+		r.Meta.Run.CountValidation()
+	}
+}
+
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and
 // again, in another process, at apply, and must come to the same planned values:
 // those come from configuration, state and plan alone. What the service says
@@ -53,6 +60,13 @@ func (r *instanceResource) modifyCreation(ctx context.Context, req resource.Modi
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if r.Meta.Ready() {
+		if before == nil {
+			r.Meta.Run.CountPlan() // a replacement counts as one with the plan for its predecessor
+		} else {
+			r.fleet().replacing.add(before.ID)
+		}
+	}
 	r.planCreation(ctx, plan, before, &resp.Diagnostics)
 }
 
@@ -77,6 +91,8 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 
 	before := predecessor{ID: state.ID.ValueString(), RunKopH: burnOf(state)}
 	if r.Meta.Ready() {
+		r.Meta.Run.CountPlan()
+		r.fleet().replacing.remove(before.ID)
 		r.fleet().ids.add(before.ID)
 		if key := state.IdempotencyKey.ValueString(); key != "" && key == plan.IdempotencyKey.ValueString() {
 			holder := keyHolder{id: before.ID, name: plan.Name.ValueString()}

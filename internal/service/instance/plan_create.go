@@ -28,7 +28,7 @@ func (r *instanceResource) planCreation(ctx context.Context, plan model, before 
 	if !r.Meta.Ready() {
 		return
 	}
-	r.refuseSharedKey(plan, before, diags)
+	r.refuseSharedKey(ctx, plan, diags)
 	r.checkTemplate(ctx, plan, diags)
 	if diags.HasError() {
 		return
@@ -37,19 +37,31 @@ func (r *instanceResource) planCreation(ctx context.Context, plan model, before 
 	r.checkPrice(ctx, plan, before, diags)
 }
 
-// refuseSharedKey finds two servers with one idempotency key.
-func (r *instanceResource) refuseSharedKey(plan model, before *predecessor, diags *diag.Diagnostics) {
-	if plan.IdempotencyKey.ValueString() == "" {
+// refuseSharedKey refuses an idempotency key that another instance has: one in the
+// state that still exists, or one that the same plan creates.
+func (r *instanceResource) refuseSharedKey(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	key := plan.IdempotencyKey.ValueString()
+	if key == "" {
 		return
 	}
-	replaces := ""
-	if before != nil {
-		replaces = before.ID
+	keys, holder := &r.fleet().keys, keyHolder{name: plan.Name.ValueString()}
+	if other, found := keys.keeper(key); found && !r.fleet().replacing.has(other.id) && r.exists(ctx, other.id) {
+		addSharedKey(diags, key, holder, other)
+		return
 	}
-	holder := keyHolder{name: plan.Name.ValueString()}
-	if other, clash := r.fleet().keys.plan(plan.IdempotencyKey.ValueString(), holder, replaces); clash {
-		addSharedKey(diags, plan.IdempotencyKey.ValueString(), holder, other)
+	if !r.Meta.Run.Single() {
+		return // the creation finds out: see rent
 	}
+	if other, clash := keys.plan(key, holder); clash {
+		addSharedKey(diags, key, holder, other)
+	}
+}
+
+// exists reports whether the service lists the instance. It is true when the listing fails.
+func (r *instanceResource) exists(ctx context.Context, id string) bool {
+	active, err := r.fleet().instances(ctx, r.Meta)
+	inst, listed := active[id]
+	return err != nil || listed && !gone(inst)
 }
 
 func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
@@ -65,7 +77,7 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags 
 	if slug == "" {
 		return
 	}
-	template, found, err := r.fleet().template(ctx, r.Meta, slug)
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
 	switch {
 	case rental.IsUnauthorized(err):
 		tfkit.AddError(diags, "read template "+slug, err)
@@ -89,7 +101,7 @@ func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *
 	if name == "" {
 		return
 	}
-	active, err := r.fleet().instances(ctx, r.Meta.Client)
+	active, err := r.fleet().instances(ctx, r.Meta)
 	if err != nil {
 		return // a warning that cannot be given is no reason to stop
 	}
@@ -115,7 +127,7 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
-	template, found, err := r.fleet().template(ctx, r.Meta, twin.Template.Slug)
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, twin.Template.Slug)
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}
@@ -167,8 +179,11 @@ func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *p
 	}
 	c := change{starts: price, added: price}
 	if before != nil {
-		c.starts -= before.Starts
-		c.added -= before.Added + before.RunKopH
+		c.added -= before.RunKopH
+		if r.Meta.Run.Single() { // the total has what the plan for the predecessor counted
+			c.starts -= before.Starts
+			c.added -= before.Added
+		}
 	}
 	checkMoney(ctx, r.Meta, c, diags)
 }
@@ -219,12 +234,12 @@ func (r *instanceResource) estimateQuery(ctx context.Context, plan model, diags 
 	}
 	matching := 0
 	for _, most := range []int{fewCandidates, maxCandidates} {
-		offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, glance, most)
+		offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, r.Meta.MaxAge(glance), most)
 		if err != nil {
 			return 0, false
 		}
 		for _, offer := range offers {
-			if price, rentable := priceOf(offer, query.Type); rentable && r.fleet().planned.reserve(offer.ID) {
+			if price, rentable := priceOf(offer, query.Type); rentable && (!r.Meta.Run.Single() || r.fleet().planned.reserve(offer.ID)) {
 				return price, true
 			}
 		}

@@ -45,19 +45,33 @@ func (r *instanceResource) rent(ctx context.Context, plan model, timeout time.Du
 	}
 	keys := newKeySeries(plan.IdempotencyKey.ValueString())
 	holder := keyHolder{name: plan.Name.ValueString()}
-	if other, clash := r.fleet().keys.create(keys.base, holder); clash {
+	end, other, clash := r.fleet().keys.create(keys.base, holder)
+	if clash {
 		addSharedKey(diags, keys.base, holder, other)
 		return rented{}, false
 	}
+	defer end()
 	detached, stop := tfkit.Detach(ctx)
 	defer stop()
 	postCtx, cancel := context.WithTimeout(detached, timeout)
 	defer cancel()
 	c := &creation{meta: r.Meta, client: r.Meta.Client, interval: r.Meta.PollInterval, fleet: r.fleet(), keys: keys, order: order, began: r.Meta.Client.Now()}
 	server, err := c.choose(ctx, postCtx, plan)
+	if !r.Meta.Run.Single() {
+		c.releaseOffers() // from now on the service says which offers are available
+	}
 	if err != nil {
 		addRentError(diags, err)
 		return rented{}, false
+	}
+	if !r.fleet().keys.claim(server.ID) {
+		// Under this key an earlier creation received the same instance. With
+		// create_before_destroy that is the one to be replaced.
+		if !r.fleet().replacing.has(server.ID) {
+			addSharedKey(diags, keys.base, holder, keyHolder{id: server.ID, name: nameOf(server.Instance)})
+			return rented{}, false
+		}
+		server.takenOver, server.offerID = true, ""
 	}
 	if c.madeFromTwin(ctx, server.Instance, plan) {
 		server.twinTemplate = server.Template.Slug
@@ -76,8 +90,8 @@ func (c *creation) madeFromTwin(ctx context.Context, inst rental.Instance, plan 
 	if inst.Template.Slug == "" || inst.Template.Slug == plan.Template.ValueString() {
 		return false
 	}
-	one, found, err := c.fleet.template(ctx, c.meta, inst.Template.Slug)
-	other, alsoFound, alsoErr := c.fleet.template(ctx, c.meta, plan.Template.ValueString())
+	one, found, err := tfkit.FindTemplate(ctx, c.meta, inst.Template.Slug)
+	other, alsoFound, alsoErr := tfkit.FindTemplate(ctx, c.meta, plan.Template.ValueString())
 	if err != nil || alsoErr != nil || !found || !alsoFound {
 		return false
 	}
@@ -95,6 +109,22 @@ type creation struct {
 	order    rental.InstanceCreate
 	began    time.Time // by the service's clock
 	asked    bool      // a request to rent was made
+	reserved []string  // offers that no other creation takes meanwhile
+}
+
+// reserve is false for an offer that another creation has reserved.
+func (c *creation) reserve(offerID string) bool {
+	if !c.fleet.offers.reserve(offerID) {
+		return false
+	}
+	c.reserved = append(c.reserved, offerID)
+	return true
+}
+
+func (c *creation) releaseOffers() {
+	for _, offerID := range c.reserved {
+		c.fleet.offers.release(offerID)
+	}
 }
 
 // unknownOutcome says that a server may or may not have been rented.

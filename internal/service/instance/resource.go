@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -44,7 +45,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	server, ok := r.rent(waitCtx, plan, timeout, &resp.Diagnostics)
+	server, ok := r.rentWithinLimits(waitCtx, plan, timeout, &resp.Diagnostics)
 	if !ok {
 		return
 	}
@@ -56,8 +57,8 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if server.takenOver {
-		r.fleet().takenOver.add(inst.ID)
 		addTakenOver(&resp.Diagnostics, server, plan)
+		resp.Diagnostics.Append(r.markTakenOver(ctx, resp.Private, inst.ID)...)
 		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
 		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
 	}
@@ -70,6 +71,20 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	} else {
 		warnOfClosedPages(&resp.Diagnostics, inst)
 	}
+}
+
+// rentWithinLimits rents the server unless the account would burn more than the limit.
+func (r *instanceResource) rentWithinLimits(ctx context.Context, plan model, timeout time.Duration, diags *diag.Diagnostics) (rented, bool) {
+	if !r.Meta.Run.Single() && r.Meta.Spending.MaxBurnKopH > 0 {
+		var found diag.Diagnostics // the plan has shown them
+		price, _ := r.estimate(ctx, plan, &found)
+		release := reserveBurn(ctx, r.Meta, price, diags)
+		defer release()
+	}
+	if diags.HasError() {
+		return rented{}, false
+	}
+	return r.rent(ctx, plan, timeout, diags)
 }
 
 // rename gives a server that was taken over the name it has by now.
@@ -94,11 +109,12 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
-	inst, found, err := r.fleet().find(ctx, r.Meta.Client, state.ID.ValueString())
+	inst, found, err := r.fleet().find(ctx, r.Meta, state.ID.ValueString())
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
 	case !found, gone(inst):
+		r.fleet().keys.release(state.ID.ValueString())
 		resp.State.RemoveResource(ctx)
 	default:
 		now := fromAPI(state, inst)
@@ -147,12 +163,19 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if seen == nil {
-		inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString())
+		inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString(), r.Meta.MaxAge(recently))
 		if err != nil {
 			tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
 			return
 		}
 		seen = &inst
+	}
+	if judge(sightingOf(*seen), rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()) == stepStart {
+		release := reserveBurn(waitCtx, r.Meta, startOf(*seen).added, &resp.Diagnostics)
+		defer release()
+		if resp.Diagnostics.HasError() {
+			return
+		}
 	}
 	inst, err := r.settlerFor(plan).settle(waitCtx, *seen)
 	if err != nil {
@@ -182,17 +205,43 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
-	if r.fleet().takenOver.has(state.ID.ValueString()) {
+	successor, diags := r.hasSuccessor(ctx, req.Private, state.ID.ValueString())
+	resp.Diagnostics.Append(diags...)
+	if successor || resp.Diagnostics.HasError() {
+		r.fleet().replacing.remove(state.ID.ValueString())
 		addNotReplaced(&resp.Diagnostics, state)
 		return
 	}
 	if state.Status.ValueString() == string(rental.StatusFailed) {
-		// What takes its place is better rented elsewhere.
-		r.fleet().offers.reserve(state.RentedOfferID.ValueString())
+		r.fleet().failures.add(state.RentedOfferID.ValueString())
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics)
+	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); !resp.Diagnostics.HasError() {
+		r.fleet().forget(state.ID.ValueString())
+	}
+}
+
+// takenOverKey is where the private state says which creation received the server of an earlier run.
+const takenOverKey = "taken_over"
+
+// markTakenOver records that this creation received the server. With create_before_destroy and an unchanged
+// idempotency key the state then has the server twice.
+func (r *instanceResource) markTakenOver(ctx context.Context, private noteWriter, id string) diag.Diagnostics {
+	creation := rand.Text()
+	r.fleet().takenOver.Store(id, creation)
+	return leaveNote(ctx, private, takenOverKey, creation)
+}
+
+// hasSuccessor reports whether a creation of this process received the server of a state that is to be destroyed. The
+// state of that creation itself has none.
+func (r *instanceResource) hasSuccessor(ctx context.Context, private noteReader, id string) (bool, diag.Diagnostics) {
+	creation, taken := r.fleet().takenOver.Load(id)
+	if !taken {
+		return false, nil
+	}
+	own, diags := findNote[string](ctx, private, takenOverKey)
+	return own == nil || *own != creation, diags
 }
 
 // completeImport fills in what an imported server lacks: the defaults of its

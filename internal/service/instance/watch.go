@@ -110,10 +110,10 @@ const recently = 10 * time.Second
 
 // now looks at a server before anything is done to it: in the listing that others
 // have just read, or else at once, together with everybody else who wants to.
-func (w *watcher) now(ctx context.Context, client *rental.Client, id string) (rental.Instance, error) {
+func (w *watcher) now(ctx context.Context, client *rental.Client, id string, maxAge time.Duration) (rental.Instance, error) {
 	w.mu.Lock()
 	inst, there := w.last[id]
-	there = there && time.Since(w.listed) <= recently
+	there = there && time.Since(w.listed) <= maxAge && maxAge > 0
 	crowded := w.crowded(!there)
 	w.mu.Unlock()
 	if there {

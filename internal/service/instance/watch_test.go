@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // bootingFleet is a service whose servers run after a number of looks.
@@ -305,7 +306,7 @@ func TestWatcherLooksOnceBeforeChanges(t *testing.T) {
 			var all sync.WaitGroup
 			for n := from; n < to; n++ {
 				all.Go(func() {
-					if inst, err := w.now(t.Context(), client, fmt.Sprint(n)); err != nil || inst.ID != fmt.Sprint(n) {
+					if inst, err := w.now(t.Context(), client, fmt.Sprint(n), recently); err != nil || inst.ID != fmt.Sprint(n) {
 						t.Errorf("%d: %v, %v", n, inst.ID, err)
 					}
 				})
@@ -336,12 +337,13 @@ func TestWatcherLooksOnceBeforeChanges(t *testing.T) {
 func TestFleetShowsWhatWasWaitedFor(t *testing.T) {
 	_, client := startFleet(t, map[string]int{"a": 5, "b": 1e9})
 	var f fleet
+	meta := &tfkit.Meta{Client: client}
 	statusOf := func(id string) rental.InstanceStatus {
-		all, err := f.list(t.Context(), client, rental.ListActive)
+		all, err := f.list(t.Context(), meta, rental.ListActive)
 		if err != nil {
 			t.Error(err)
 		}
-		inst, found, err := f.find(t.Context(), client, id)
+		inst, found, err := f.find(t.Context(), meta, id)
 		if err != nil || !found || len(all) != 2 {
 			t.Errorf("%s: found %t among %d, %v", id, found, len(all), err)
 		}

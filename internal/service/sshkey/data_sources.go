@@ -57,7 +57,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	keys, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](d.Meta).List(ctx, source(d.Meta.Client))
+	keys, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](d.Meta).List(ctx, source(d.Meta))
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list SSH keys", err)
 		return

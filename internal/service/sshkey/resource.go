@@ -71,7 +71,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, source(r.Meta.Client), id)
+	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, source(r.Meta), id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
@@ -83,8 +83,8 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 }
 
 // source is where the account's keys come from: the API has no request for one.
-func source(client *rental.Client) tfkit.Source[rental.SSHKey] {
-	return tfkit.Listed(client, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, client.ListSSHKeys)
+func source(meta *tfkit.Meta) tfkit.Source[rental.SSHKey] {
+	return tfkit.Listed(meta, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, meta.Client.ListSSHKeys)
 }
 
 // Update makes no request: all that can change in place is the text of a key

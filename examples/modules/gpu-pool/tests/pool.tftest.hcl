@@ -24,6 +24,29 @@ run "a_pool_that_may_cost_too_much_is_refused" {
   expect_failures = [var.max_total_kop_h]
 }
 
+run "the_cheapest_offer" {
+  module {
+    source = "./tests/account"
+  }
+
+  variables {
+    now = {}
+  }
+}
+
+# The price cap excludes extra disk, so the plan accepts this limit. The apply
+# returns the real price, and fails.
+run "a_server_that_costs_too_much_fails_the_apply" {
+  variables {
+    names           = ["big"]
+    disk_gb         = 1000
+    max_price_kop_h = run.the_cheapest_offer.cheapest_kop_h
+    max_total_kop_h = run.the_cheapest_offer.cheapest_kop_h
+  }
+
+  expect_failures = [output.total_kop_h]
+}
+
 run "two_servers_are_rented" {
   assert {
     condition     = toset([for server in output.servers : server.status]) == toset(["running"]) && length(output.servers) == 2
@@ -72,6 +95,18 @@ run "a_second_plan_changes_nothing" {
     condition     = alltrue([for server in output.servers : server.id != "" && server.status == "running"])
     error_message = "The plan changes ${jsonencode(output.servers)}."
   }
+}
+
+# The servers exist: their real prices are known in the plan.
+run "a_limit_below_the_real_price_fails_the_plan" {
+  command = plan
+
+  variables {
+    max_price_kop_h = 1
+    max_total_kop_h = 2
+  }
+
+  expect_failures = [output.total_kop_h]
 }
 
 run "a_third_server" {

@@ -1,0 +1,45 @@
+//go:build linux
+
+package instance_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// Ctrl-C in the middle of a restart makes the CLI fail and print where the server is. The next plan starts it.
+func TestAccInstanceActions_ctrlC(t *testing.T) {
+	t.Parallel()
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t, func(c *simulator.Config) { c.Step = 0 }) // a stop ends when the test moves the clock
+	w := env.Workspace(env.Config(queried(`{}`)))
+	apply := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	for apply.Running() {
+		env.Advance(time.Second)
+		time.Sleep(time.Millisecond)
+	}
+	if output, code := apply.Wait(); code != 0 {
+		t.Fatalf("the apply ends with %d:\n%s", code, output)
+	}
+	id := acctest.SavedIn[struct{ ID string }](w, "gpurent_instance")[0].Attributes.ID
+	w.Configure(env.Config(queried(`{}`), actionBlock("restart", id)))
+	run := w.Start(t.Context(), "apply", "-invoke=action.gpurent_instance_restart.it", "-auto-approve", "-no-color")
+	for env.CountRequests("POST", "/instances/"+id+"/stop") == 0 && run.Running() {
+		time.Sleep(time.Millisecond)
+	}
+	if err := run.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	output, code := run.Wait()
+	if code != 1 || !strings.Contains(acctest.Words(strings.NewReplacer("│", " ").Replace(output)), "Interrupted before instance "+id+" was") || strings.Contains(output, "Apply complete") {
+		t.Errorf("the interrupted restart ends with %d:\n%s", code, output)
+	}
+	env.Advance(time.Minute)
+	if plan, err := w.Try("plan", "-no-color", "-detailed-exitcode"); err == nil || !strings.Contains(plan, `"stopped" -> "running"`) {
+		t.Errorf("the next plan: %v\n%s", err, plan)
+	}
+}

@@ -1,0 +1,133 @@
+package instance_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// testedServers are two servers with keys and one without a name, and what a test file asserts about them.
+const testedServers = `
+variable "disk_gb" {
+  type    = number
+  default = 60
+}
+
+resource "gpurent_instance" "keyed" {
+  count = 2
+
+  name            = "t-${count.index}"
+  template        = "pytorch"
+  disk_gb         = var.disk_gb
+  offer_query     = { gpu = ["rtx_4090"], num_gpus = [1] }
+  idempotency_key = "t-${count.index}"
+}
+
+resource "gpurent_instance" "unnamed" {
+  template    = "pytorch"
+  disk_gb     = 60
+  offer_query = { gpu = ["rtx_4090"], num_gpus = [1] }
+}
+
+output "ids" {
+  value = concat(gpurent_instance.keyed[*].id, [gpurent_instance.unnamed.id])
+}
+`
+
+// testRuns is a test file. Its provider block makes Terraform 1.13 and newer serve all runs with one provider process.
+// Runs do not hand values to one another: OpenTofu 1.12 then destroys nothing at the end.
+const testRuns = `
+run "plan" {
+  command = plan
+}
+
+run "plan_again" {
+  command = plan
+}
+
+run "apply" {
+  assert {
+    condition     = length(toset(output.ids)) == 3
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+# What a plan creates or replaces has no known id.
+run "plan_without_changes" {
+  command = plan
+
+  assert {
+    condition     = length(toset(output.ids)) == 3
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "replace_one" {
+  plan_options {
+    replace = [gpurent_instance.unnamed]
+  }
+}
+
+run "replace_two" {
+  variables {
+    disk_gb = 61
+  }
+}
+
+run "plan_at_the_end" {
+  command = plan
+
+  variables {
+    disk_gb = 61
+  }
+
+  assert {
+    condition     = length(toset(output.ids)) == 3
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+`
+
+// A test file with plans, applies and replacements passes without warnings, with limits that all servers just fit in.
+func TestAccInstance_terraformTest(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	// Servers of the cheapest offers; one more offer is for a replacement while its predecessor has its own.
+	var fits int64
+	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:6] {
+		fits = max(fits, offer.Price.OnDemandKopH)
+	}
+	fits = 3*fits + fits/2
+	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*fits + 1_000_000), CreditLimitKop: new(int64(0))})
+	w := env.Workspace(testedServers)
+	provider := spending(env, fmt.Sprintf("require_funds = \"error\"\n    max_burn_kop_h = %d", fits), "")
+	w.Write("runs.tftest.hcl", provider+testRuns)
+	output := w.Run("test", "-no-color", "-verbose")
+	if !strings.Contains(output, "7 passed, 0 failed.") || strings.Contains(output, "Warning:") {
+		t.Errorf("the test file ends with:\n%s", output)
+	}
+	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 6)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two new servers with one key are refused by every CLI, and one of them at most is rented.
+func TestAccInstance_terraformTestRefusesASharedKey(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	w := env.Workspace(strings.Replace(queried(`{}`, `idempotency_key = "same"`), "offer_query", "count = 2\n  offer_query", 1))
+	w.Write("runs.tftest.hcl", env.Provider()+"run \"apply\" {}\n")
+	if output, err := w.Try("test", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Two servers share an idempotency key") {
+		t.Errorf("%v, and it prints:\n%s", err, output)
+	}
+	if rented := len(acctest.Fetch[struct{ Data []struct{} }](env, "instances?status=all").Data); rented > 1 {
+		t.Errorf("%d servers were rented", rented)
+	}
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
