@@ -79,6 +79,9 @@ func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
 	return func(item T) bool { return NameHasPrefix(name(item), prefix.ValueString()) }
 }
 
+// AboutLimit ends the description of every list resource.
+const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report that there are more. Set `limit` to a higher number to get all of them."
+
 // NamePrefix is the filter that all lists have.
 func NamePrefix() schema.StringAttribute {
 	return schema.StringAttribute{

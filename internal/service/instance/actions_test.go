@@ -60,6 +60,35 @@ func TestInstanceActions_endAfterHalfAnHour(t *testing.T) {
 	})
 }
 
+// The message of a timeout says what the action requested, and nothing that contradicts it.
+func TestInstanceActions_timeout(t *testing.T) {
+	for name, test := range map[string]struct {
+		slow    string // the request that does not end in time
+		want    []string
+		notWant string
+	}{
+		"before the server is read": {"GET", []string{"requested no start or stop", "did not return the server"}, "may still carry out"},
+		"before the answer to stop": {"POST", []string{"requested a start or stop", "may still carry out", `status "running"`}, "no start or stop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				inst, _ := b.rents(rental.OnDemand)
+				b.meddle = func(req *http.Request) (*http.Response, error) {
+					if req.Method == test.slow {
+						<-req.Context().Done()
+					}
+					return nil, req.Context().Err()
+				}
+				_, _, failed := b.invokeWith(b.Context(), newStop(), map[string]any{"instance_id": inst.ID, "timeout": "20s"})
+				b.contains(failed, append(test.want, "is not stopped yet", "longer than 20s (timeout)")...)
+				if strings.Contains(failed, test.notWant) || strings.Contains(failed, "goes on with") {
+					b.Errorf("the message contradicts itself: %s", failed)
+				}
+			})
+		})
+	}
+}
+
 // An interruption ends an action at once, and the next one takes up where it ended.
 func TestInstanceActions_interrupted(t *testing.T) {
 	for name, test := range map[string]struct {

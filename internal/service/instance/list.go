@@ -34,7 +34,7 @@ type listModel struct {
 // ListResourceConfigSchema implements list.ListResource.
 func (l *instanceList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's servers, those rented by hand or by another program included: all that is billed, and not what is destroyed. Needs the scope `instances:read`.",
+		MarkdownDescription: "Finds the account's servers, those rented by hand or by another program included: all that is billed, and not what is destroyed. Needs the scope `instances:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"status": schema.ListAttribute{

@@ -23,10 +23,10 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 	switch {
 	case interrupted(ctx, err) && errors.Is(ctx.Err(), context.Canceled):
 		v.diags.AddError("Interrupted before instance "+inst.ID+" was "+v.goal(),
-			"A request that was under way may have reached the service. "+v.again()+"\n\n"+v.story(ctx, inst))
+			v.requests()+" "+v.again()+"\n\n"+v.story(ctx, inst))
 	case interrupted(ctx, err):
 		v.diags.AddError("Instance "+inst.ID+" is not "+v.goal()+" yet",
-			fmt.Sprintf("That took longer than %s (timeout). The service goes on with what it was asked for.%s %s\n\n%s", v.timeout, cause(err), v.again(), v.story(ctx, inst)))
+			fmt.Sprintf("That took longer than %s (timeout). %s%s %s\n\n%s", v.timeout, v.requests(), cause(err), v.again(), v.story(ctx, inst)))
 	case rental.IsNotFound(err):
 		addNotFound(v.diags, v.action.verb, inst.ID)
 	case errors.Is(err, errGone), errors.Is(err, errNeedsReplacement):
@@ -45,12 +45,20 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 // story tells where the server stands, as far as anybody looked.
 func (v *invocation) story(ctx context.Context, inst rental.Instance) string {
 	if inst.Status == "" {
-		return "It was not seen before that, and nothing was asked of the service."
+		return "The service did not return the server before that."
 	}
 	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
 		inst.StopReason = nil // most likely by an action: there is nothing to advise
 	}
 	return story(ctx, v.action.Meta.Client, inst)
+}
+
+// requests says what the action requested before it ended early.
+func (v *invocation) requests() string {
+	if v.teller.requested() {
+		return "The action requested a start or stop before that, which the service may still carry out."
+	}
+	return "The action requested no start or stop before that."
 }
 
 // goal is where the action wants a server.

@@ -21,6 +21,7 @@ type teller struct {
 
 	mu    sync.Mutex
 	say   func(string) // nil when it is over: nobody listens any more
+	asked bool         // a start or stop was requested, whatever became of the request
 	seen  rental.Instance
 	timer *time.Timer
 }
@@ -56,7 +57,15 @@ func (t *teller) asks(wanted rental.DesiredState) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.asked = true
 	t.speak("is asked to " + verb(wanted))
+}
+
+// requested says whether a start or stop was requested.
+func (t *teller) requested() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked
 }
 
 // saw tells of a change.

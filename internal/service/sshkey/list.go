@@ -22,7 +22,7 @@ func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's SSH keys. Needs the scope `user:read`.",
+		MarkdownDescription: "Finds the account's SSH keys. Needs the scope `user:read`." + tfkit.AboutLimit,
 		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }

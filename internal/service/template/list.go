@@ -22,7 +22,7 @@ func newList() list.ListResource { return &templateList{tfkit.ListResource{Name:
 // ListResourceConfigSchema implements list.ListResource.
 func (l *templateList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's own templates. Those of the service's catalogue cannot be managed; the data source `gpurent_templates` lists them.",
+		MarkdownDescription: "Finds the account's own templates. Those of the service's catalogue cannot be managed; the data source `gpurent_templates` lists them." + tfkit.AboutLimit,
 		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }
