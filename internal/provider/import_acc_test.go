@@ -66,15 +66,15 @@ func TestAccProvider_itsImportExamplesWork(t *testing.T) {
 // An empty id is refused before a request is sent.
 func TestAccProvider_emptyImportIDs(t *testing.T) {
 	env := acctest.Start(t)
-	at, err := acctest.CLI()
-	if err != nil {
-		t.Fatal(err)
-	}
 	config, types := fast, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
 	for _, name := range types {
 		config += example(t, "resources/"+name+"/resource.tf")
 	}
 	w := env.Workspace(config)
+	at, err := acctest.CLI()
+	if err != nil {
+		t.Fatal(err)
+	}
 	const refusal = "Error: Empty import id"
 	if output, err := w.Try("import", "-no-color", "gpurent_instance.trainer", ""); err == nil || !strings.Contains(output, refusal) {
 		t.Errorf("import command: %v: %s", err, output)

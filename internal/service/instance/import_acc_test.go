@@ -2,9 +2,12 @@ package instance_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -40,4 +43,66 @@ func TestAccInstance_configurationOfAnOddServerIsGenerated(t *testing.T) {
 			t.Errorf("%s is not in:\n%s", want, generated)
 		}
 	}
+}
+
+// imageOf is the image of the server with the given id.
+func imageOf(env *acctest.Env, id string) string {
+	return acctest.Fetch[struct{ Image string }](env, "instances/"+id).Image
+}
+
+// A generated configuration contains the image of each server. If a server failed, the configuration has to work for
+// its replacement, too.
+func TestAccInstance_generatedConfigurationReplacesFailedServers(t *testing.T) {
+	t.Parallel()
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t)
+	env.Post("templates", `{"name":"own","image":"registry.example/own:1"}`)
+	s := &stage{T: t, Env: env}
+	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
+	for n, template := range []string{env.OwnTemplate(), env.OwnTemplate(), "pytorch", "custom\",\"image\":\"registry.example/any:2"} {
+		id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"%s","disk_gb":60,"name":"n%d"}`, offers[n].ID, template, n))
+		env.Advance(5 * time.Minute)
+		if n > 0 {
+			s.puts(id, "failed")
+		}
+	}
+	w := env.Workspace(env.Provider())
+	if _, err := w.Query(listBlock("all", "include_resource = true", ""), "-generate-config-out=generated.tf"); err != nil {
+		t.Fatal(err)
+	}
+	if plan := w.Run("plan", "-no-color", "-out=replace.tfplan"); !strings.Contains(plan, "4 to import, 3 to add, 0 to change, 3 to destroy") {
+		t.Fatalf("%s\n%s", w.Read("generated.tf"), plan)
+	}
+	w.Run("apply", "-no-color", "replace.tfplan")
+	w.Run("plan", "-no-color", "-detailed-exitcode")
+	images := map[string]int{}
+	for _, saved := range acctest.SavedIn[struct{ ID, Image string }](w, "gpurent_instance") {
+		images[saved.Attributes.Image]++
+		if got := imageOf(env, saved.Attributes.ID); got != saved.Attributes.Image {
+			t.Errorf("the image is %s, and %s in the state", got, saved.Attributes.Image)
+		}
+	}
+	if images["registry.example/own:1"] != 2 || images["registry.example/any:2"] != 1 || len(images) != 3 {
+		t.Errorf("%v", images)
+	}
+}
+
+// The image of the template is accepted, and not sent. Another image is refused at plan.
+func TestAccInstance_imageOfTheTemplate(t *testing.T) {
+	env := acctest.Start(t)
+	image := fmt.Sprintf(`image = %q`, acctest.Fetch[struct{ Data []struct{ Image string } }](env, "templates").Data[0].Image)
+	slug := acctest.Fetch[struct{ Data []struct{ Slug string } }](env, "templates").Data[0].Slug
+	config := func(arguments string) string {
+		return env.Config(strings.Replace(server(arguments), `"pytorch"`, fmt.Sprintf("%q", slug), 1))
+	}
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config(`image = "ubuntu:1"`), PlanOnly: true, ExpectError: regexp.MustCompile(`Only\s+the\s+template\s+"custom"\s+accepts\s+any\s+image`)},
+			{Config: config(image)},
+			{Config: config(image), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: config(""), ConfigPlanChecks: acctest.Unchanged()},
+		},
+		CheckDestroy: nothingLeft(env),
+	})
 }

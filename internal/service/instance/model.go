@@ -157,7 +157,9 @@ func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diag
 		DiskGB:   plan.DiskGB.ValueInt64(),
 		Name:     plan.Name.ValueString(),
 		Type:     rental.RentalType(plan.Type.ValueString()),
-		Image:    plan.Image.ValueString(),
+	}
+	if create.Template == customTemplate {
+		create.Image = plan.Image.ValueString()
 	}
 	if plan.SSHKeyIDs.IsNull() {
 		return create, nil

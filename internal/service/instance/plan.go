@@ -17,15 +17,22 @@ import (
 // customTemplate is the slug of the catalogue's template for any image.
 const customTemplate = "custom"
 
-// refuseImage refuses an image for a template that has one. It is left alone where no
-// server is created: a configuration that is written for an imported one names it.
-func refuseImage(plan model, diags *diag.Diagnostics) {
-	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || plan.Template.ValueString() == customTemplate {
+// refuseImage refuses an image that the server would not get: the service takes one for the custom template only, and
+// uses the template's image otherwise. A generated configuration names that image, which is fine.
+func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	slug := plan.Template.ValueString()
+	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || slug == customTemplate || !r.Meta.Ready() {
 		return
 	}
-	diags.AddAttributeError(path.Root("image"), "The template has an image of its own",
-		fmt.Sprintf("The template %q brings its own image. Leave image out, or choose template = %q; for an image of your own with ports, "+
-			"environment and start command, make a gpurent_template.", plan.Template.ValueString(), customTemplate))
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
+	switch {
+	case err != nil:
+		tfkit.AddError(diags, "read template "+slug, err)
+	case found && template.Image != plan.Image.ValueString():
+		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
+			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
+				"or create a gpurent_template with this image.", slug, template.Image, plan.Image.ValueString(), customTemplate))
+	}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig: see tfkit.Run.
@@ -56,7 +63,7 @@ func (r *instanceResource) modifyCreation(ctx context.Context, req resource.Modi
 	// One of another version is no loss: it only makes warnings better.
 	before, problems := findNote[predecessor](ctx, req.Private, predecessorKey)
 	resp.Diagnostics.Append(problems...)
-	refuseImage(plan, &resp.Diagnostics)
+	r.refuseImage(ctx, plan, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -202,7 +202,6 @@ func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		{server(`idempotency_key = "a\r\nX-Evil: 1"`), `printable\s+ASCII`},
 		{server(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
 		{server(`timeouts = { create = "soon" }`), `[Dd]uration`},
-		{instanceBlock(`"off_any"`, `image = "ubuntu:24.04"`), `brings\s+its\s+own\s+image`},
 	})
 }
 

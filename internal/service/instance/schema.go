@@ -100,7 +100,7 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 	attributes["image"] = schema.StringAttribute{
 		Optional:            true,
 		Computed:            true,
-		MarkdownDescription: "Container image. It may be set for the `custom` template only; otherwise it is the template's. A change replaces the server.",
+		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the image of that template, which is the default. A change replaces the server.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
 	}
