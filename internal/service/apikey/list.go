@@ -26,7 +26,7 @@ func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's active API keys, without their secrets: the service tells those only when a key is issued. Needs the scope `user:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Finds the account's active API keys, without their secrets: the service tells those only when a key is issued. The results include the key that the provider itself uses, which Terraform does not revoke unless `allow_self_revoke` is `true`. Needs the scope `user:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"source": schema.StringAttribute{

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -128,6 +127,7 @@ resource "terraform_data" "trigger" {
 
 // A lifecycle triggers an action after the server it is about was changed.
 func TestAccInstanceActions_areTriggered(t *testing.T) {
+	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	config := func(name string) string {
 		return env.Config(server(fmt.Sprintf(`name = %q`, name), `lifecycle {
@@ -145,7 +145,6 @@ func TestAccInstanceActions_areTriggered(t *testing.T) {
 		}
 	}
 	resource.ParallelTest(t, resource.TestCase{
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_14_0)},
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config("before"), PostApplyFunc: asked(0)},
