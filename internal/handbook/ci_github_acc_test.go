@@ -30,7 +30,11 @@ type githubWorld struct {
 func newGitHubWorld(t *testing.T, tr *trial, options ...acctest.Option) *githubWorld {
 	t.Helper()
 	needs(t, "bash", "curl", "git", "jq")
-	return &githubWorld{ciWorld: newCIWorld(t, tr, ciGitHub, options...), api: newGitHubAPI(t), store: newObjectStore(t)}
+	g := &githubWorld{ciWorld: newCIWorld(t, tr, ciGitHub, options...), api: newGitHubAPI(t), store: newObjectStore(t)}
+	if !tr.hasS3(t) {
+		g.store.overHTTP(t, g.repository)
+	}
+	return g
 }
 
 // event is what starts a workflow.
@@ -55,7 +59,8 @@ func (g *githubWorld) start(ctx context.Context, name string, e event) (map[stri
 	printed, failed := map[string]map[string]string{}, error(nil)
 	for _, id := range slices.Sorted(maps.Keys(file.Jobs)) {
 		job := file.Jobs[id]
-		r := newRunner(g.t, g.trial, g.repository, g.expressions(e, file, job), file, job)
+		known := g.expressions(e, file, job)
+		r := newRunner(g.t, g.trial, g.repository, known, file, job)
 		if !r.holds(job.If) {
 			continue
 		}
@@ -64,6 +69,7 @@ func (g *githubWorld) start(ctx context.Context, name string, e event) (map[stri
 			"TF": g.trial.cli, "GITHUB_API_URL": g.api.url, "GITHUB_SERVER_URL": "https://github.test", "GITHUB_REPOSITORY": aRepository,
 			"GITHUB_RUN_ID": fmt.Sprint(g.runs), "GITHUB_SHA": e.commit, "GITHUB_EVENT_NAME": e.name,
 		})
+		maps.Copy(r.env, g.store.httpBackend(known["secrets.STATE_KEY_ID"], known["secrets.STATE_KEY"]))
 		if r.env["LOCK_TIMEOUT"] != "" {
 			r.env["LOCK_TIMEOUT"] = "1s" // nobody here gives a lock back
 		}

@@ -42,6 +42,10 @@ func newObjectStore(t *testing.T) *objectStore {
 func (s *objectStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.URL.Path == "/http" {
+		s.serveHTTPBackend(w, r)
+		return
+	}
 	refuse := func(status int, code string) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)

@@ -104,7 +104,8 @@ func spendingAttribute() schema.Attribute {
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
 				MarkdownDescription: "Refuse a plan that would lead to a burn rate of the whole account above this, kopecks per hour: the present one, and what the plan starts. " +
-					"A server that is replaced makes room for its successor; what is destroyed elsewhere in the plan does not, because nothing says that it goes first. No limit by default.",
+					"A server that is replaced makes room for its successor; what is destroyed elsewhere in the plan does not, because nothing says that it goes first. " +
+					"In `terraform test` with a `provider` block in the test file, a plan checks each server alone and the apply checks the sum. No limit by default.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},
