@@ -12,7 +12,6 @@ import (
 var actionStories = map[string]func(*stage){
 	"a server is stopped and started":               stopAndStart,
 	"a restart stops what runs":                     restartWhatRuns,
-	"what is on its way is waited for":              waitForTheWay,
 	"what is outbid bids anew":                      bidAnew,
 	"what has ended is refused at plan":             refuseTheEnded,
 	"money that is missing":                         missMoney,
@@ -60,25 +59,6 @@ func restartWhatRuns(s *stage) {
 	s.asked(id, 1, 0)
 }
 
-func waitForTheWay(s *stage) {
-	for verb, starts := range map[string]int{"start": 0, "restart": 0, "stop": 0} {
-		id := s.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, s.CheapestOffer("rtx_4090", "on_demand").ID))
-		status, stops := "running", 0
-		if verb == "stop" {
-			status, stops = "stopped", 1
-		}
-		s.does(verb, id, status, "is creating", "is starting")
-		s.asked(id, starts, stops)
-	}
-	for _, verb := range []string{"start", "restart"} {
-		id := s.rentsAny()
-		s.Post("instances/"+id+"/stop", "")
-		s.asked(id, 0, 1)
-		s.does(verb, id, "running", "is stopping", "is stopped", "is asked to start")
-		s.asked(id, 1, 0)
-	}
-}
-
 func bidAnew(s *stage) {
 	offer := s.CheapestOffer("rtx_4090", "interruptible")
 	id := s.rents(offer.ID, `,"type":"interruptible"`)
@@ -92,16 +72,8 @@ func bidAnew(s *stage) {
 
 func refuseTheEnded(s *stage) {
 	id := s.rentsAny()
-	for _, verb := range []string{"start", "stop", "restart"} {
-		s.puts(id, "failed")
-		s.refuses(verb, id, "", "failed", "Cannot "+verb+" instance "+id, `status is "failed"`, "the next apply rents another")
-		s.refuses(verb, "inst_none", "", "", "no such server", "Check instance_id")
-	}
-	s.puts(id, "running")
-	s.Delete("instances/" + id)
-	s.refuses("start", id, "", "", `status is "destroying"`, "does not come back")
-	s.Advance(time.Hour)
-	s.refuses("restart", id, "", "destroyed", `status is "destroyed"`, "does not come back")
+	s.puts(id, "failed")
+	s.refuses("start", id, "", "failed", "Cannot start instance "+id, `status is "failed"`, "the next apply rents another")
 	s.asked(id, 0, 0)
 }
 

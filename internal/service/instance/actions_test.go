@@ -129,15 +129,7 @@ func TestInstanceActions_interrupted(t *testing.T) {
 				if _, _, failed := b.invoke(b.Context(), test.made(), inst.ID, 0); failed != "" {
 					b.Error(failed)
 				}
-				starts, stops := 0, 0
-				for _, r := range b.Requests() {
-					if strings.HasSuffix(r.Path, "/start") {
-						starts++
-					} else if strings.HasSuffix(r.Path, "/stop") {
-						stops++
-					}
-				}
-				if starts > 1 || stops > 1 {
+				if starts, stops := b.changes(); starts > 1 || stops > 1 {
 					b.Errorf("it was started %d times and stopped %d times", starts, stops)
 				}
 			})
@@ -225,6 +217,64 @@ func TestInstanceActions_unknownAtPlan(t *testing.T) {
 			if n != test.requests {
 				b.Errorf("%s: %d requests, want %d: %v", name, n, test.requests, b.Requests())
 			}
+		}
+	})
+}
+
+// An action waits for a transition that is under way, and then requests only what is missing.
+func TestInstanceActions_waitForTransitions(t *testing.T) {
+	for name, test := range map[string]struct {
+		made          func() action.Action
+		stopping      bool // or creating
+		starts, stops int
+		want          []string
+	}{
+		"start, creating":   {newStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
+		"restart, creating": {newRestart, false, 0, 0, []string{"is on its way already", "is starting", "runs: ssh "}},
+		"stop, creating":    {newStop, false, 0, 1, []string{"is creating", "is starting", "is asked to stop", "is stopped"}},
+		"start, stopping":   {newStart, true, 1, 0, []string{"is stopping", "is stopped", "is asked to start", "runs: ssh "}},
+		"restart, stopping": {newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is asked to start", "runs: ssh "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				inst, _ := b.orders(rental.OnDemand)
+				if test.stopping {
+					time.Sleep(time.Hour)
+					if _, err := b.meta.Client.StopInstance(b.Context(), inst.ID); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ClearRequests()
+				said, _, failed := b.invoke(b.Context(), test.made(), inst.ID, 0)
+				if starts, stops := b.changes(); starts != test.starts || stops != test.stops || failed != "" {
+					b.Errorf("%d starts and %d stops, want %d and %d: %s", starts, stops, test.starts, test.stops, failed)
+				}
+				b.contains(strings.Join(said, "\n"), test.want...)
+			})
+		})
+	}
+}
+
+// The plan of an action refuses a server that cannot be started or stopped any more.
+func TestInstanceActions_planRefusesEndedServers(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		inst, _ := b.rents(rental.OnDemand)
+		refuses := func(made func() action.Action, id string, want ...string) {
+			b.Helper()
+			time.Sleep(time.Minute) // longer than a listing is cached
+			b.contains(b.plan(b.Context(), made(), map[string]any{"instance_id": id}), want...)
+		}
+		for verb, made := range map[string]func() action.Action{"start": newStart, "stop": newStop, "restart": newRestart} {
+			b.force(inst.ID, "failed", "running", "")
+			refuses(made, inst.ID, "Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "the next apply rents another")
+			refuses(made, "inst_none", "Cannot "+verb+" instance inst_none", "no such server", "Check instance_id")
+		}
+		b.force(inst.ID, "destroying", "destroyed", "")
+		refuses(newStart, inst.ID, `status is "destroying"`, "does not come back")
+		b.force(inst.ID, "destroyed", "destroyed", "")
+		refuses(newRestart, inst.ID, `status is "destroyed"`, "does not come back")
+		if starts, stops := b.changes(); starts+stops > 0 {
+			b.Errorf("%d starts and %d stops, want none", starts, stops)
 		}
 	})
 }

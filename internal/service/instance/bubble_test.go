@@ -77,6 +77,14 @@ func (b *bubble) serve(req *http.Request) *http.Response {
 // rents returns a server that runs, and the offer it is from.
 func (b *bubble) rents(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	b.Helper()
+	inst, offer := b.orders(kind)
+	time.Sleep(time.Hour)
+	return inst, offer
+}
+
+// orders is rents without the wait: the server is being created.
+func (b *bubble) orders(kind rental.RentalType) (rental.Instance, rental.Offer) {
+	b.Helper()
 	for offer, err := range b.meta.Client.ListOffers(b.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
 		if err != nil {
 			b.Fatal(err)
@@ -85,11 +93,23 @@ func (b *bubble) rents(kind rental.RentalType) (rental.Instance, rental.Offer) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(time.Hour)
 		return inst, offer
 	}
 	b.Fatal("there is no offer")
 	return rental.Instance{}, rental.Offer{}
+}
+
+// changes counts the requests to start and to stop servers, and forgets them.
+func (b *bubble) changes() (starts, stops int) {
+	for _, r := range b.Requests() {
+		if strings.HasSuffix(r.Path, "/start") {
+			starts++
+		} else if strings.HasSuffix(r.Path, "/stop") {
+			stops++
+		}
+	}
+	b.ClearRequests()
+	return starts, stops
 }
 
 func (b *bubble) seen(id string) rental.Instance {
