@@ -51,7 +51,7 @@ func rentable(env *acctest.Env, count int) []string {
 
 // A fleet lives its life with few requests beyond those that each server needs.
 func TestAccRequestsOfAFleet(t *testing.T) {
-	acctest.Shared(t, 1)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := startLarge(t)
 	w := env.Workspace(servers(scaledProvider, "gpu", rentable(env, fleetSize)))
@@ -70,7 +70,7 @@ func TestAccRequestsOfAFleet(t *testing.T) {
 
 // Keys and templates are refreshed with one listing of each kind.
 func TestAccRequestsOfManyKeys(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := startLarge(t)
 	config, err := smallThings()

@@ -11,7 +11,7 @@ import (
 // Four runs with one key, when somebody has just spent its limit: all of them come to
 // their end, and all that they rented is in their states.
 func TestAccOneKeyForFourRuns(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const runs, each = 4, 40
 	for _, limiter := range []string{simulator.LimiterWindow, simulator.LimiterBucket} {

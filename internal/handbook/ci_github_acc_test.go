@@ -123,7 +123,7 @@ func (g *githubWorld) fails(name string, e event, why string) {
 
 // A repository that somebody has taken over, for some days.
 func TestAccCIGitHub(t *testing.T) {
-	acctest.Shared(t, 1)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t))
 	byHand, night := event{name: "workflow_dispatch"}, event{name: "schedule"}
@@ -191,7 +191,7 @@ func (g *githubWorld) costs(pull int, now int64, later, removes string) {
 
 // A job that is cancelled while its server boots loses nothing, and the next run goes on with the same server.
 func TestAccCIGitHubCancelled(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	byHand := event{name: "workflow_dispatch"}
