@@ -85,6 +85,18 @@ func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
 	return found, nil
 }
 
+// First returns the first CLI of All and does not build the other.
+func First(ctx context.Context, progress io.Writer) (CLI, error) {
+	if os.Getenv(cliVariable) == "" {
+		return sources[0].find(ctx, progress)
+	}
+	found, err := All(ctx, progress)
+	if err != nil {
+		return CLI{}, err
+	}
+	return found[0], nil
+}
+
 // find returns the CLI from PATH, or builds it if PATH has none or an old one.
 func (s source) find(ctx context.Context, progress io.Writer) (CLI, error) {
 	cli, err := onPath(ctx, s.name)

@@ -200,6 +200,19 @@ func TestOne_UsesWhatIsBuilt(t *testing.T) {
 	}
 }
 
+// First must not build OpenTofu.
+func TestFirst(t *testing.T) {
+	machine{terraform: "1.11.4", builtTerraform: "1.15.9"}.use(t)
+	for selected, want := range map[string]string{"": "terraform 1.15.9", "terraform": "terraform 1.11.4"} {
+		t.Setenv(cliVariable, selected)
+		var progress strings.Builder
+		first, err := First(t.Context(), &progress)
+		if err != nil || first.String() != want || progress.String() != "" {
+			t.Errorf("%q selected: %s (%v), printed %q; want %s without a build", selected, first, err, &progress, want)
+		}
+	}
+}
+
 func TestDescribe_NamesReasonOfBuild(t *testing.T) {
 	cli := CLI{Name: terraform, Version: "1.15.9", Path: "/cache/terraform"}
 	if got, want := cli.Describe(), "terraform 1.15.9 (/cache/terraform)"; got != want {
