@@ -122,7 +122,7 @@ func missMoney(s *stage) {
 	id := s.rentsAny()
 	s.does("stop", id, "stopped")
 	s.has(100)
-	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Error: Cannot start instance", "Missing: ", "Top up")
+	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Cannot start instance", "Missing: ", "Top up")
 	s.has(10_000_000)
 	s.does("start", id, "running")
 }
@@ -135,7 +135,7 @@ func lookBeforeStopping(s *stage) {
 	s.asked(id, 0, 0)
 	// Without the permission to look, only the service knows.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
-	s.refuses("restart", id, "", "stopped", "Error: Instance "+id+" is now stopped", "run this action again, which then only starts it", "Error: Cannot restart instance", "Missing: ")
+	s.refuses("restart", id, "", "stopped", "Instance "+id+" is now stopped", "run this action again, which then only starts it", "Cannot restart instance", "Missing: ")
 	s.asked(id, 1, 1)
 	s.has(10_000_000)
 	s.does("restart", id, "running", "only started")
