@@ -65,9 +65,9 @@ func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
 var whole = flag.Bool("acctest.whole", false, "run the tests of the first CLI with every CLI")
 
 // FirstCLIOnly skips the test if the same run has already tested with another CLI.
-// It is for long tests of guides, pipelines and request counts, which depend on the
-// shell, the service and the client more than on the CLI. A CLI that is tested
-// alone runs everything, and make soak runs everything with every CLI.
+// It is for tests of what the provider, the service or a script does, such as
+// refused input, lost responses and guides, where the CLI makes no difference. A CLI
+// that is tested alone runs everything, and make soak runs everything with every CLI.
 func FirstCLIOnly(t testing.TB) {
 	t.Helper()
 	if share, _ := cliShare(); share > 1 && !*whole {
