@@ -125,7 +125,8 @@ func (s source) buildOnce(ctx context.Context, progress io.Writer, built artifac
 }
 
 // goBuild builds in a temporary folder and then renames the executable, so that
-// an interrupted build leaves no partial executable.
+// an interrupted build leaves no partial executable. Without -trimpath the build
+// shares the compiled packages of go test.
 func (s source) goBuild(ctx context.Context, progress io.Writer, built artifact) (err error) {
 	scratch, err := os.MkdirTemp(filepath.Dir(built.path), "build-")
 	if err != nil {
@@ -133,7 +134,7 @@ func (s source) goBuild(ctx context.Context, progress io.Writer, built artifact)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	fresh := filepath.Join(scratch, filepath.Base(built.path))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags="+s.ldflags, "-o", fresh, s.pkg) //nolint:gosec // every argument is a constant or a path of this package
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags="+s.ldflags, "-o", fresh, s.pkg) //nolint:gosec // every argument is a constant or a path of this package
 	cmd.Dir, cmd.Stdout, cmd.Stderr = built.folder, progress, progress
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.WaitDelay = time.Second

@@ -159,7 +159,7 @@ func onPath(ctx context.Context, name string) (CLI, error) {
 // identify runs the CLI to read its version.
 func identify(ctx context.Context, name, path string) (CLI, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "version", "-json")
+	cmd := exec.CommandContext(ctx, path, "version", "-json") //nolint:gosec // a CLI from PATH or from the cache
 	cmd.Env, cmd.Stdout, cmd.Stderr = Environ(), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return CLI{}, fmt.Errorf("%s version -json: %w\n%s", path, err, stderr.Bytes())
