@@ -61,8 +61,11 @@ func (c CLIVersion) Has(oldest string) bool {
 
 func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
 
-// whole makes every CLI run the tests that otherwise only the first CLI runs.
-var whole = flag.Bool("acctest.whole", false, "run the tests of the first CLI with every CLI")
+// whole is set by the long runs.
+var whole = flag.Bool("acctest.whole", false, "run long tests in full, and the tests of the first CLI with every CLI")
+
+// Whole reports whether long tests run in full, as in make soak.
+func Whole() bool { return *whole }
 
 // FirstCLIOnly skips the test if the same run has already tested with another CLI.
 // It is for tests of what the provider, the service or a script does, such as
