@@ -28,14 +28,14 @@ type source struct {
 	ldflags    string
 }
 
-// sources lists the CLIs in the order in which they are tested and preferred.
+// sources lists the CLIs in the order in which they are tested and preferred. Without
+// version.dev=no a build reports a development version.
 var sources = []source{
 	{
 		name: terraform, product: "Terraform", minVersion: "1.14.0", // list resources and actions
-		folder: "internal/tools/terraform",
-		module: "github.com/hashicorp/terraform",
-		pkg:    "github.com/hashicorp/terraform",
-		// Without version.dev=no the build reports a development version.
+		folder:  "internal/tools/terraform",
+		module:  "github.com/hashicorp/terraform",
+		pkg:     "github.com/hashicorp/terraform",
 		ldflags: "-s -w -X github.com/hashicorp/terraform/version.dev=no",
 	},
 	{
@@ -43,7 +43,7 @@ var sources = []source{
 		folder:  "internal/tools/tofu",
 		module:  "github.com/opentofu/opentofu",
 		pkg:     "github.com/opentofu/opentofu/cmd/tofu",
-		ldflags: "-s -w",
+		ldflags: "-s -w -X github.com/opentofu/opentofu/version.dev=no",
 	},
 }
 
