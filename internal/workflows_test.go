@@ -113,6 +113,24 @@ jobs:
 	}
 }
 
+// What .ci/run leaves out for its time limit must run in a workflow.
+func TestWorkflowsRunWhatCIRunLeavesOut(t *testing.T) {
+	for file, parts := range map[string][]string{
+		".ci/run":                    {"in test lint docs-check demo sample; do"},
+		".github/workflows/lint.yml": {"[lint, docs-check, workflows-check, release-check, release-snapshot, reproducible, demo, coverage]"},
+		".github/workflows/test.yml": {"make unit", "make acceptance"},
+		".github/workflows/soak.yml": {"schedule:", "make soak"},
+		"GNUmakefile":                {"\nsoak: race load guides chaos crash fuzz ##", "-run History -rapid.checks="},
+	} {
+		content := read(t, file)
+		for _, part := range parts {
+			if !strings.Contains(content, part) {
+				t.Errorf("%s does not contain %q", file, part)
+			}
+		}
+	}
+}
+
 func workflowFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../.github/workflows/*")

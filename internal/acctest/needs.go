@@ -61,24 +61,35 @@ func (c CLIVersion) Has(oldest string) bool {
 
 func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
 
-// whole is for long runs: make test has each CLI take its share.
-var whole = flag.Bool("acctest.whole", false, "have each CLI do all of what the CLIs that are tested in turn would share")
+// whole is set by the long runs.
+var whole = flag.Bool("acctest.whole", false, "run long tests in full, and the tests of the first CLI with every CLI")
 
-// Shared skips the n-th of what the CLIs share, unless it falls to this one. What they
-// share is about the shell, the service or the client more than about the CLI.
-func Shared(t testing.TB, n int) {
+// Whole reports whether long tests run in full, as in make soak.
+func Whole() bool { return *whole }
+
+// FirstCLIOnly skips the test if the same run has already tested with another CLI.
+// It is for tests of what the provider, the service or a script does, such as
+// refused input, lost responses and guides, where the CLI makes no difference. A CLI
+// that is tested alone runs everything, and make soak runs everything with every CLI.
+func FirstCLIOnly(t testing.TB) {
 	t.Helper()
-	if !*whole && !OwnShare(n) {
-		t.Skip("another CLI does this in the same run; make soak has each of them do it")
+	if share, _ := cliShare(); share > 1 && !*whole {
+		t.Skip("the first CLI runs this test; make soak runs it with every CLI")
 	}
 }
 
-// OwnShare says whether the n-th of what several CLIs share falls to this one. A CLI
-// that is tested alone has all.
+// OwnShare reports whether this CLI runs the n-th of the independent cases that the
+// CLIs of a run divide among them. A CLI that is tested alone runs all cases.
 func OwnShare(n int) bool {
-	var share, of int
-	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil {
-		return true
-	}
+	share, of := cliShare()
 	return n%of == share%of
+}
+
+// cliShare returns the position of this CLI among the CLIs of the run, from 1, and
+// their number.
+func cliShare() (share, of int) {
+	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil || of < 1 {
+		return 1, 1
+	}
+	return share, of
 }

@@ -7,8 +7,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// fleetSize is how many servers the gates are for.
-const fleetSize = 200
+// fleetSize returns how many servers a fleet has: fewer in make test, because every
+// limit below is per server or constant.
+func fleetSize() int {
+	if acctest.Whole() {
+		return 200
+	}
+	return 60
+}
 
 // startLarge starts a service with room for a fleet, whose time passes quickly enough
 // for a test and slowly enough for a CLI to make 200 requests within a boot.
@@ -17,7 +23,7 @@ func startLarge(t *testing.T) *acctest.Env {
 		c.Clock, c.Step, c.TimeScale, c.Boot, c.MarketScale = simulator.ClockReal, 0, 2, 0, 4
 	})
 	env.SetRateLimit(0, 0)
-	if err := env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)), MaxInstances: new(int64(2 * fleetSize))}); err != nil {
+	if err := env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)), MaxInstances: new(int64(400))}); err != nil {
 		t.Fatal(err)
 	}
 	return env
@@ -51,18 +57,19 @@ func rentable(env *acctest.Env, count int) []string {
 
 // A fleet lives its life with few requests beyond those that each server needs.
 func TestAccRequestsOfAFleet(t *testing.T) {
-	acctest.Shared(t, 1)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := startLarge(t)
-	w := env.Workspace(servers(scaledProvider, "gpu", rentable(env, fleetSize)))
+	size := fleetSize()
+	w := env.Workspace(servers(scaledProvider, "gpu", rentable(env, size)))
 	const parallel = "-parallelism=200"
-	counted(t, env, "planning 200 servers", 6, func() { w.Run("plan", "-out=plan", parallel) })
-	counted(t, env, "renting 200 servers", fleetSize+10, func() { w.Run("apply", parallel, "plan") })
+	counted(t, env, "planning the fleet", 6, func() { w.Run("plan", "-out=plan", parallel) })
+	counted(t, env, "renting the fleet", size+10, func() { w.Run("apply", parallel, "plan") })
 	for _, parallel := range []string{"-parallelism=10", "-parallelism=50"} {
-		counted(t, env, "refreshing 200 servers, "+parallel, 2, func() { w.Run("plan", "-detailed-exitcode", parallel) })
+		counted(t, env, "refreshing the fleet, "+parallel, 2, func() { w.Run("plan", "-detailed-exitcode", parallel) })
 	}
 	counted(t, env, "refreshing one", 1, func() { w.Run("plan", "-target=gpurent_instance.server[7]") })
-	counted(t, env, "destroying 200 servers", fleetSize+6, func() { w.Run("destroy", "-auto-approve", parallel) })
+	counted(t, env, "destroying the fleet", size+6, func() { w.Run("destroy", "-auto-approve", parallel) })
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
@@ -70,7 +77,7 @@ func TestAccRequestsOfAFleet(t *testing.T) {
 
 // Keys and templates are refreshed with one listing of each kind.
 func TestAccRequestsOfManyKeys(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := startLarge(t)
 	config, err := smallThings()

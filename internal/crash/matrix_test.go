@@ -16,7 +16,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-var every = flag.Int("crash.every", 60, "try every `n`-th request of the apply; 1 tries all")
+var (
+	every = flag.Int("crash.every", 60, "try every `n`-th request of the apply; 1 tries all")
+	nth   = flag.Int("crash.kinds", 2, "try every `n`-th kind of failure; 1 tries all")
+)
 
 // table is a configuration, what happens to its apply, and what must hold after.
 type table struct {
@@ -113,10 +116,10 @@ func (s *sweep) feed() {
 	}
 }
 
-// sampled spreads the sample. One that is wider than the apply takes a part of the
-// kinds only, and with other CLIs the rest. Every other kind meets one of the rentals, where
-// most is at stake, the rest meet requests all over the apply; and from there
-// every so-many-th request in both directions.
+// sampled reports whether a cell belongs to the sample. A sample takes every nth kind.
+// If its step is wider than the apply, the CLIs divide the kinds. Kinds with an odd
+// number fail at a rental, where most is at stake, the others at requests all over
+// the apply; from there the sample takes every so many requests in both directions.
 //
 // All of it is every request, but for faults of the service and the network, which a
 // CLI hears nothing of: the CLIs share those.
@@ -124,7 +127,7 @@ func (s *sweep) sampled(k, number int) bool {
 	if *every == 1 {
 		return !s.kinds[k].unheard || acctest.OwnShare(k+number)
 	}
-	if *every > len(s.requests) && !acctest.OwnShare(k) {
+	if k%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(k / *nth) {
 		return false
 	}
 	anchor := 1 + 5*k%len(s.requests)

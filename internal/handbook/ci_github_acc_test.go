@@ -25,14 +25,15 @@ type githubWorld struct {
 	api   *githubAPI
 	store *objectStore
 	runs  int
+	s3    bool // whether the CLI has the backend of the example
 }
 
 func newGitHubWorld(t *testing.T, tr *trial, options ...acctest.Option) *githubWorld {
 	t.Helper()
 	needs(t, "bash", "curl", "git", "jq")
-	g := &githubWorld{ciWorld: newCIWorld(t, tr, ciGitHub, options...), api: newGitHubAPI(t), store: newObjectStore(t)}
-	if !tr.hasS3(t) {
-		g.store.overHTTP(t, g.repository)
+	g := &githubWorld{ciWorld: newCIWorld(t, tr, ciGitHub, options...), api: newGitHubAPI(t), store: newObjectStore(t), s3: hasS3Backend(t, tr)}
+	if !g.s3 {
+		g.withoutS3()
 	}
 	return g
 }
@@ -69,7 +70,9 @@ func (g *githubWorld) start(ctx context.Context, name string, e event) (map[stri
 			"TF": g.trial.cli, "GITHUB_API_URL": g.api.url, "GITHUB_SERVER_URL": "https://github.test", "GITHUB_REPOSITORY": aRepository,
 			"GITHUB_RUN_ID": fmt.Sprint(g.runs), "GITHUB_SHA": e.commit, "GITHUB_EVENT_NAME": e.name,
 		})
-		maps.Copy(r.env, g.store.httpBackend(known["secrets.STATE_KEY_ID"], known["secrets.STATE_KEY"]))
+		if !g.s3 {
+			maps.Copy(r.env, g.store.httpBackend(known["secrets.STATE_KEY_ID"], known["secrets.STATE_KEY"]))
+		}
 		if r.env["LOCK_TIMEOUT"] != "" {
 			r.env["LOCK_TIMEOUT"] = "1s" // nobody here gives a lock back
 		}
@@ -127,9 +130,9 @@ func (g *githubWorld) fails(name string, e event, why string) {
 	}
 }
 
-// A repository that somebody has taken over, for some days.
+// A repository that somebody has taken over, for some days. It runs with every CLI,
+// because the CLIs can differ in their backends.
 func TestAccCIGitHub(t *testing.T) {
-	acctest.Shared(t, 1)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t))
 	byHand, night := event{name: "workflow_dispatch"}, event{name: "schedule"}
@@ -197,7 +200,7 @@ func (g *githubWorld) costs(pull int, now int64, later, removes string) {
 
 // A job that is cancelled while its server boots loses nothing, and the next run goes on with the same server.
 func TestAccCIGitHubCancelled(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	byHand := event{name: "workflow_dispatch"}

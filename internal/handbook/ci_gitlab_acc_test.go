@@ -87,7 +87,7 @@ func (g *gitlabWorld) costs(request int, now int64, later, removes string) {
 
 // A project that somebody has taken over, for some days.
 func TestAccCIGitLab(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	tr := newTrial(t)
 	needs(t, "curl", "git", "jq")

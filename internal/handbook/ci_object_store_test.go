@@ -42,10 +42,6 @@ func newObjectStore(t *testing.T) *objectStore {
 func (s *objectStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.URL.Path == "/http" {
-		s.serveHTTPBackend(w, r)
-		return
-	}
 	refuse := func(status int, code string) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
@@ -55,6 +51,10 @@ func (s *objectStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	id, _, _ := strings.Cut(credential, "/")
+	user, _, overHTTP := r.BasicAuth() // from the backend "http"
+	if overHTTP {
+		id = user
+	}
 	content, there := s.objects[r.URL.Path]
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
@@ -68,6 +68,11 @@ func (s *objectStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content)) // in parts, where it is asked for so
 	case r.Method == http.MethodPut && there && r.Header.Get("If-None-Match") == "*":
 		refuse(http.StatusPreconditionFailed, "PreconditionFailed")
+	case r.Method == http.MethodPut && there && overHTTP && strings.HasSuffix(r.URL.Path, ".tflock"):
+		w.WriteHeader(http.StatusConflict)
+		if _, err := w.Write(content); err != nil {
+			return
+		}
 	case r.Method == http.MethodPut:
 		body, err := unchunked(r)
 		if err != nil {
@@ -78,7 +83,9 @@ func (s *objectStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.kept.Write(body)
 	case r.Method == http.MethodDelete:
 		delete(s.objects, r.URL.Path)
-		w.WriteHeader(http.StatusNoContent)
+		if !overHTTP {
+			w.WriteHeader(http.StatusNoContent)
+		}
 	default:
 		refuse(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	}

@@ -40,6 +40,9 @@ func TestAccExamples(t *testing.T) {
 	tr := newTrial(t)
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
+			if name != "single" && name != "fleet" {
+				acctest.FirstCLIOnly(t)
+			}
 			t.Parallel()
 			l := newLife(t, tr, name)
 			if said := l.Run("validate", "-no-color"); !strings.Contains(said, "Success!") {

@@ -45,7 +45,7 @@ func archive(t *testing.T, program, version string) string {
 }
 
 func testGitHubActions(t *testing.T, tr *trial) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for GitHub's Linux machines with amd64")
 	}

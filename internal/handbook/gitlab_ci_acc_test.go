@@ -12,7 +12,7 @@ import (
 )
 
 func testGitLabCI(t *testing.T, tr *trial) {
-	acctest.Shared(t, 1)
+	acctest.FirstCLIOnly(t)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the file is for Linux machines with amd64")
 	}

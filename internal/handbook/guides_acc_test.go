@@ -10,35 +10,33 @@ import (
 
 // guide is a page that is followed from its first command to its last.
 type guide struct {
-	name string
-	// share is which CLI follows it where they share the guides.
-	share  int
+	name   string
 	follow func(*testing.T, *trial, string)
 }
 
 var guides = []guide{
 	// The first page works as it is, for whoever has the program.
-	{"index.md", 1, followFirstPage},
+	{"index.md", followFirstPage},
 	// Who has nothing but the program gets to a server. It says itself how the provider is found.
-	{"getting-started.md", 1, followBare},
+	{"getting-started.md", followBare},
 	// Logins, keys and scopes. At the pace of other guides a code would expire before anybody can approve it.
-	{"authentication.md", 2, followAlone},
+	{"authentication.md", followAlone},
 	// Keys are where it says, and nowhere else.
-	{"secrets.md", 1, followTrial},
+	{"secrets.md", followTrial},
 	// The market moves, and what it says is rented, is.
-	{"picking-offers.md", 2, followTrial},
-	{"interruptible-servers.md", 2, followTrial},
+	{"picking-offers.md", followTrial},
+	{"interruptible-servers.md", followTrial},
 	// All that is about money, to the kopeck.
-	{"cost-control.md", 1, followTrial},
+	{"cost-control.md", followTrial},
 	// Runs are killed, cancelled and too slow: servers must boot slowly enough to be caught at it.
-	{"crash-safe-pipelines.md", 2, followAlone},
+	{"crash-safe-pipelines.md", followAlone},
 	// Several states, runs at the same time, a limit that is spent and a lock that is held. In the simulator of other guides
 	// a minute is too short to be waited for.
-	{"at-scale.md", 1, followAlone},
+	{"at-scale.md", followAlone},
 	// What is there already comes under Terraform, moves, and leaves it, unharmed.
-	{"migrating-by-import.md", 1, followTrial},
+	{"migrating-by-import.md", followTrial},
 	// Keys are missing and wrong, an answer is lost, the money is out. All is stopped and destroyed in it.
-	{"troubleshooting.md", 2, followAlone},
+	{"troubleshooting.md", followAlone},
 }
 
 // What the guides say, happens, and what they say to do helps.
@@ -46,7 +44,7 @@ func TestAccGuides(t *testing.T) {
 	tr := newTrial(t)
 	for _, g := range guides {
 		t.Run(g.name, func(t *testing.T) {
-			acctest.Shared(t, g.share)
+			acctest.FirstCLIOnly(t)
 			t.Parallel()
 			g.follow(t, tr, g.name)
 		})

@@ -14,7 +14,7 @@ const built = "build:\n\ttest -x bin/terraform-provider-gpurent\n"
 
 // What the README's first configuration says, happens; the page in the other language has the same commands.
 func TestAccReadme(t *testing.T) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	tr := newTrial(t)
 	needs(t, "make")

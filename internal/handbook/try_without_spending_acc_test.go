@@ -27,7 +27,7 @@ func TestAccTryWithoutSpending(t *testing.T) {
 
 // A module that looks away from what happened to its server does not survive, and the script must say so.
 func testTroubleFindsABadModule(t *testing.T, tr *trial) {
-	acctest.Shared(t, 2)
+	acctest.FirstCLIOnly(t)
 	needs(t, "curl")
 	folder := filepath.Join(t.TempDir(), "repository")
 	checkout(t, example(exampleFolder), folder)
@@ -53,7 +53,7 @@ func testTroubleFindsABadModule(t *testing.T, tr *trial) {
 
 // The guide is followed from its first command to its last, with the scripts of the example in the folder.
 func testTryGuide(t *testing.T, tr *trial) {
-	acctest.Shared(t, 1)
+	acctest.FirstCLIOnly(t)
 	folder := t.TempDir()
 	for _, name := range []string{"with-simulator.sh", "trouble.sh"} {
 		content, err := os.ReadFile(example(exampleFolder, name))

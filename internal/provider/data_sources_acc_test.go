@@ -41,6 +41,7 @@ func waysToAsk(name string, schema *tfprotov6.Schema) []string {
 
 // A service in trouble is told as such, with the next step, and never taken for one that has nothing.
 func TestAccProvider_noDataSourceTakesTroubleForNothing(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	if err := env.AddFault(simulator.Fault{Path: "/", Status: 503}); err != nil {
 		t.Fatal(err)

@@ -68,6 +68,7 @@ func TestAccProvider_itsExampleIsValid(t *testing.T) {
 }
 
 func TestAccProvider_speaksTheLanguageAskedFor(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const config = `
 resource "gpurent_instance" "none" {

@@ -51,5 +51,6 @@ func TestAccAccountDataSource(t *testing.T) {
 }
 
 func TestAccAccountDataSource_needsAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "billing:read", `(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_account" "me" {}`)
 }

@@ -46,6 +46,7 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 // The list holds no secret, not even of a key that the same apply has issued, and
 // shares the request that refreshes the resource.
 func TestAccAPIKeysDataSource_seesOwnWritesAndNoSecret(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const config = `
 resource "gpurent_api_key" "ci" {
@@ -78,5 +79,6 @@ output "keys" {
 }
 
 func TestAccAPIKeysDataSource_needsAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list API keys.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_api_keys" "all" {}`)
 }

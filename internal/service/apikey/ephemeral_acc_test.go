@@ -101,6 +101,7 @@ func lifetime(want time.Duration) []statecheck.StateCheck {
 // A lost answer takes the secret with it: that key is revoked, and another issued. The
 // key of a sibling is not taken for it, however alike they are.
 func TestAccEphemeralAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/api-keys")
 	run(t, env, resource.TestStep{Config: env.Config(strings.Replace(echoed("count = 3"), ".job\n", ".job[*].secret\n", 1))})
@@ -134,6 +135,7 @@ func TestAccEphemeralAPIKey_waitsForWhatIsNotKnownAtPlan(t *testing.T) {
 // A key cannot give what it does not have. The service says the same as when the scope
 // for the request itself is missing, so the error names both.
 func TestAccEphemeralAPIKey_missingPermissionsAreNamed(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	key := func(scopes string) string {
 		return env.ProviderWithKey(env.Secret(`{"name": "narrow", "scopes": [` + scopes + `]}`))
@@ -159,6 +161,7 @@ func TestAccEphemeralAPIKey_missingPermissionsAreNamed(t *testing.T) {
 }
 
 func TestAccEphemeralAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{strings.Replace(job(), `"job"`+"\n", `""`+"\n", 1), `between 1 and 60`},

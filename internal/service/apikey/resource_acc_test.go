@@ -92,6 +92,7 @@ func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
 // A key whose secret was lost with the answer is of no use to anyone: it is
 // revoked, and another is issued.
 func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/api-keys")
 	resource.ParallelTest(t, resource.TestCase{
@@ -105,6 +106,7 @@ func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
 }
 
 func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{strings.Replace(config(), `"ci"`+"\n", `""`+"\n", 1), `between 1 and 60`},

@@ -109,6 +109,7 @@ func TestAccInstance_outbid(t *testing.T) {
 
 // A cap that was lowered holds for the next start, too.
 func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),

@@ -100,6 +100,7 @@ func TestAccInstanceDataSource_byIDAndByName(t *testing.T) {
 }
 
 func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	ids := rent(env, "trainer", "trainer", "worker", "", "Обучение", "ending")
 	if err := env.SetInstance(ids[5], simulator.InstancePatch{Status: new("destroying"), DesiredState: new("destroyed")}); err != nil {
@@ -128,6 +129,7 @@ func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
 // However many servers are looked for: a listing, and one request before it. The
 // refresh of a resource and the other data sources use the same.
 func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var names []string
 	for i := range 10 {
@@ -184,6 +186,7 @@ data "gpurent_instances" "all" {
 }
 
 func TestAccInstanceDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{lookUp(), `(?i)exactly\s+one|one\s+\(and\s+only`},
@@ -200,6 +203,7 @@ func TestAccInstanceDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 }
 
 func TestAccInstanceDataSources_needAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "user:read", `lacks\s+the\s+scope\s+instances:read`,
 		byID("ins_1"), byName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`)
 }

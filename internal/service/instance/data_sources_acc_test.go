@@ -75,6 +75,7 @@ func TestAccInstancesDataSource(t *testing.T) {
 
 // Two pages of servers are one list, and the whole of it is what names are looked for in.
 func TestAccInstancesDataSource_beyondAPage(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	const many = 203
 	env := acctest.Start(t, func(c *simulator.Config) { c.MarketScale = 4 })
 	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e12))})

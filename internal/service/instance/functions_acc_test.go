@@ -41,6 +41,7 @@ func TestAccSSHConfig_isAFileForAFleet(t *testing.T) {
 }
 
 func TestAccSSHConfig_refusesWhatWouldBreakTheFile(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	call := func(arguments string) string {
 		return "output \"file\" {\n  value = provider::gpurent::ssh_config(" + arguments + ")\n}\n"

@@ -66,6 +66,7 @@ func TestAccInstanceLogsDataSource(t *testing.T) {
 
 // The number of lines is always told, and only for the one server.
 func TestAccInstanceLogsDataSource_asksForTheTail(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	id := rent(env, "")[0]
 	w := env.Workspace("")

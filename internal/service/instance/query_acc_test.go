@@ -37,6 +37,7 @@ func after(method, pattern string, do func()) acctest.Option {
 }
 
 func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	var env *acctest.Env
 	var all []acctest.Offer
 	set := func(offer acctest.Offer, patch simulator.OfferPatch) {
@@ -65,6 +66,7 @@ func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
 }
 
 func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -122,6 +124,7 @@ func TestAccInstance_fiftyAtOnce(t *testing.T) {
 
 // A server that failed to boot is replaced from another offer, though its own is the cheapest again.
 func TestAccInstance_aFailedOfferIsNotTakenAgain(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
 	if err := env.SetOffer(cheapest, simulator.OfferPatch{FailBoots: new(true)}); err != nil {

@@ -130,6 +130,7 @@ func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
 
 // While it is not known whether a server was rented, the same request is repeated, however long that takes.
 func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	fault(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
@@ -148,6 +149,7 @@ func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
 
 // Even where the outcome stays unknown, the error says how to find out without renting twice.
 func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	fault(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
@@ -172,6 +174,7 @@ func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 }
 
 func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))

@@ -190,6 +190,7 @@ func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
 }
 
 func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 9", 1), `between 10 and 2000`},
@@ -206,6 +207,7 @@ func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 }
 
 func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	poor, rich := int64(100), int64(10_000_000)
 	no, yes := false, true
@@ -250,6 +252,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 
 // A key that the service does not know is told at plan: an apply would make half of what it needs before it found out.
 func TestAccInstance_aWrongKeyIsToldAtPlan(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	complaint := regexp.MustCompile(`(?s)Cannot read.*API\s+key\s+is\s+wrong`)
 	wrong := env.ProviderWithKey("test" + strings.Repeat("0", 40))

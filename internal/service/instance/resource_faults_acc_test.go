@@ -40,6 +40,7 @@ func nothingLeft(env *acctest.Env) resource.TestCheckFunc {
 }
 
 func TestAccInstance_aLostAnswerRentsNoSecondServer(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// Slow enough that a repeated DELETE meets the server still destroying: a conflict.
 	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 2 * time.Minute })
 	fault(t, env,
@@ -60,6 +61,7 @@ func TestAccInstance_aLostAnswerRentsNoSecondServer(t *testing.T) {
 }
 
 func TestAccInstance_anUnreachableServiceLosesNoServer(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
@@ -162,6 +164,7 @@ func onFirstLook(do func(id string)) acctest.Option {
 }
 
 func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	if err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
 		t.Fatal(err)
@@ -183,6 +186,7 @@ func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
 // A host that vanishes takes the server down without its owner's doing. While it is away an apply says so and changes
 // nothing; once it is back, the next apply starts the same server.
 func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand").ID
 	online := func(there bool) func() {
@@ -232,6 +236,7 @@ func TestAccInstance_destroyedWhileItBoots(t *testing.T) {
 }
 
 func TestAccInstance_aTemplateWithoutSSHIsReadyAllTheSame(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	config := env.Config(strings.Replace(server(), `"pytorch"`, `"vllm"`, 1))
 	resource.ParallelTest(t, resource.TestCase{

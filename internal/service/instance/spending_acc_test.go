@@ -25,6 +25,7 @@ func spending(env *acctest.Env, arguments, config string) string {
 
 // The money is summed up over the plan: each server alone would be covered.
 func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
 	first, second := offers[0].Price.OnDemandKopH, offers[1].Price.OnDemandKopH
@@ -56,6 +57,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 }
 
 func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
@@ -87,6 +89,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 
 // Without the permission to read the balance everything else works.
 func TestAccInstance_withoutBillingScopeTheMoneyIsNotLookedAt(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	key := env.Secret(`{"name":"ci","scopes":["instances:read","instances:write"]}`)
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))})
@@ -109,6 +112,7 @@ func TestAccInstance_withoutBillingScopeTheMoneyIsNotLookedAt(t *testing.T) {
 }
 
 func TestAccInstance_whatCannotFitIsRefusedAtPlan(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	named := func(change ...string) string {

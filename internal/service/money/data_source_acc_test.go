@@ -37,6 +37,7 @@ func TestAccBalanceDataSource(t *testing.T) {
 }
 
 func TestAccBalanceDataSource_needsAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	narrow := env.Secret(`{"name":"narrow","scopes":["instances:read"]}`)
 	const config = `data "gpurent_balance" "now" {}`

@@ -53,6 +53,7 @@ func isLedger(size int, index int, path string, value knownvalue.Check) []statec
 }
 
 func TestAccTransactionsDataSource(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	servers, all := spend(t, env, 150)
 	last := all[len(all)-1]
@@ -117,6 +118,7 @@ func spentOn(server string, all []entry) *big.Float {
 
 // No more of the ledger is read than it takes.
 func TestAccTransactionsDataSource_readsNoFurtherThanNeeded(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	servers, all := spend(t, env, 250)
 	pages := (len(all) + 199) / 200
@@ -148,10 +150,12 @@ func TestAccTransactionsDataSource_readsNoFurtherThanNeeded(t *testing.T) {
 }
 
 func TestAccTransactionsDataSource_needsAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "user:read", `(?s)Cannot list transactions.*lacks\s+the\s+scope\s+billing:read`, transactions())
 }
 
 func TestAccTransactionsDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{transactions(`types = ["gift"]`), `value\s+must\s+be\s+one\s+of`},

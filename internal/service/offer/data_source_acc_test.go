@@ -63,6 +63,7 @@ func TestAccOfferDataSource_showsOneOffer(t *testing.T) {
 // What was just seen needs no second look when the plan estimates its price, or
 // warns that it cannot be rented.
 func TestAccOfferDataSource_sparesThePlanALook(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	w := env.Workspace(env.Config(one(cheapest.ID), `
@@ -88,6 +89,7 @@ resource "gpurent_instance" "trainer" {
 }
 
 func TestAccOfferDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{one(""), `at\s+least\s+1`},

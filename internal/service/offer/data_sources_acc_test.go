@@ -63,6 +63,7 @@ func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
 }
 
 func TestAccOffersDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{config(`num_gpus = [3]`), `value must be one of`},

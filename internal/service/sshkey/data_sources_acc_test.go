@@ -49,6 +49,7 @@ func TestAccSSHKeysDataSource(t *testing.T) {
 // What an apply adds and removes is in a list that is read after it, and resources
 // and data sources share one request.
 func TestAccSSHKeysDataSource_seesOwnWritesAndSharesTheListing(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const list = "data \"gpurent_ssh_keys\" \"all\" {\n  depends_on = [gpurent_ssh_key.laptop]\n}\noutput \"fingerprints\" {\n  value = data.gpurent_ssh_keys.all.ssh_keys[*].fingerprint\n}\n"
 	w := env.Workspace(env.Config(config(exampleKey), list, "data \"gpurent_ssh_keys\" \"before\" {}\n"))
@@ -64,5 +65,6 @@ func TestAccSSHKeysDataSource_seesOwnWritesAndSharesTheListing(t *testing.T) {
 }
 
 func TestAccSSHKeysDataSource_needsAKeyWithTheScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list SSH keys.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_ssh_keys" "all" {}`)
 }

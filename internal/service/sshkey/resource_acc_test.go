@@ -94,6 +94,7 @@ func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
 }
 
 func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/ssh-keys")
 	resource.ParallelTest(t, resource.TestCase{

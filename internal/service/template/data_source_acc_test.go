@@ -92,6 +92,7 @@ func TestAccTemplateDataSource_seesWhatTheApplyHasMade(t *testing.T) {
 }
 
 func TestAccTemplateDataSource_saysWhatThereIs(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	slug := own(env, "PyTorch 2.5")
 	withKey := func(arguments string) string { return env.Config(lookUp(arguments)) }
@@ -129,6 +130,7 @@ func TestAccTemplateDataSource_saysWhatThereIs(t *testing.T) {
 
 // However many templates are looked for, and whoever does: one listing.
 func TestAccTemplateDataSource_sharesAListing(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(`
 data "gpurent_template" "slugs" {
@@ -149,6 +151,7 @@ data "gpurent_templates" "all" {}
 }
 
 func TestAccTemplateDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{lookUp(), `(?i)one\s+\(and\s+only\s+one\)|Missing\s+Attribute|exactly\s+one`},

@@ -70,6 +70,7 @@ func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
 }
 
 func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/templates")
 	resource.ParallelTest(t, resource.TestCase{
@@ -83,6 +84,7 @@ func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
 }
 
 func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
 		{strings.Replace(config(), `"Trainer"`, `"T"`, 1), `between 2 and 60`},

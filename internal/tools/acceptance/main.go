@@ -1,13 +1,12 @@
 // Command acceptance runs the acceptance tests (the tests named TestAcc...) with
-// every Terraform and OpenTofu of this machine, and with an OpenTofu built from
-// source where there is none. They need no network: each test starts a simulator
-// of the service.
+// Terraform and with OpenTofu. It builds the CLI that PATH lacks or has in an old
+// version. The tests need no network: each test starts a simulator of the service.
 //
 //	acceptance [PACKAGE... [FLAG...]]
 //
-// Packages, as "./folder", are tested alone, and flags are handed to go test: the
-// long runs are made so. GPURENT_TEST_CLI=terraform, or tofu, tests with that one
-// alone, as PATH has it.
+// Packages, such as "./folder", restrict the run to their tests, and flags are
+// passed to go test: the long runs use both. GPURENT_TEST_CLI=terraform, or tofu,
+// tests only with that CLI from PATH.
 package main
 
 import (
@@ -25,10 +24,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-const (
-	// farewell is how long interrupted tests may take to end.
-	farewell = 10 * time.Second
-)
+// shutdownTimeout limits how long interrupted tests may take to end.
+const shutdownTimeout = 10 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -40,8 +37,8 @@ func main() {
 	}
 }
 
-// run tests with one CLI after another: the tests of one already keep all cores
-// busy. A failure with one does not keep the next from being tested.
+// run tests with one CLI after the other: the tests of one CLI already keep all
+// cores busy. After a failure with one CLI it still tests the next.
 func run(ctx context.Context, out io.Writer, arguments []string) (failed error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
@@ -69,7 +66,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 		return err
 	}
 	for n, cli := range found {
-		// Some long runs try half of what no CLI has a part in with each of two.
+		// What does not depend on the CLI runs on the first, or is split: see internal/acctest.
 		env := append(cli.AcceptanceEnv(provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
 		if err := testWith(ctx, out, cli, root, env, arguments); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
@@ -81,21 +78,20 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	return failed
 }
 
-// testWith runs the tests with one CLI, and fails unless at least one ran and all that
-// ran passed.
+// testWith runs the tests with one CLI. It fails if a test fails or no test runs.
 func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env, arguments []string) (err error) {
-	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s (%s)\n", cli, cli.Path); err != nil {
+	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s\n", cli.Describe()); err != nil {
 		return err
 	}
 	begin := time.Now()
-	// What the caller says comes last, and wins.
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json", "-count=1"}, clis.AcceptanceFlags(), arguments)...) //nolint:gosec // who runs this may run anything
+	// The caller's flags come last and override the defaults.
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json", "-count=1"}, clis.AcceptanceFlags(), arguments)...) //nolint:gosec // the caller may run any command
 	cmd.Dir = root
 	cmd.Env = clis.Environ(env...)
 	cmd.Stderr = os.Stderr
-	// Interrupted, a test destroys nothing of value, but it ends its CLI.
+	// An interrupt lets each test stop its CLI.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = farewell
+	cmd.WaitDelay = shutdownTimeout
 	events, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -108,10 +104,10 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env
 	if err == nil && count.passed == 0 {
 		err = errors.New("no test ran")
 	}
-	verdict := "ok"
+	status := "ok"
 	if err != nil {
-		verdict = "FAILED"
+		status = "FAILED"
 	}
-	_, printErr := fmt.Fprintf(out, "%s: %s\n%s with %s in %.0f seconds\n", cli.Name, count, verdict, cli, time.Since(begin).Seconds())
+	_, printErr := fmt.Fprintf(out, "%s: %s\n%s with %s in %.0f seconds\n", cli.Name, count, status, cli, time.Since(begin).Seconds())
 	return errors.Join(err, printErr)
 }

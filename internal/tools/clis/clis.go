@@ -1,5 +1,5 @@
-// Package clis finds the command-line tools that can drive the provider:
-// Terraform and OpenTofu where the machine has them, else an OpenTofu built from
+// Package clis finds the command-line tools that can drive the provider. It uses
+// Terraform and OpenTofu from PATH and builds what is missing or too old from
 // source, so that a machine with only Go can run everything. It also builds the
 // provider for them to use.
 package clis
@@ -13,36 +13,40 @@ import (
 	"io"
 	"os"
 	"os/exec"
+
+	"github.com/hashicorp/go-version"
 )
 
-// The programs looked for, in the order in which one is preferred.
+// Program names of the supported CLIs.
 const (
 	terraform = "terraform"
 	tofu      = "tofu"
 )
 
-// chosen is the variable that names the one CLI to test with, "terraform" or
-// "tofu". That one must be on PATH: a test of many versions, one after the other,
-// must not end up with a version of our own.
-const chosen = "GPURENT_TEST_CLI"
+// cliVariable selects a single CLI, "terraform" or "tofu", and only from PATH: a
+// matrix of versions must never test a version that this package built.
+const cliVariable = "GPURENT_TEST_CLI"
 
-// openTofuHost is how OpenTofu completes the provider's address. The acceptance
-// tests' library assumes Terraform's own host, with which OpenTofu finds no
-// provider. It is part of a name here: nothing is ever fetched from it.
+// openTofuHost is the registry host in OpenTofu's provider addresses. The library
+// of the acceptance tests assumes Terraform's host, with which OpenTofu finds no
+// provider. Nothing is downloaded from it.
 const openTofuHost = "registry.opentofu.org"
 
-// CLI is a Terraform or OpenTofu that can be run.
+// CLI is an executable Terraform or OpenTofu.
 type CLI struct {
 	// Name is "terraform" or "tofu".
 	Name string
-	// Path is the program's file.
+	// Path is the path of the executable.
 	Path string
-	// Version is what it says of itself, for example "1.11.4".
+	// Version is the version that the CLI reports, for example "1.11.4".
 	Version string
+	// BuildReason says why this package built the CLI, for example "not on PATH".
+	// It is empty for a CLI from PATH.
+	BuildReason string
 }
 
-// ProviderHost is the host in the addresses of providers where the acceptance
-// tests must be told it; "" where they know it.
+// ProviderHost returns the registry host that acceptance tests must be given for
+// this CLI, or "" if the default is right.
 func (c CLI) ProviderHost() string {
 	if c.Name == tofu {
 		return openTofuHost
@@ -50,25 +54,29 @@ func (c CLI) ProviderHost() string {
 	return ""
 }
 
-// String is the name and version, for people.
+// String returns the name and the version.
 func (c CLI) String() string { return c.Name + " " + c.Version }
 
-// All are the CLIs to test with: the one that GPURENT_TEST_CLI names, else every
-// one on PATH, and OpenTofu built from source where PATH has none. What a build
-// has to say goes to progress.
+// Describe returns the name, the version and the path, and for a CLI from source
+// the reason for the build.
+func (c CLI) Describe() string {
+	if c.BuildReason == "" {
+		return fmt.Sprintf("%s (%s)", c, c.Path)
+	}
+	return fmt.Sprintf("%s (%s, built from source: %s)", c, c.Path, c.BuildReason)
+}
+
+// All returns the CLIs to test with, Terraform first. With GPURENT_TEST_CLI it is
+// that CLI from PATH. Otherwise it is Terraform and OpenTofu, each from PATH if
+// the version there supports everything that the tests cover, else built from
+// source. Build messages go to progress.
 func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
-	if name := os.Getenv(chosen); name != "" {
-		return only(ctx, name)
+	if name := os.Getenv(cliVariable); name != "" {
+		return selected(ctx, name)
 	}
 	var found []CLI
-	for _, name := range []string{terraform, tofu} {
-		cli, err := onPath(ctx, name)
-		if errors.Is(err, exec.ErrNotFound) && name == tofu {
-			cli, err = built(ctx, progress)
-		}
-		if errors.Is(err, exec.ErrNotFound) {
-			continue
-		}
+	for _, s := range sources {
+		cli, err := s.find(ctx, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -77,30 +85,67 @@ func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
 	return found, nil
 }
 
-// One is a CLI to show things with: the first on PATH, else OpenTofu built from
-// source. What a build has to say goes to progress.
+// First returns the first CLI of All and does not build the other.
+func First(ctx context.Context, progress io.Writer) (CLI, error) {
+	if os.Getenv(cliVariable) == "" {
+		return sources[0].find(ctx, progress)
+	}
+	found, err := All(ctx, progress)
+	if err != nil {
+		return CLI{}, err
+	}
+	return found[0], nil
+}
+
+// find returns the CLI from PATH, or builds it if PATH has none or an old one.
+func (s source) find(ctx context.Context, progress io.Writer) (CLI, error) {
+	cli, err := onPath(ctx, s.name)
+	if errors.Is(err, exec.ErrNotFound) {
+		return s.build(ctx, progress, "not on PATH")
+	}
+	if err != nil || s.minVersion == "" {
+		return cli, err
+	}
+	older, err := olderThan(cli.Version, s.minVersion)
+	if err != nil || !older {
+		return cli, err
+	}
+	return s.build(ctx, progress, fmt.Sprintf("%s on PATH is older than %s", cli.Version, s.minVersion))
+}
+
+// One returns a CLI for a demonstration or a measurement, whatever its version:
+// the first on PATH, else the first that is already built, else Terraform built
+// from source, which is the quicker build. Build messages go to progress.
 func One(ctx context.Context, progress io.Writer) (CLI, error) {
-	for _, name := range []string{terraform, tofu} {
-		cli, err := onPath(ctx, name)
+	for _, s := range sources {
+		cli, err := onPath(ctx, s.name)
 		if !errors.Is(err, exec.ErrNotFound) {
 			return cli, err
 		}
 	}
-	return built(ctx, progress)
+	const reason = "no Terraform or OpenTofu on PATH"
+	for _, s := range sources {
+		built, err := s.locate(ctx)
+		if err != nil {
+			return CLI{}, err
+		}
+		if exists(built.path) {
+			return s.build(ctx, progress, reason)
+		}
+	}
+	return sources[0].build(ctx, progress, reason)
 }
 
-func only(ctx context.Context, asked string) ([]CLI, error) {
-	for _, name := range []string{terraform, tofu} {
-		if name != asked {
-			continue
-		}
-		cli, err := onPath(ctx, name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", chosen, err)
-		}
-		return []CLI{cli}, nil
+// selected returns the CLI of that name from PATH.
+func selected(ctx context.Context, name string) ([]CLI, error) {
+	if name != terraform && name != tofu {
+		return nil, fmt.Errorf("%s is %q, not %q or %q", cliVariable, name, terraform, tofu)
 	}
-	return nil, fmt.Errorf("%s is %q, not %q or %q", chosen, asked, terraform, tofu)
+	cli, err := onPath(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cliVariable, err)
+	}
+	return []CLI{cli}, nil
 }
 
 func onPath(ctx context.Context, name string) (CLI, error) {
@@ -111,30 +156,45 @@ func onPath(ctx context.Context, name string) (CLI, error) {
 	return identify(ctx, name, path)
 }
 
+// identify runs the CLI to read its version.
 func identify(ctx context.Context, name, path string) (CLI, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "version", "-json")
+	cmd := exec.CommandContext(ctx, path, "version", "-json") //nolint:gosec // a CLI from PATH or from the cache
 	cmd.Env, cmd.Stdout, cmd.Stderr = Environ(), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return CLI{}, fmt.Errorf("%s does not say its version: %w\n%s", path, err, stderr.Bytes())
+		return CLI{}, fmt.Errorf("%s version -json: %w\n%s", path, err, stderr.Bytes())
 	}
-	version, err := parseVersion(stdout.Bytes())
+	number, err := parseVersion(stdout.Bytes())
 	if err != nil {
 		return CLI{}, fmt.Errorf("%s version -json: %w", path, err)
 	}
-	return CLI{Name: name, Path: path, Version: version}, nil
+	return CLI{Name: name, Path: path, Version: number}, nil
 }
 
-// parseVersion reads what "version -json" prints; OpenTofu uses the same field.
-func parseVersion(answer []byte) (string, error) {
-	var said struct {
+// parseVersion reads the output of "version -json". OpenTofu uses the same field.
+func parseVersion(output []byte) (string, error) {
+	var parsed struct {
 		Version string `json:"terraform_version"`
 	}
-	if err := json.Unmarshal(answer, &said); err != nil {
+	if err := json.Unmarshal(output, &parsed); err != nil {
 		return "", err
 	}
-	if said.Version == "" {
-		return "", errors.New("no version in the answer")
+	if parsed.Version == "" {
+		return "", errors.New("no terraform_version in the output")
 	}
-	return said.Version, nil
+	return parsed.Version, nil
+}
+
+// olderThan compares two versions. A prerelease counts as its release, because it
+// has the same features.
+func olderThan(number, minVersion string) (bool, error) {
+	have, err := version.NewVersion(number)
+	if err != nil {
+		return false, err
+	}
+	want, err := version.NewVersion(minVersion)
+	if err != nil {
+		return false, err
+	}
+	return have.Core().LessThan(want), nil
 }

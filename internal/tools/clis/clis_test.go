@@ -3,6 +3,7 @@ package clis
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,44 +12,61 @@ import (
 )
 
 func TestParseVersion(t *testing.T) {
-	for name, test := range map[string]struct{ answer, want, complaint string }{
-		"as Terraform and OpenTofu say it": {answer: `{"terraform_version":"1.11.4","platform":"linux_amd64"}`, want: "1.11.4"},
-		"without a version":                {answer: `{}`, complaint: "no version"},
-		"not JSON":                         {answer: "Terraform v0.11.0", complaint: "invalid character"},
+	for name, test := range map[string]struct{ output, want, wantErr string }{
+		"of Terraform and OpenTofu": {output: `{"terraform_version":"1.11.4","platform":"linux_amd64"}`, want: "1.11.4"},
+		"without a version":         {output: `{}`, wantErr: "no terraform_version"},
+		"not JSON":                  {output: "Terraform v0.11.0", wantErr: "invalid character"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := parseVersion([]byte(test.answer))
+			got, err := parseVersion([]byte(test.output))
 			if got != test.want {
 				t.Errorf("version %q, want %q", got, test.want)
 			}
-			if (err == nil) != (test.complaint == "") || err != nil && !strings.Contains(err.Error(), test.complaint) {
-				t.Errorf("error %v, want %q", err, test.complaint)
+			if (err == nil) != (test.wantErr == "") || err != nil && !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("error %v, want %q", err, test.wantErr)
 			}
 		})
 	}
 }
 
-func TestRequiredVersionIsThatOfTheToolModule(t *testing.T) {
+func TestOlderThan(t *testing.T) {
+	for number, want := range map[string]bool{"1.11.4": true, "1.13.99": true, "1.14.0-beta1": false, "1.14.0": false, "1.15.9": false, "1.17.0-dev": false} {
+		if got, err := olderThan(number, "1.14.0"); got != want || err != nil {
+			t.Errorf("%s older than 1.14.0: %t (%v), want %t", number, got, err, want)
+		}
+	}
+	if _, err := olderThan("next", "1.14.0"); err == nil {
+		t.Error("no error for a version that is not a number")
+	}
+}
+
+func TestLocate_VersionOfToolsModule(t *testing.T) {
 	root, err := Root(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := requiredVersion(t.Context(), filepath.Join(root, toolModule))
-	if err != nil {
-		t.Fatal(err)
-	}
-	goMod, err := os.ReadFile(filepath.Join(root, toolModule, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(goMod), tofuModule+" "+version) {
-		t.Errorf("%q is not what go.mod requires", version)
+	for _, s := range sources {
+		built, err := s.locate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		goMod, err := os.ReadFile(filepath.Join(root, s.folder, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(goMod), s.module+" "+built.version) {
+			t.Errorf("%s: go.mod does not require %q", s.product, built.version)
+		}
+		if folder := s.name + "-" + built.version; filepath.Base(filepath.Dir(built.path)) != folder {
+			t.Errorf("%s is cached at %s, want the folder %s", s.product, built.path, folder)
+		}
 	}
 }
 
-func TestVersionOfAModuleThatIsNotRequired(t *testing.T) {
-	if version, err := versionOf([]byte(`{"Require":[{"Path":"example.org/other","Version":"v1.0.0"}]}`), tofuModule); err == nil {
-		t.Errorf("version %q of a module that is not required", version)
+func TestRequirement_MissingModule(t *testing.T) {
+	goMod := []byte(`{"Require":[{"Path":"example.org/other","Version":"v1.0.0"}]}`)
+	if got, err := requirement(goMod, "github.com/opentofu/opentofu"); err == nil {
+		t.Errorf("version %q of a module that is not required", got)
 	}
 }
 
@@ -64,28 +82,92 @@ func TestEnvironKeepsADevelopersSettingsOut(t *testing.T) {
 	}
 }
 
-func TestCLIsOnPath(t *testing.T) {
+// machine describes the CLIs of a machine by their versions; "" means that there is none.
+type machine struct{ terraform, tofu, builtTerraform, builtTofu string }
+
+// use gives the test this machine's PATH and cache folder, with scripts in place
+// of the CLIs.
+func (m machine) use(t *testing.T) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the stand-ins are shell scripts")
+		t.Skip("the CLIs of this test are shell scripts")
 	}
+	folder, home := t.TempDir(), t.TempDir()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(goTool, filepath.Join(folder, "go")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder)
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+	t.Setenv(cliVariable, "")
+	writeCLI(t, filepath.Join(folder, terraform), m.terraform)
+	writeCLI(t, filepath.Join(folder, tofu), m.tofu)
+	for n, number := range []string{m.builtTerraform, m.builtTofu} {
+		built, err := sources[n].locate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeCLI(t, built.path, number)
+	}
+}
+
+func writeCLI(t *testing.T, path, number string) {
+	t.Helper()
+	if number != "" {
+		writeScript(t, path, `echo '{"terraform_version":"`+number+`"}'`)
+	}
+}
+
+func writeScript(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAllAndOne(t *testing.T) {
+	const notOnPath = " built: not on PATH"
 	for name, test := range map[string]struct {
-		programs []string
-		chosen   string
+		machine  machine
+		selected string
 		all, one string
 	}{
-		"both":                      {programs: []string{"tofu", "terraform"}, all: "terraform 1.2.3, tofu 1.2.3", one: "terraform 1.2.3"},
-		"tofu only":                 {programs: []string{"tofu"}, all: "tofu 1.2.3", one: "tofu 1.2.3"},
-		"both, and Terraform asked": {programs: []string{"tofu", "terraform"}, chosen: "terraform", all: "terraform 1.2.3", one: "terraform 1.2.3"},
-		"both, and OpenTofu asked":  {programs: []string{"tofu", "terraform"}, chosen: "tofu", all: "tofu 1.2.3", one: "terraform 1.2.3"},
-		"Terraform alone and asked": {programs: []string{"terraform"}, chosen: "terraform", all: "terraform 1.2.3", one: "terraform 1.2.3"},
+		"both are new": {
+			machine: machine{terraform: "1.14.0", tofu: "1.12.6"},
+			all:     "terraform 1.14.0, tofu 1.12.6", one: "terraform 1.14.0",
+		},
+		"Terraform is old": {
+			machine: machine{terraform: "1.11.4", tofu: "1.12.6", builtTerraform: "1.15.9"},
+			all:     "terraform 1.15.9 built: 1.11.4 on PATH is older than 1.14.0, tofu 1.12.6", one: "terraform 1.11.4",
+		},
+		"only OpenTofu": {
+			machine: machine{tofu: "1.12.6", builtTerraform: "1.15.9"},
+			all:     "terraform 1.15.9" + notOnPath + ", tofu 1.12.6", one: "tofu 1.12.6",
+		},
+		"nothing on PATH": {
+			machine: machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"},
+			all:     "terraform 1.15.9" + notOnPath + ", tofu 1.12.6" + notOnPath,
+			one:     "terraform 1.15.9 built: no Terraform or OpenTofu on PATH",
+		},
+		"an old Terraform is selected": {
+			machine:  machine{terraform: "1.8.5", tofu: "1.12.6", builtTerraform: "1.15.9"},
+			selected: "terraform", all: "terraform 1.8.5", one: "terraform 1.8.5",
+		},
+		"OpenTofu is selected": {
+			machine:  machine{terraform: "1.14.0", tofu: "1.8.0"},
+			selected: "tofu", all: "tofu 1.8.0", one: "terraform 1.14.0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			for _, program := range test.programs {
-				standIn(t, folder, program, `echo '{"terraform_version":"1.2.3"}'`)
-			}
-			t.Setenv("PATH", folder)
-			t.Setenv(chosen, test.chosen)
+			test.machine.use(t)
+			t.Setenv(cliVariable, test.selected)
 			all, err := All(t.Context(), io.Discard)
 			if err != nil {
 				t.Fatal(err)
@@ -96,57 +178,89 @@ func TestCLIsOnPath(t *testing.T) {
 			}
 			var names []string
 			for _, cli := range all {
-				names = append(names, cli.String())
+				names = append(names, withReason(cli))
 			}
-			if got := strings.Join(names, ", "); got != test.all || one.String() != test.one {
-				t.Errorf("all: %s, one: %s; want %s and %s", got, one, test.all, test.one)
+			if got := strings.Join(names, ", "); got != test.all {
+				t.Errorf("All: %s\nwant %s", got, test.all)
+			}
+			if got := withReason(one); got != test.one {
+				t.Errorf("One: %s\nwant %s", got, test.one)
 			}
 		})
 	}
 }
 
-// A matrix of versions must not quietly test another one, or build its own.
-func TestChosenCLIMustBeOnPath(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	for name, complaint := range map[string]string{"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\""} {
-		t.Setenv(chosen, name)
-		if found, err := All(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), complaint) {
-			t.Errorf("%s: %v and %v, want an error with %q", name, found, err, complaint)
+// One must not build a CLI when the other one is already built.
+func TestOne_UsesWhatIsBuilt(t *testing.T) {
+	machine{builtTofu: "1.12.6"}.use(t)
+	var progress strings.Builder
+	one, err := One(t.Context(), &progress)
+	if err != nil || one.String() != "tofu 1.12.6" || progress.String() != "" {
+		t.Errorf("%s (%v), printed %q; want tofu 1.12.6 without a build", one, err, &progress)
+	}
+}
+
+// First must not build OpenTofu.
+func TestFirst(t *testing.T) {
+	machine{terraform: "1.11.4", builtTerraform: "1.15.9"}.use(t)
+	for selected, want := range map[string]string{"": "terraform 1.15.9", "terraform": "terraform 1.11.4"} {
+		t.Setenv(cliVariable, selected)
+		var progress strings.Builder
+		first, err := First(t.Context(), &progress)
+		if err != nil || first.String() != want || progress.String() != "" {
+			t.Errorf("%q selected: %s (%v), printed %q; want %s without a build", selected, first, err, &progress, want)
 		}
 	}
 }
 
-// A CLI that does not work is an error that names it, not a reason to test less.
-func TestBrokenCLIOnPath(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in is a shell script")
+func TestDescribe_NamesReasonOfBuild(t *testing.T) {
+	cli := CLI{Name: terraform, Version: "1.15.9", Path: "/cache/terraform"}
+	if got, want := cli.Describe(), "terraform 1.15.9 (/cache/terraform)"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
-	folder := t.TempDir()
-	standIn(t, folder, "terraform", "echo no version is configured >&2; exit 1")
-	t.Setenv("PATH", folder)
-	t.Setenv(chosen, "")
+	cli.BuildReason = "not on PATH"
+	if got, want := cli.Describe(), "terraform 1.15.9 (/cache/terraform, built from source: not on PATH)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func withReason(cli CLI) string {
+	if cli.BuildReason == "" {
+		return cli.String()
+	}
+	return cli.String() + " built: " + cli.BuildReason
+}
+
+// A matrix of versions must not test another version or a build from source.
+func TestAll_SelectedCLIMustBeOnPath(t *testing.T) {
+	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
+	for name, want := range map[string]string{"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\""} {
+		t.Setenv(cliVariable, name)
+		if found, err := All(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v and %v, want an error with %q", name, found, err, want)
+		}
+	}
+}
+
+// A CLI that fails to start is an error, not a reason to test less.
+func TestAllAndOne_BrokenCLIOnPath(t *testing.T) {
+	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
+	writeScript(t, filepath.Join(os.Getenv("PATH"), terraform), "echo no version is configured >&2; exit 1")
 	for name, find := range map[string]func() error{
 		"All": func() error { _, err := All(t.Context(), io.Discard); return err },
 		"One": func() error { _, err := One(t.Context(), io.Discard); return err },
 	} {
 		if err := find(); err == nil || !strings.Contains(err.Error(), "no version is configured") {
-			t.Errorf("%s: %v, want what the program complained of", name, err)
+			t.Errorf("%s: %v, want the output of the program", name, err)
 		}
 	}
 }
 
-func standIn(t *testing.T, folder, name, script string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
+func TestProviderHost_OnlyForOpenTofu(t *testing.T) {
+	if host := (CLI{Name: terraform}).ProviderHost(); host != "" {
+		t.Errorf("host %q for Terraform", host)
 	}
-}
-
-func TestOnlyOpenTofuNeedsItsHostNamed(t *testing.T) {
-	if host := (CLI{Name: "terraform"}).ProviderHost(); host != "" {
-		t.Errorf("Terraform is told %q", host)
-	}
-	if host := (CLI{Name: "tofu"}).ProviderHost(); host == "" {
-		t.Error("OpenTofu is told nothing")
+	if host := (CLI{Name: tofu}).ProviderHost(); host == "" {
+		t.Error("no host for OpenTofu")
 	}
 }

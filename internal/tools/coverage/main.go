@@ -42,7 +42,7 @@ func run(ctx context.Context, out io.Writer) (failed error) {
 	if err != nil {
 		return err
 	}
-	cli, err := clis.One(ctx, out)
+	cli, err := clis.First(ctx, out) // with lists and actions, which older CLIs lack
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func run(ctx context.Context, out *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 
-	out.line("CLI        %s (%s)", cli, cli.Path)
+	out.line("CLI        %s", cli.Describe())
 	var provider clis.Installed
 	err = out.step("provider", func() (string, error) {
 		provider, err = clis.Install(ctx, root, folder)
