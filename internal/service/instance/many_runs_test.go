@@ -232,4 +232,17 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "the destruction", h.destroy(rented))
+
+	first, diags := h.apply(nil, keyed("a"))
+	expect(t, "a server", diags)
+	stopped, diags := h.apply(first, keyed("a", "desired_state", "stopped"))
+	expect(t, "its stop", diags)
+	second, diags := h.apply(nil, keyed("b"))
+	expect(t, "another server while the first is stopped", diags)
+	start, diags := h.apply(stopped, keyed("a"))
+	expect(t, "the start of the first", diags, "max_burn_kop_h allows")
+	expect(t, "the destruction of the second", h.destroy(second))
+	start, diags = h.apply(start, keyed("a"))
+	expect(t, "the start of the first when the second is gone", diags)
+	expect(t, "its destruction", h.destroy(start))
 }

@@ -45,10 +45,16 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	server, ok := r.rentWithinLimits(waitCtx, plan, timeout, &resp.Diagnostics)
+	reservation := r.reserveBurn(waitCtx, plan, &resp.Diagnostics)
+	defer reservation.release()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	server, ok := r.rent(waitCtx, plan, timeout, &resp.Diagnostics)
 	if !ok {
 		return
 	}
+	reservation.rented(server.Instance)
 	plan, inst := server.state(plan), server.Instance
 	r.fleet().ids.add(inst.ID)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
@@ -73,18 +79,14 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 }
 
-// rentWithinLimits rents the server unless the account would burn more than the limit.
-func (r *instanceResource) rentWithinLimits(ctx context.Context, plan model, timeout time.Duration, diags *diag.Diagnostics) (rented, bool) {
-	if !r.Meta.Run.Single() && r.Meta.Spending.MaxBurnKopH > 0 {
-		var found diag.Diagnostics // the plan has shown them
-		price, _ := r.estimate(ctx, plan, &found)
-		release := reserveBurn(ctx, r.Meta, price, diags)
-		defer release()
+// reserveBurn reserves the price that the server would have if it were rented now.
+func (r *instanceResource) reserveBurn(ctx context.Context, plan model, diags *diag.Diagnostics) *burnReservation {
+	if r.Meta.Run.Single() || r.Meta.Spending.MaxBurnKopH == 0 {
+		return &burnReservation{}
 	}
-	if diags.HasError() {
-		return rented{}, false
-	}
-	return r.rent(ctx, plan, timeout, diags)
+	var shown diag.Diagnostics // by the plan
+	kopH, _ := r.estimate(ctx, plan, &shown)
+	return reserveBurn(ctx, r.Meta, "", kopH, kopH, diags)
 }
 
 // rename gives a server that was taken over the name it has by now.
@@ -171,8 +173,8 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 		seen = &inst
 	}
 	if judge(sightingOf(*seen), rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()) == stepStart {
-		release := reserveBurn(waitCtx, r.Meta, startOf(*seen).added, &resp.Diagnostics)
-		defer release()
+		reservation := reserveBurn(waitCtx, r.Meta, seen.ID, seen.Price.RunningKopH, startOf(*seen).added, &resp.Diagnostics)
+		defer reservation.release()
 		if resp.Diagnostics.HasError() {
 			return
 		}

@@ -19,44 +19,11 @@ const fundedHours = 2
 // spendingPlan sums up what a plan starts, as its instances are planned one by
 // one. All amounts are kopecks per hour. Its zero value is an empty plan.
 type spendingPlan struct {
-	mu       sync.Mutex
-	starts   int64 // what runs that did not
-	added    int64 // by how much the burn rate grows
-	warned   bool  // of the funds
-	starting startingServers
-}
-
-// startingServers is what servers add to the burn rate that this process is renting or starting: the balance
-// may not contain it yet. Kopecks per hour.
-type startingServers struct {
-	mu      sync.Mutex
-	added   int64
-	changes int
-}
-
-func (s *startingServers) get() (added int64, changes int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.added, s.changes
-}
-
-func (s *startingServers) add(kopH int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.added += kopH
-	s.changes++
-}
-
-// addUnlessChanged is false, and adds nothing, when there were other changes.
-func (s *startingServers) addUnlessChanged(kopH int64, changes int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.changes != changes {
-		return false
-	}
-	s.added += kopH
-	s.changes++
-	return true
+	mu     sync.Mutex
+	starts int64 // what runs that did not
+	added  int64 // by how much the burn rate grows
+	warned bool  // of the funds
+	burn   burnReservations
 }
 
 // change is what the plan for one server does to the money.
@@ -120,31 +87,6 @@ func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Dia
 	}
 	if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
 		diags.AddError(tooMuchBurnSummary, text)
-	}
-}
-
-// reserveBurn enforces max_burn_kop_h right before a server is rented or started where plans do not have totals. The
-// server counts until the caller calls release; from then on the balance contains it.
-func reserveBurn(ctx context.Context, meta *tfkit.Meta, added int64, diags *diag.Diagnostics) (release func()) {
-	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 || added <= 0 {
-		return func() {}
-	}
-	starting := &fleetOf(meta).spending.starting
-	for {
-		others, changes := starting.get()
-		balance, err := meta.Client.GetBalance(ctx)
-		if err != nil {
-			tfkit.AddError(diags, "read the balance", err)
-			return func() {}
-		}
-		text := tooMuchBurn(balance, others+added, meta.Spending.MaxBurnKopH)
-		if !starting.addUnlessChanged(added, changes) {
-			continue // another server may or may not be part of this balance
-		}
-		if text != "" {
-			diags.AddError(tooMuchBurnSummary, text)
-		}
-		return func() { starting.add(-added) }
 	}
 }
 

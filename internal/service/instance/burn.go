@@ -1,0 +1,132 @@
+package instance
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// burnReservations are the servers that this process is renting or starting. The balance and the listing may not contain
+// their prices yet. Its zero value is empty.
+type burnReservations struct {
+	mu       sync.Mutex
+	renting  int64            // of servers without an id so far, kopecks per hour
+	starting map[string]int64 // running prices by server, kopecks per hour
+	changes  int
+}
+
+// burnReservation is one of them.
+type burnReservation struct {
+	all  *burnReservations // nil if nothing is reserved
+	id   string            // empty until the server is rented
+	kopH int64
+}
+
+// reserveBurn enforces max_burn_kop_h right before a server is rented (without an id) or started, in a process whose plans
+// have no totals. kopH is its running price, added what it adds to the burn rate. The caller calls release when the
+// server runs or the attempt is over.
+func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64, diags *diag.Diagnostics) *burnReservation {
+	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 {
+		return &burnReservation{}
+	}
+	all := &fleetOf(meta).spending.burn
+	for {
+		renting, starting, changes := all.snapshot()
+		balance, err := burnWith(ctx, meta.Client, starting)
+		if err != nil {
+			tfkit.AddError(diags, "read the balance", err)
+			return &burnReservation{}
+		}
+		r := &burnReservation{all, id, kopH}
+		if !all.add(r, changes) {
+			continue // what was read may or may not contain another server
+		}
+		balance.BurnKopH += renting
+		if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
+			diags.AddError(tooMuchBurnSummary, text)
+		}
+		return r
+	}
+}
+
+// burnWith returns the balance with the burn rate that the account reaches when these servers run. The burn rate of the
+// service may leave out servers that do not run yet, so it is compared with the prices in the listing.
+func burnWith(ctx context.Context, client *rental.Client, starting map[string]int64) (rental.Balance, error) {
+	balance, err := client.GetBalance(ctx)
+	if err != nil {
+		return rental.Balance{}, err
+	}
+	listed, unlisted, added := int64(0), maps.Clone(starting), int64(0)
+	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
+		if err != nil {
+			return rental.Balance{}, err
+		}
+		listed += kopHNow(inst)
+		added += max(0, starting[inst.ID]-kopHNow(inst))
+		delete(unlisted, inst.ID)
+	}
+	for _, kopH := range unlisted {
+		added += kopH
+	}
+	balance.BurnKopH = max(balance.BurnKopH, listed) + added
+	return balance, nil
+}
+
+// rented says which server was rented, and its price.
+func (r *burnReservation) rented(inst rental.Instance) {
+	if r.all == nil {
+		return
+	}
+	r.release()
+	r.id, r.kopH = inst.ID, inst.Price.RunningKopH
+	r.all.add(r, -1)
+}
+
+// release ends the reservation.
+func (r *burnReservation) release() {
+	if r.all == nil {
+		return
+	}
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.all.changes++
+	if r.id == "" {
+		r.all.renting -= r.kopH
+	} else {
+		delete(r.all.starting, r.id)
+	}
+}
+
+func (b *burnReservations) snapshot() (renting int64, starting map[string]int64, changes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	starting = maps.Clone(b.starting)
+	if starting == nil {
+		starting = map[string]int64{}
+	}
+	return b.renting, starting, b.changes
+}
+
+// add is false, and adds nothing, if there were changes since a snapshot. A negative number of changes accepts any.
+func (b *burnReservations) add(r *burnReservation, changes int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if changes >= 0 && b.changes != changes {
+		return false
+	}
+	b.changes++
+	if r.id == "" {
+		b.renting += r.kopH
+		return true
+	}
+	if b.starting == nil {
+		b.starting = map[string]int64{}
+	}
+	b.starting[r.id] = r.kopH
+	return true
+}
