@@ -41,6 +41,7 @@ func TestAccInstanceActions_stories(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	for name, story := range actionStories {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			env := acctest.Start(t, acctest.Option(unhurried))
 			story(&stage{t, env, env.Workspace("").Actor(), env.Provider()})
 		})
