@@ -83,7 +83,8 @@ func TestPackagesWithTests(t *testing.T) {
 	got, err := packagesWithTests(fstest.MapFS{
 		"a/one_test.go":          source("package a\n\nfunc TestAccOne() {}"),
 		"a/two_test.go":          source("package a\n\nfunc TestAccTwo() {}"),
-		"a/b/deep_test.go":       source("package b\n\nfunc TestAccDeep() {}"),
+		"a/b/deep_test.go":       source("package b\n\nfunc TestAccDeep() {}\n\n// and some hundred lines that take long"),
+		"a/b/unit_test.go":       source("package b\n\nfunc TestUnit() {} // which count as well"),
 		"c/unit_test.go":         source("package c\n\n// not func TestAcc\nfunc TestUnit() {}"),
 		"d/code.go":              source("package d\n\nfunc TestAccNone() {}"),
 		"d/account_test.go":      source("package d\n\nfunc TestAccount() {}"),
@@ -93,7 +94,7 @@ func TestPackagesWithTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"./a", "./a/b"}; !slices.Equal(got, want) {
+	if want := []string{"./a/b", "./a"}; !slices.Equal(got, want) {
 		t.Errorf("packages %q, want %q", got, want)
 	}
 }

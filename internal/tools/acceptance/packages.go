@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -10,12 +12,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// packagesWithTests are the packages below a module's folder, as "./folder",
-// that have a test whose name is that of one. Handing go test these only
-// spares it from building every other test of the module.
+// packagesWithTests returns the packages of a module, as "./folder", that have
+// acceptance tests, so that go test builds no others. Packages with the most test
+// code come first: if a long one started last, the run would end with one busy core.
 func packagesWithTests(module fs.FS) ([]string, error) {
 	declared := regexp.MustCompile(`(?m)^func ` + clis.AcceptanceTests)
-	var packages []string
+	size, has := map[string]int{}, map[string]bool{}
 	err := fs.WalkDir(module, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -30,13 +32,15 @@ func packagesWithTests(module fs.FS) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if declared.Match(content) {
-			packages = append(packages, "./"+path.Dir(file))
-		}
+		name := "./" + path.Dir(file)
+		size[name] += len(content)
+		has[name] = has[name] || declared.Match(content)
 		return nil
 	})
-	slices.Sort(packages)
-	return slices.Compact(packages), err
+	maps.DeleteFunc(has, func(_ string, tests bool) bool { return !tests })
+	return slices.SortedFunc(maps.Keys(has), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
+	}), err
 }
 
 // skip leaves out the folders that Go leaves out.
