@@ -67,6 +67,10 @@ func build(t testing.TB) string {
 	return binary
 }
 
+// NoPluginTLS is the environment variable with which the CLIs' own tests keep the CLI and its providers from making a
+// certificate for every process: more than half of the CPU time of a plan. make demo runs with certificates.
+const NoPluginTLS = "TF_DISABLE_PLUGIN_TLS"
+
 // Workspace is a folder with a configuration, and a CLI that uses the real
 // binary there.
 type Workspace struct {
@@ -122,7 +126,7 @@ func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 			w.env = append(w.env, pair)
 		}
 	}
-	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", NoPluginTLS+"=1",
 		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
 	w.env = append(w.env, extraEnv...)
 	return w

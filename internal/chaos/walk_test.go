@@ -22,6 +22,7 @@ var (
 const steps = 5
 
 func TestAccChaos(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	if *only != 0 {
 		takeWalk(t, *only)
 		return

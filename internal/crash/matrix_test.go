@@ -63,6 +63,7 @@ func TestAccCrashMatrix_ephemeralKey(t *testing.T) {
 
 // all tries the cells.
 func (tb *table) all(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	plain := newCell(t, tb, newTrap(kind{}, 0))
 	if plain.breakOff(); plain.code != 0 {

@@ -2,11 +2,16 @@
 
 package crash
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
 
 // A kill in the midst of writing a state is rare and comes when it wants; here
 // the state is cut off on purpose, after an apply that created everything.
 func TestAccTornState(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	for name, table := range map[string]*table{
 		"fixed keys":   {config: withKeys, servers: addresses, promise: heals},
 		"without keys": {config: withoutKeys, servers: addresses, promise: tells},
@@ -20,6 +25,7 @@ func TestAccTornState(t *testing.T) {
 
 // The backup is the state before the apply, in which half of the fleet is missing.
 func TestAccTornState_withBackup(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	c := torn(t, &table{config: withKeys, servers: addresses, promise: heals}, func(c *cell) {
 		c.command(0, "apply", "-auto-approve", "-target=gpurent_instance.quoted")

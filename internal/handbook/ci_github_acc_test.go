@@ -132,7 +132,7 @@ func (g *githubWorld) fails(name string, e event, why string) {
 
 // A repository that somebody has taken over, for some days. It runs with every CLI,
 // because the CLIs can differ in their backends.
-func TestAccCIGitHub(t *testing.T) {
+func TestNightlyCIGitHub(t *testing.T) {
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t))
 	byHand, night := event{name: "workflow_dispatch"}, event{name: "schedule"}
@@ -199,7 +199,7 @@ func (g *githubWorld) costs(pull int, now int64, later, removes string) {
 }
 
 // A job that is cancelled while its server boots loses nothing, and the next run goes on with the same server.
-func TestAccCIGitHubCancelled(t *testing.T) {
+func TestNightlyCIGitHubCancelled(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t), func(c *simulator.Config) { c.Boot = 30 * time.Minute })

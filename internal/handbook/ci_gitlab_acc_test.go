@@ -86,7 +86,7 @@ func (g *gitlabWorld) costs(request int, now int64, later, removes string) {
 }
 
 // A project that somebody has taken over, for some days.
-func TestAccCIGitLab(t *testing.T) {
+func TestNightlyCIGitLab(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	tr := newTrial(t)

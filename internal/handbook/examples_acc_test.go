@@ -30,8 +30,8 @@ var testedElsewhere = map[string]string{
 	"try-without-spending/module":    "TestAccTryWithoutSpending",
 	"modules/gpu-pool":               "TestAccPoolTestsItself",
 	"modules/gpu-pool/tests/account": "TestAccPoolTestsItself",
-	"ci/github-actions":              "TestAccCIGitHub",
-	"ci/gitlab":                      "TestAccCIGitLab",
+	"ci/github-actions":              "TestNightlyCIGitHub",
+	"ci/gitlab":                      "TestNightlyCIGitLab",
 }
 
 // Each example is valid, does what its README says, and leaves nothing behind.

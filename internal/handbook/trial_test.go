@@ -58,8 +58,8 @@ func newTrial(t *testing.T) *trial {
 // environ is the environment of a shell: nothing of a developer's settings, and an outside world that does not answer.
 func (tr *trial) environ(extra map[string]string) []string {
 	all := map[string]string{
-		"CHECKPOINT_DISABLE": "1",
-		"HTTP_PROXY":         "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1",
+		"CHECKPOINT_DISABLE": "1", acctest.NoPluginTLS: "1",
+		"HTTP_PROXY": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1",
 	}
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")

@@ -9,13 +9,16 @@ import (
 // expression; "TestAccount" is none.
 const AcceptanceTests = "TestAcc[A-Z]"
 
+// CLITests is how the names of all tests begin that need a CLI: acceptance tests, and those that only make soak runs.
+const CLITests = "Test(Acc|Nightly)[A-Z]"
+
 // AcceptanceFlags are the flags of go test with which acceptance tests are run.
 func AcceptanceFlags() []string {
 	return []string{
 		"-p=" + strconv.Itoa(runtime.NumCPU()+1), // packages at once: some of them mostly wait
 		// Tests of a package at once. They wait for processes to start more than they
 		// compute, so two a core are faster than one.
-		"-parallel=4",
+		"-parallel=8",
 		"-run=^" + AcceptanceTests,
 	}
 }

@@ -59,7 +59,7 @@ func run(ctx context.Context, out io.Writer) (failed error) {
 	if err != nil {
 		return err
 	}
-	if err := test(ctx, out, root, counts, nil, []string{"-skip=^" + clis.AcceptanceTests}, "./..."); err != nil {
+	if err := test(ctx, out, root, counts, nil, []string{"-skip=^" + clis.CLITests}, "./..."); err != nil {
 		return err
 	}
 	if err := test(ctx, out, root, counts, cli.AcceptanceEnv(provider), clis.AcceptanceFlags(), driven...); err != nil {
