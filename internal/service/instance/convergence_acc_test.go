@@ -15,6 +15,7 @@ import (
 )
 
 func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
 	set := func(patch simulator.InstancePatch) func() {

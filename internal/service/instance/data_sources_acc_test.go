@@ -29,6 +29,7 @@ func names(want ...string) statecheck.StateCheck {
 }
 
 func TestAccInstancesDataSource(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, still)
 	ids := rent(env, "research-1", "", "Research-2", "research-3", "Обучение-1")
 	list := func(arguments string) string {

@@ -16,6 +16,7 @@ import (
 // A fleet's file is known once its servers have their addresses, and can be made
 // also while one of them is stopped.
 func TestAccSSHConfig_isAFileForAFleet(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const (
 		block   = `Host worker-%\n  HostName [0-9a-z.:-]+\n  Port [0-9]+\n  User root\n`

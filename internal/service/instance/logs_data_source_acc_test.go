@@ -32,6 +32,7 @@ func lines(env *acctest.Env, id string) []knownvalue.Check {
 }
 
 func TestAccInstanceLogsDataSource(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	id := rent(env, "shared")[0]
 	all := lines(env, id)

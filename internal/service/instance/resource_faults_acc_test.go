@@ -125,6 +125,7 @@ func TestAccInstance_aTimeOutTaintsAndSaysHowToUntaint(t *testing.T) {
 }
 
 func TestAccInstance_aKeptTimeOutIsResumed(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, slow)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
@@ -261,6 +262,7 @@ func TestAccInstance_isRentedStopped(t *testing.T) {
 }
 
 func TestAccInstance_sshKeysAreForCreationOnly(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n"
 	resource.ParallelTest(t, resource.TestCase{

@@ -20,6 +20,7 @@ func config(arguments ...string) string {
 }
 
 func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	first := tfjsonpath.New("offers").AtSliceIndex(0)

@@ -30,6 +30,7 @@ func config(publicKey string) string {
 }
 
 func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),

@@ -140,6 +140,7 @@ func TestAccTemplatesDataSource(t *testing.T) {
 
 // The API returns "" for no description. Null and "" are the same description.
 func TestAccTemplate_emptyDescription(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	description := func(want knownvalue.Check) []statecheck.StateCheck {
 		return []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("description"), want)}

@@ -61,7 +61,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 		return err
 	}
 	defer func() { failed = errors.Join(failed, os.RemoveAll(folder)) }()
-	provider, err := clis.Install(ctx, root, folder)
+	provider, err := clis.Install(ctx, root, folder, "-ldflags=-s -w")
 	if err != nil {
 		return err
 	}
