@@ -1,0 +1,79 @@
+package cli_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// formPage submits the forms of the approval page, which works without JavaScript. It replaces the browser on a machine
+// that has none.
+type formPage struct {
+	t      *testing.T
+	client *http.Client
+	text   string // of the last page
+}
+
+func newFormPage(t *testing.T) *formPage {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &formPage{t: t, client: &http.Client{Jar: jar}}
+}
+
+var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+
+func (p *formPage) decide(address, code, client, decision string) {
+	p.t.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	at.RawQuery = url.Values{"code": {code}}.Encode()
+	p.send(http.MethodGet, at, nil)
+	p.shows(client, code)
+	field := csrfField.FindStringSubmatch(p.text)
+	if field == nil {
+		p.t.Fatalf("the page has no form:\n%s", p.text)
+	}
+	at.RawQuery = ""
+	form := url.Values{"csrf": {field[1]}, "code": {code}, "decision": {decision}}
+	p.send(http.MethodPost, at, form)
+}
+
+func (p *formPage) send(method string, at *url.URL, form url.Values) {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, at.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	request.Header.Set("Accept-Language", "en")
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Origin", at.Scheme+"://"+at.Host)
+	resp, err := p.client.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	err = errors.Join(err, resp.Body.Close())
+	if err != nil || resp.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s: %v\n%s", resp.Status, err, body)
+	}
+	p.text = string(body)
+}
+
+func (p *formPage) shows(words ...string) {
+	p.t.Helper()
+	for _, word := range words {
+		if !strings.Contains(p.text, word) {
+			p.t.Fatalf("the page does not show %q:\n%s", word, p.text)
+		}
+	}
+}
