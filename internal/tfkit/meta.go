@@ -27,7 +27,7 @@ type Meta struct {
 	// Cleanup is what the process has to undo before it ends. All that is configured
 	// in it shares one.
 	Cleanup *Cleanup
-	// Run tells whether this configuration serves a single plan or apply. Nil stands for a single one.
+	// Run tells whether this configuration serves a single plan or apply. Nil means a single one.
 	Run *Run
 
 	shared sync.Map // what Shared made, by its type
