@@ -25,7 +25,7 @@ type Remembered[T any] struct {
 	err   error
 }
 
-// Get returns the answer when it was asked for no longer than maxAge ago or arrived
+// Get returns the answer when it was asked for less than maxAge ago or arrived
 // after this call began, and asks otherwise. A failure is cached too, so that 200
 // resources meet a missing permission once; the end of the caller's own context is not.
 func (r *Remembered[T]) Get(ctx context.Context, maxAge time.Duration, ask func(context.Context) (T, error)) (T, error) {
@@ -38,7 +38,7 @@ func (r *Remembered[T]) Get(ctx context.Context, maxAge time.Duration, ask func(
 		var none T
 		return none, ctx.Err()
 	}
-	if !r.asked.IsZero() && (time.Since(r.asked) <= maxAge && maxAge > 0 || r.ended.After(arrived)) {
+	if !r.asked.IsZero() && (time.Since(r.asked) < maxAge || r.ended.After(arrived)) {
 		return r.value, r.err
 	}
 	began := time.Now()

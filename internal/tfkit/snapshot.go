@@ -166,12 +166,12 @@ func (s *Snapshot[T]) join(ctx context.Context, source Source[T]) *listing[T] {
 
 // covers says whether a read that begins now is not the first of its kind.
 func (s solo) covers(writes uint64, maxAge time.Duration) bool {
-	return !s.at.IsZero() && s.writes == writes && time.Since(s.at) <= maxAge && maxAge > 0
+	return !s.at.IsZero() && s.writes == writes && time.Since(s.at) < maxAge
 }
 
 // answers says whether a read that begins now may use a listing.
 func (l *listing[T]) answers(writes uint64, maxAge time.Duration) bool {
-	return l.writes == writes && (!l.finished() || l.err == nil && time.Since(l.ended) <= maxAge && maxAge > 0)
+	return l.writes == writes && (!l.finished() || l.err == nil && time.Since(l.ended) < maxAge)
 }
 
 func (l *listing[T]) finished() bool {

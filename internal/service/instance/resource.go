@@ -116,7 +116,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
 	case !found, gone(inst):
-		r.fleet().keys.release(state.ID.ValueString())
+		r.fleet().forget(state.ID.ValueString())
 		resp.State.RemoveResource(ctx)
 	default:
 		now := fromAPI(state, inst)
@@ -209,7 +209,10 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	r.fleet().ids.add(state.ID.ValueString())
 	successor, diags := r.hasSuccessor(ctx, req.Private, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
-	if successor || resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if successor {
 		r.fleet().replacing.remove(state.ID.ValueString())
 		addNotReplaced(&resp.Diagnostics, state)
 		return

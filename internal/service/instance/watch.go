@@ -113,7 +113,7 @@ const recently = 10 * time.Second
 func (w *watcher) now(ctx context.Context, client *rental.Client, id string, maxAge time.Duration) (rental.Instance, error) {
 	w.mu.Lock()
 	inst, there := w.last[id]
-	there = there && time.Since(w.listed) <= maxAge && maxAge > 0
+	there = there && time.Since(w.listed) < maxAge
 	crowded := w.crowded(!there)
 	w.mu.Unlock()
 	if there {
