@@ -25,7 +25,7 @@ func (c *call) listOffers() (any, error) {
 		sorted = sorted[last+1:]
 	}
 	following := slices.DeleteFunc(sorted, func(o *offer) bool { return !filters.matches(o) })
-	return cutPage(c, w, market, following, func(o *offer) string { return o.id }, viewOffer)
+	return cutPage(c, w, market, following, func(o *offer) string { return o.id }, c.offerViewer())
 }
 
 func (c *call) getOffer() (any, error) {
@@ -33,5 +33,14 @@ func (c *call) getOffer() (any, error) {
 	if o == nil {
 		return nil, notFound("Предложение не найдено", "There is no such offer")
 	}
-	return viewOffer(o), nil
+	return c.offerViewer()(o), nil
+}
+
+// offerViewer returns what shows offers to the caller, and remembers their prices.
+func (c *call) offerViewer() func(*offer) offerView {
+	callers := c.callers()
+	return func(o *offer) offerView {
+		c.show(o, callers)
+		return viewOffer(o)
+	}
 }

@@ -37,6 +37,7 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.callers = c.callers()
 	i, err := c.rent(o)
 	if err != nil {
 		return nil, err

@@ -92,8 +92,10 @@ func (i *rented) live() bool {
 	return false
 }
 
-// bidPassed is whether the market takes the GPU away.
-func (i *rented) bidPassed() bool { return i.live() && i.overbid() }
+// bidPassed is whether the market takes the GPU away: only from a server that runs.
+func (i *rented) bidPassed() bool {
+	return i.Status == "running" && i.Desired == "running" && i.overbid()
+}
 
 // overbid is whether the market is above the bid that stands.
 func (i *rented) overbid() bool {

@@ -76,8 +76,11 @@ func (p *pair) both(method, target string, body any, header ...string) answer {
 
 func (p *pair) rent(rt *rapid.T) {
 	p.made++
+	offer := rapid.SampledFrom(p.offers).Draw(rt, "offer")
+	// A restart forgets what was shown to whom.
+	p.both("GET", "/api/v1/offers/"+offer, nil)
 	a := p.both("POST", "/api/v1/instances", m{
-		"offer_id": rapid.SampledFrom(p.offers).Draw(rt, "offer"), "disk_gb": rapid.IntRange(20, 200).Draw(rt, "disk"),
+		"offer_id": offer, "disk_gb": rapid.IntRange(20, 200).Draw(rt, "disk"),
 		"template": rapid.SampledFrom([]string{"pytorch", "ubuntu", "custom"}).Draw(rt, "template"),
 		"type":     rapid.SampledFrom([]string{"on_demand", "interruptible"}).Draw(rt, "type"),
 	}, "Idempotency-Key", fmt.Sprint("key", p.made/2)) // every other one is a repeat

@@ -48,6 +48,13 @@ func (h *history) rent(rt *rapid.T) {
 	launch := launches[rapid.IntRange(0, len(launches)-1).Draw(rt, "template")]
 	bid := rapid.Bool().Draw(rt, "interruptible")
 	disk := rapid.Int64Range(launch.diskGB, 300).Draw(rt, "disk")
+	var shown *int64
+	if price := host.price(bid); price != nil {
+		shown = new(*price)
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "moved") == 0 {
+		h.movePriceOf(rt, host)
+	}
 	rental, price := "on_demand", host.price(bid)
 	if bid {
 		rental = "interruptible"
@@ -64,7 +71,7 @@ func (h *history) rent(rt *rapid.T) {
 	if !h.expect(a, outcomes(201, map[int]bool{
 		422: price == nil || host.Disk.MaxGB != nil && disk > *host.Disk.MaxGB,
 		503: !host.online,
-		409: !host.listed || host.tenant != nil || h.held() >= h.most,
+		409: !host.listed || host.tenant != nil || h.held() >= h.most || !equalPrices(shown, price),
 		402: short > 0,
 	}), short) {
 		h.look(true)
@@ -89,6 +96,15 @@ func (h *history) rent(rt *rapid.T) {
 	h.fleet = append(h.fleet, i)
 	h.disturb()
 	h.look(true)
+}
+
+// equalPrices is whether a price is what it was. Each step of a history looks at every offer, so that the price that
+// was shown last is the one before the step.
+func equalPrices(a, b *int64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // any draws one of the instances, destroyed ones included; nil while there is none. Those that fit come first, mostly.

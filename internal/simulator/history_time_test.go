@@ -131,12 +131,15 @@ func (h *history) compare(i *rented, seen *console.Instance, broke, still bool) 
 			// It ran, and the bid was passed while nobody wanted it to run.
 			i.enter("running", h.at)
 		case i.ahead && !still && i.overbid():
-			// The new bid was passed before it was back: it ran for no time.
+			// The bid was passed while it booted: it ran for no time.
 			i.enter("running", h.at)
 			i.enter("outbid", h.at)
 		}
 	}
 	h.moved(i, status, still)
+	if i.bidPassed() && !i.loose {
+		h.rt.Fatalf("%s runs with a bid of %d, and the market is at %d", i.ID, i.BidKopH, *i.host.Price.Interruptible)
+	}
 	if broke && i.live() {
 		i.stop("low_balance")
 		h.disturb()

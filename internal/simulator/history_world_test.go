@@ -43,7 +43,10 @@ func (h *history) moveBid(rt *rapid.T) {
 }
 
 func (h *history) movePrice(rt *rapid.T) {
-	host := h.some(rt, (*rented).interruptible)
+	h.movePriceOf(rt, h.some(rt, (*rented).interruptible))
+}
+
+func (h *history) movePriceOf(rt *rapid.T, host *host) {
 	price := rapid.OneOf(rapid.Int64Range(0, 9000), rapid.Just[int64](10_000_000)).Draw(rt, "price")
 	listed := rapid.IntRange(0, 4).Draw(rt, "listed") > 0
 	h.must(h.SetOffer(host.ID, simulator.OfferPatch{OnDemandKopH: &price, Available: &listed}))

@@ -108,9 +108,9 @@ func (i *instance) live() bool {
 	return false
 }
 
-// bidPassed tells whether the market has gone above the bid of a server that has its GPU.
+// bidPassed tells whether the market has gone above the bid of a server that runs. Only such a server is outbid.
 func (i *instance) bidPassed() bool {
-	if i.Rental != typeInterruptible || !i.live() {
+	if i.Rental != typeInterruptible || i.Status != statusRunning || i.Desired != desiredRunning {
 		return false
 	}
 	market := i.offer.InterruptibleKopH

@@ -181,9 +181,13 @@ func TestOutbidOnTheWayUp(t *testing.T) {
 	if err := r.SetOffer(o.ID, simulator.OfferPatch{InterruptibleKopH: new(*o.Price.Interruptible + 1)}); err != nil {
 		t.Fatal(err)
 	}
-	r.Advance(settled)
-	if got := r.instance(i.ID); got.Status != "outbid" || got.StartedAt != nil {
-		t.Errorf("instance %+v", got)
+	r.Advance(boot - time.Millisecond)
+	if got := r.instance(i.ID); got.Status != "starting" {
+		t.Errorf("while it boots: %+v", got)
+	}
+	r.Advance(time.Millisecond)
+	if got := r.instance(i.ID); got.Status != "outbid" || got.StartedAt == nil {
+		t.Errorf("when it has booted: %+v", got)
 	}
 }
 

@@ -30,6 +30,8 @@ type order struct {
 	sshKeyIDs []string
 	rental    string
 	image     *string
+	// callers are who rents, for the price that was shown to them.
+	callers []string
 }
 
 var (
@@ -97,6 +99,9 @@ func (w *world) rent(o order) (*instance, error) {
 	}
 	if int64(len(w.active)) >= w.account.MaxInstances {
 		return nil, conflict("Достигнут предел числа серверов", "The limit of instances is reached")
+	}
+	if err := w.requireShownPrice(offer, o.rental, o.callers); err != nil {
+		return nil, err
 	}
 	price := *offer.price(o.rental)
 	running := price + extraDiskKopH(offer, o.diskGB)

@@ -15,6 +15,7 @@ func TestStateHoldsEverything(t *testing.T) {
 		"models": "are the same in every world", "due": "the timers follow from the things", "active": "follows from the rentals",
 		"offers":  "follow from the seed, and what changed in them is saved by id: " + tried,
 		"catalog": "is saved as far as it is the account's own: " + tried, "rentals": tried, "replayed": tried,
+		"shown": "is documented as not kept",
 	}
 	sim, err := New(Config{Clock: ClockManual})
 	if err != nil {

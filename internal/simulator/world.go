@@ -33,6 +33,7 @@ type world struct {
 	rentals  []*instance
 	replayed map[string]*instance // by Idempotency-Key
 	sealer   cursorSealer
+	shown    shownPrices
 
 	// active are the rentals that are not destroyed; live is how many of them need money to go on.
 	active []*instance
@@ -80,6 +81,7 @@ func emptyWorld(from origin) *world {
 		at: from.at, began: from.at, boot: from.boot, drifts: from.drifts, seed: from.seed,
 		idsPCG: rand.NewPCG(from.seed, 1), replayed: map[string]*instance{}, sealer: newCursorSealer(from.seed),
 		models: gpuModels, offers: generateOffers(from.seed, from.scale), accrued: meter{Since: from.at},
+		shown: shownPrices{},
 		index: index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
 	}
 	w.ids = rand.New(w.idsPCG)

@@ -199,3 +199,62 @@ func TestRentRace(t *testing.T) {
 	}
 	equal(t, "answers 201 for one server", created, 1)
 }
+
+// "409 when the price changed": the price for the type of the rental is not the one that the caller was last shown, in a
+// list, by GET /offers/{id} or in the details of an earlier 409. Offers are public, so a look without a key counts as well.
+func TestRentPriceChanged(t *testing.T) {
+	s := start(t)
+	for where, look := range map[string]func(offer string){
+		"in a list":                func(string) { s.list("/offers") },
+		"alone":                    func(offer string) { s.get("/offers/" + offer).ok() },
+		"alone, without a key":     func(offer string) { s.as("").get("/offers/" + offer).ok() },
+		"in a list of other types": func(string) { s.as("").list("/offers?type=interruptible") },
+	} {
+		for kind, field := range map[string]string{"on_demand": "on_demand_kop_h", "interruptible": "interruptible_kop_h"} {
+			for _, change := range []int64{1, -1} {
+				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
+				body := s.ready()
+				body["type"] = kind
+				offer := text(body, "offer_id")
+				price := whole(s.get("/offers/"+offer).ok(), "price."+field) + change
+				s.reset()
+				look(offer)
+				s.offer(offer, object{field: price})
+				key := fresh("k")
+				details := s.order(key, body).fails("conflict")
+				equal(t, what+": details.price_kop_h", whole(details, "price_kop_h"), price)
+				equal(t, what+": instances", len(s.list("/instances")), 0)
+				// The refusal has shown the new price, and has not used the key.
+				o := s.order(key, body).created()
+				equal(t, what+": running_kop_h", whole(o, "price.running_kop_h"), price)
+				s.reset()
+			}
+		}
+	}
+}
+
+// What does not concern the price that was shown is no conflict.
+func TestRentPriceNotChanged(t *testing.T) {
+	s := start(t)
+	body := s.ready()
+	offer := text(body, "offer_id")
+	price := whole(s.get("/offers/"+offer).ok(), "price.on_demand_kop_h")
+	s.offer(offer, object{"interruptible_kop_h": 1})
+	s.offer(offer, object{"on_demand_kop_h": price + 5})
+	s.offer(offer, object{"on_demand_kop_h": price})
+	first := s.order(fresh("k"), body).created()
+	equal(t, "price that came back: running_kop_h", whole(first, "price.running_kop_h"), price)
+
+	// A repeat receives its instance, whatever the price is now.
+	body = s.ready()
+	s.order("again", body).created()
+	s.offer(text(body, "offer_id"), object{"on_demand_kop_h": price + 7})
+	s.order("again", body).want(200)
+
+	// A price that nobody was shown.
+	body = s.ready()
+	s.reset()
+	s.offer(text(body, "offer_id"), object{"on_demand_kop_h": price + 9})
+	o := s.order(fresh("k"), body).created()
+	equal(t, "price that was not shown: running_kop_h", whole(o, "price.running_kop_h"), price+9)
+}

@@ -51,6 +51,13 @@ func (s *service) force(id string, set object) {
 	s.steer(http.MethodPatch, "/instances/"+url.PathEscape(id), set)
 }
 
+// reset returns to the first state: nobody has been shown anything. The request limits stay lifted.
+func (s *service) reset() {
+	s.t.Helper()
+	s.steer(http.MethodPost, "/reset", nil)
+	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
+}
+
 func (s *service) advance(seconds float64) {
 	s.t.Helper()
 	s.steer(http.MethodPost, "/clock", object{"advance_seconds": seconds})

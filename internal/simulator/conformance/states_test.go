@@ -126,6 +126,26 @@ func TestStateOutbid(t *testing.T) {
 	s.settle(id, "outbid")
 }
 
+// Only a server that runs is outbid: not one that boots, stops or is stopped.
+func TestStateOutbidOnlyWhileRunning(t *testing.T) {
+	s := start(t)
+	for _, status := range []string{"creating", "starting", "stopping", "stopped", "failed"} {
+		i := s.running(object{"type": "interruptible"})
+		id, offer := text(i, "id"), s.ofInstance(i)
+		s.force(id, object{"status": status})
+		s.offer(offer, object{"interruptible_kop_h": 9_000_000})
+		s.advance(60)
+		equal(t, "status of a server that is "+status, text(s.instance(id), "status"), status)
+	}
+
+	i := s.rent(object{"type": "interruptible"})
+	id := text(i, "id")
+	s.offer(s.ofInstance(i), object{"interruptible_kop_h": 9_000_000})
+	check(t, text(s.instance(id), "status") != "outbid", "a new server was outbid before it ran")
+	o := s.settle(id, "outbid")
+	check(t, o["started_at"] != nil, "a server was outbid that never ran")
+}
+
 // A bid is placed by interruptible rentals only, and only for the server that it is for.
 func TestStateOutbidOthers(t *testing.T) {
 	s := start(t)
