@@ -193,7 +193,7 @@ func (c *Client) StopInstance(ctx context.Context, id string) (Instance, error) 
 }
 
 // DeleteInstance destroys an instance with its disk and returns it as destroying. Scope: instances:write. IsConflict when it is
-// being destroyed already: also when an answer was lost and the transport repeated the request.
+// destroying or destroyed already: also when an answer was lost and the transport repeated the request.
 func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error) {
 	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}, scope: ScopeInstancesWrite, about: id})
 }

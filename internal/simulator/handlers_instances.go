@@ -49,17 +49,17 @@ func (c *call) createInstance() (any, error) {
 var errNoInstance = text{"Сервер не найден", "There is no such instance"}
 
 func (c *call) getInstance() (any, error) {
-	i := c.findInstance(c.params["id"])
-	if i == nil {
-		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+	i, err := c.existing()
+	if err != nil {
+		return nil, err
 	}
 	return c.encodeInstance(i), nil
 }
 
-// existing returns the instance of the path. A destroyed one can be read, but nothing else can be done with it.
+// existing returns the instance of the path, also a destroyed one: it is found, and what its state forbids is a conflict.
 func (c *call) existing() (*instance, error) {
 	i := c.findInstance(c.params["id"])
-	if i == nil || i.destroyed() {
+	if i == nil {
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
 	}
 	return i, nil

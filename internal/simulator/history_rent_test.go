@@ -148,7 +148,7 @@ func (h *history) start(rt *rapid.T) {
 	short := h.short(h.fleet, price)
 	a := h.do("POST", "/instances/"+i.ID+"/start", nil)
 	if h.expect(a, outcomes(200, map[int]bool{
-		404: i.destroyed(), 409: !i.destroyed() && (!i.startable() || !i.host.online), 402: !i.destroyed() && short > 0,
+		409: !i.startable() || !i.host.online, 402: i.startable() && short > 0,
 	}), short) {
 		if rebid {
 			i.BidKopH, i.RunningKopH = *market, price
@@ -168,7 +168,7 @@ func (h *history) stop(rt *rapid.T) {
 		return
 	}
 	a := h.do("POST", "/instances/"+i.ID+"/stop", nil)
-	if h.expect(a, outcomes(200, map[int]bool{404: i.destroyed(), 409: !i.destroyed() && !i.stoppable()}), 0) {
+	if h.expect(a, outcomes(200, map[int]bool{409: !i.stoppable()}), 0) {
 		i.loose = false
 		i.stop("user")
 		h.disturb()
@@ -182,7 +182,7 @@ func (h *history) destroy(rt *rapid.T) {
 		return
 	}
 	a := h.do("DELETE", "/instances/"+i.ID, nil)
-	if h.expect(a, outcomes(200, map[int]bool{404: i.destroyed(), 409: i.Status == "destroying"}), 0) {
+	if h.expect(a, outcomes(200, map[int]bool{409: i.destroyed() || i.Status == "destroying"}), 0) {
 		var told instance
 		if a.into(&told); told.Status != "destroying" {
 			h.rt.Fatalf("destroyed: %s", a.raw)

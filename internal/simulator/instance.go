@@ -90,7 +90,7 @@ type transition struct {
 
 func (i *instance) number() int64 { return i.Seq }
 
-// destroyed instances can still be read, but are not found for anything else.
+// destroyed instances can still be read and renamed; everything else is forbidden by their state.
 func (i *instance) destroyed() bool { return i.Status == statusDestroyed }
 
 // ending tells whether nothing but its end is ahead.

@@ -83,7 +83,7 @@ func TestStateDelete(t *testing.T) {
 		equal(t, status+": desired_state after DELETE", text(o, "desired_state"), "destroyed")
 		s.delete("/instances/" + id).fails("conflict")
 		only(t, status, s.path(id, "destroyed"), "destroying", "destroyed")
-		s.delete("/instances/" + id).fails("not_found")
+		s.delete("/instances/" + id).fails("conflict")
 		s.advance(86400)
 		equal(t, status+": status a day later", text(s.instance(id), "status"), "destroyed")
 	}
