@@ -69,23 +69,40 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	service.ServeHTTP(w, r)
 }
 
-// serveService is the service itself: rate limit, route, body, key, handler, in this order.
+// serveService is the service itself: route, rate limit, body, key, handler, in this order.
 func (s *Simulator) serveService(w http.ResponseWriter, r *http.Request) {
 	a, ok := r.Context().Value(admissionKey{}).(admission)
 	if !ok {
 		panic("simulator: Config.Wrap must hand on the context of the request")
 	}
 	defer s.recoverPanic(w, a)
+	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern }, r.Method, a.path)
+	if rt != nil && rt.open {
+		// Set before anything can fail, so that a web page can read errors as well.
+		openToPages(w.Header())
+	}
 	if !a.quota.allowed {
 		s.answer(w, a, fail(codeRateLimited).withHeader("Retry-After", strconv.Itoa(s.wholeSeconds(a.quota.retry))))
 		return
 	}
-	rep, err := s.perform(w, r, a.path)
+	var rep *reply
+	var err error
+	if rt == nil {
+		rep, err = noRoute(r.Method, a.path, allowed)
+	} else {
+		rep, err = s.perform(w, r, rt, params)
+	}
 	if err != nil {
 		s.answer(w, a, err)
 		return
 	}
 	s.send(w, a, rep)
+}
+
+// openToPages lets web pages of any origin read a response.
+func openToPages(h http.Header) {
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
 }
 
 // discard takes a response that nobody will see.
@@ -125,17 +142,8 @@ func hostOf(address string) string {
 	return host
 }
 
-// perform finds the operation and does it.
-func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, path string) (*reply, error) {
-	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern }, r.Method, path)
-	if rt == nil {
-		return noRoute(r.Method, path, allowed)
-	}
-	if rt.open {
-		// Set here so that a web page can read errors as well.
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		w.Header().Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
-	}
+// perform does an operation.
+func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, rt *route, params map[string]string) (*reply, error) {
 	c := &call{r: r, params: params, status: rt.status, header: http.Header{}}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		// Before the lock: a slow client holds up nobody else.

@@ -143,6 +143,32 @@ func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
 	check(t, a.status == http.StatusUnprocessableEntity, "a bad cursor: %d", a.status)
 }
 
+// A page of another site can read that it asks too often, and for how long it must wait; the public addresses only.
+func TestRuleCORSWhenLimited(t *testing.T) {
+	s := start(t)
+	offer := "/offers/" + text(s.ready(), "offer_id")
+	page := s.with("Origin", "https://page.example")
+	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 1, "per_minute_address": 1})
+	for _, from := range []*service{page, page.as("")} {
+		from.get("/nothing")
+		for _, path := range []string{"/gpus", "/offers", "/templates", offer} {
+			a := from.get(path)
+			a.fails("rate_limited")
+			check(t, allowsPage(a), "%s: a 429 that no page can read", path)
+			exposed := a.header.Get("Access-Control-Expose-Headers")
+			check(t, strings.Contains(exposed, "Retry-After"), "%s: a 429 exposes %q", path, exposed)
+		}
+		for _, path := range []string{"/me", "/nothing"} {
+			a := from.get(path)
+			a.fails("rate_limited")
+			check(t, !allowsPage(a), "%s: any page can read a 429", path)
+		}
+		a := from.post("/templates", object{})
+		a.fails("rate_limited")
+		check(t, !allowsPage(a), "POST /templates: any page can read a 429")
+	}
+}
+
 // Only the listed operations exist.
 func TestRuleOnlyListedOperations(t *testing.T) {
 	s := start(t)
