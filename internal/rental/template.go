@@ -56,9 +56,9 @@ type TemplateCreate struct {
 	RecommendedDiskGB int64             `json:"recommended_disk_gb,omitempty"` // 10 to 2000
 }
 
-// ListTemplates lists the service's catalogue and, with a key, the account's own templates too (scope: instances:read). A bad key is an error here.
+// ListTemplates lists the service's catalogue and, with any valid key, the account's own templates too: no scope is needed. A bad key is an error here.
 func (c *Client) ListTemplates(ctx context.Context, options ListOptions) iter.Seq2[Template, error] {
-	return list[Template](ctx, c, request{path: []string{"templates"}, access: optionalKey, scope: ScopeInstancesRead}, options)
+	return list[Template](ctx, c, request{path: []string{"templates"}, access: optionalKey}, options)
 }
 
 // CreateTemplate makes an own template, visible to its owner only. Scope: instances:write. IsConflict at the limit of 20.

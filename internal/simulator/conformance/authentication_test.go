@@ -94,6 +94,13 @@ func TestOwnTemplatesShowWithAKeyOnly(t *testing.T) {
 	}
 	own, all := seen(s)
 	equal(t, "own templates with a key", own, 1)
+	// The table of endpoints gives GET /templates no scope, and its answers have no 403.
+	weak, _ := s.newKey("billing:read")
+	own, _ = seen(s.as(weak))
+	equal(t, "own templates with a key that has another scope", own, 1)
+	s.account(object{"blocked": true})
+	own, _ = seen(s)
+	equal(t, "own templates of a blocked account", own, 1)
 	public, catalogue := seen(s.as(""))
 	equal(t, "own templates without a key", public, 0)
 	equal(t, "templates of the catalogue", catalogue, all-1)
