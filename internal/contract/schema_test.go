@@ -62,15 +62,16 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// Clients must tolerate fields they do not know; servers need not.
+// Clients tolerate fields they do not know. The document does not say that the service refuses any, so nobody may rely
+// on it.
 func TestUnknownFields(t *testing.T) {
 	doc := load(t)
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			if op.RequestBody != nil {
 				schema := op.RequestBody.Value.Content.Get("application/json").Schema.Value
-				if allowed := schema.AdditionalProperties.Has; allowed == nil || *allowed {
-					t.Errorf("%s: the request body allows unknown fields", op.OperationID)
+				if allowed := schema.AdditionalProperties.Has; allowed != nil && !*allowed {
+					t.Errorf("%s: the request body forbids unknown fields", op.OperationID)
 				}
 			}
 			for status, response := range op.Responses.Map() {
@@ -154,9 +155,6 @@ func TestBodyBounds(t *testing.T) {
 			if visit(t, schema, with(base, test.field, value)) == nil {
 				t.Errorf("%s.%s: accepts %.80v", test.schema, test.field, value)
 			}
-		}
-		if visit(t, schema, with(base, "surprise", 1)) == nil {
-			t.Errorf("%s: accepts an unknown field", test.schema)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, err
 			return nil, err
 		}
 	}
-	f, err := parseFields(body)
+	f, err := parseStrictFields(body)
 	if err != nil {
 		return nil, err
 	}

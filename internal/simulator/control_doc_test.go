@@ -18,7 +18,7 @@ func asked(t *testing.T, route controlRoute) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parseFields(nil)
+	f, err := parseStrictFields(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

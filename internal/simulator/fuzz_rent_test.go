@@ -121,7 +121,7 @@ func FuzzDevice(f *testing.F) {
 		default:
 			code = strings.ReplaceAll(code, "USER", d.User)
 			a, ok := r.send("POST", "/control/device-codes/"+code, body, nil)
-			if !ok || !x.unchanged(t, a.judge([]int{204, 404, 409, 422}, body, "decision")) {
+			if !ok || !x.unchanged(t, a.judgeControl([]int{204, 404, 409, 422}, body, "decision")) {
 				return
 			}
 			if members[string](t, body)["decision"] == "deny" {
@@ -179,7 +179,7 @@ func FuzzControl(f *testing.F) {
 		if !ok {
 			t.Fatal(path)
 		}
-		if x.unchanged(t, a.judge([]int{200, 204, 422}, body, call.fields...)) {
+		if x.unchanged(t, a.judgeControl([]int{200, 204, 422}, body, call.fields...)) {
 			r.controlled(t, call.path, id, held, body, before)
 		}
 	})

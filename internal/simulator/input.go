@@ -74,14 +74,27 @@ func (l issues) err() error {
 }
 
 // fields reads the members of a JSON object one by one. Each getter returns nil for a member that is absent or wrong;
-// what is wrong, and what no getter asked for, comes out of end.
+// what is wrong comes out of end.
 type fields struct {
 	issues
-	raw   map[string]json.RawMessage
-	taken []string
+	raw map[string]json.RawMessage
+	// strict makes members that no getter asked for wrong; else they are ignored.
+	strict bool
+	taken  []string
 }
 
-// parseFields takes an empty body for an empty object.
+// parseStrictFields is for the control API, which refuses members that it does not know.
+func parseStrictFields(body []byte) (*fields, error) {
+	f, err := parseFields(body)
+	if err != nil {
+		return nil, err
+	}
+	f.strict = true
+	return f, nil
+}
+
+// parseFields takes an empty body for an empty object. Members that nobody asks for are ignored: the API document does
+// not say that they are refused.
 func parseFields(body []byte) (*fields, error) {
 	f := &fields{raw: map[string]json.RawMessage{}}
 	if len(body) == 0 {
@@ -243,10 +256,10 @@ func (f *fields) need(names ...string) {
 	}
 }
 
-// end adds the members nobody asked for and returns everything wrong as one error.
+// end returns everything wrong as one error.
 func (f *fields) end() error {
 	for name := range f.raw {
-		if !slices.Contains(f.taken, name) {
+		if f.strict && !slices.Contains(f.taken, name) {
 			f.add(name, textUnknown)
 		}
 	}

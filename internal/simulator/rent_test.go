@@ -39,7 +39,6 @@ func TestOrderBounds(t *testing.T) {
 		"env":                    {m{"env": m{"A": "b"}}, "env"},
 		"onstart":                {m{"onstart": "ls"}, "onstart"},
 		"onstart empty":          {m{"onstart": ""}, "onstart"},
-		"unknown field":          {m{"region": "eu"}, "region"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := m{"offer_id": o.ID}

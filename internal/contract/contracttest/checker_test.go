@@ -233,6 +233,9 @@ func TestAllowInvalidRequests(t *testing.T) {
 		"unknown path, plain text":   {ask("GET", "/api/v1/topup", ""), answer(404, "no", "Content-Type", "text/plain"), "text/plain"},
 		"unknown path, own code":     {ask("GET", "/api/v1/topup", ""), answer(404, strings.Replace(notFound, "not_found", "nope", 1)), "/error/code"},
 		"unknown path, own field":    {ask("GET", "/api/v1/topup", ""), answer(404, strings.Replace(notFound, `"code"`, `"hint":1,"code"`, 1)), "hint"},
+		"ignored body field": {
+			ask("PATCH", "/api/v1/instances/1", `{"name":"n","x":1}`), answer(200, instance), "",
+		},
 		"ignored query parameter":    {ask("GET", "/api/v1/transactions?x=1", ""), answer(200, `{"data":[],"next_cursor":null}`), ""},
 		"good request":               {ask("GET", "/api/v1/me", ""), answer(200, user), ""},
 		"good request, bad response": {ask("GET", "/api/v1/me", ""), answer(200, "{}"), "missing"},

@@ -50,7 +50,7 @@ func newExchange(doc *document, r *http.Request, body []byte) *exchange {
 		Options:    doc.options,
 	}
 	x.checkRequest(r, body)
-	x.odd = oddQuery(r.URL.RawQuery, route)
+	x.odd = append(oddQuery(r.URL.RawQuery, route), oddBody(body, route)...)
 	return x
 }
 
@@ -88,6 +88,25 @@ func oddQuery(raw string, route *routers.Route) []string {
 			odd = append(odd, fmt.Sprintf("query parameter %q is sent %d times", name, len(values)))
 		case parameter.Schema.Value.Type.Is(openapi3.TypeBoolean) && values[0] != "true" && values[0] != "false":
 			odd = append(odd, fmt.Sprintf("query parameter %q is neither true nor false", name))
+		}
+	}
+	return odd
+}
+
+// oddBody reports members of a body that the operation does not have.
+func oddBody(body []byte, route *routers.Route) []string {
+	if route.Operation.RequestBody == nil {
+		return nil
+	}
+	media := route.Operation.RequestBody.Value.Content.Get("application/json")
+	var members map[string]json.RawMessage
+	if media == nil || json.Unmarshal(body, &members) != nil {
+		return nil
+	}
+	var odd []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if media.Schema.Value.Properties[name] == nil {
+			odd = append(odd, fmt.Sprintf("body field %q is not documented", name))
 		}
 	}
 	return odd

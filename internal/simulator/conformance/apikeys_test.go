@@ -38,7 +38,6 @@ func TestAPIKeyBounds(t *testing.T) {
 		{"scopes", absent{}, false}, {"scopes", []string{}, false}, {"scopes", []string{"user:read", "user:admin"}, false}, {"scopes", []any{1}, false}, {"scopes", scopes, true},
 		{"expires_in_days", absent{}, true}, {"expires_in_days", nil, true}, {"expires_in_days", 0, false}, {"expires_in_days", 1, true},
 		{"expires_in_days", 3650, true}, {"expires_in_days", 3651, false}, {"expires_in_days", 1.5, false}, {"expires_in_days", "7", false},
-		{"secret", "mine", false},
 	}
 	list = append(list, wrongKinds("name", "string", false)...)
 	list = append(list, wrongKinds("scopes", "array", false)...)

@@ -59,7 +59,7 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 		for name, body := range map[string]string{
 			"broken": `{"name":`, "garbage after it": `{} x`, "two": `{}{}`, "an array": `[]`, "a string": `"x"`, "null": `null`, "a number": `1`, "text": "hello",
 			"deep": strings.Repeat("[", 100_000), "deep objects": strings.Repeat(`{"a":`, 100_000), "not UTF-8": "{\"name\":\"\xff\xfe\"}", "NUL": "\x00",
-			"single quotes": `{'name': 'x'}`, "a comment": `{} // x`, "a huge number": `{"name": 1e999}`,
+			"single quotes": `{'name': 'x'}`, "a comment": `{} // x`, "a huge number": `{"name": 1e999, "client_name": 1e999}`,
 		} {
 			a := s.send(http.MethodPost, path, strings.NewReader(body))
 			a.what += " with " + name
@@ -108,17 +108,25 @@ func TestBodiesWhereNoneIsRead(t *testing.T) {
 	s.send(http.MethodPost, "/templates", nil).invalid("name")
 }
 
-func TestUnknownFieldsAreRefused(t *testing.T) {
+// The document does not say that a field it does not list is refused, so it is ignored, as a query parameter is.
+func TestUnknownFieldsAreIgnored(t *testing.T) {
 	s := start(t)
 	for path, body := range bodied() {
 		body["surprise"] = true
-		s.post(path, body).invalid("surprise")
+		a := s.post(path, body)
+		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.raw)
+		s.get("/me?surprise=1").ok()
 	}
 	body := s.ready()
-	body["surprise"] = nil
-	s.order(fresh("key"), body).invalid("surprise")
-	id := text(s.rent(nil), "id")
-	s.call(http.MethodPatch, "/instances/"+id, object{"name": "x", "disk_gb": 20}).invalid("disk_gb")
+	body["surprise"], body["max_price_kop_h"] = nil, 1
+	before := s.order(fresh("key"), body).created()
+	path := "/instances/" + text(before, "id")
+	after := s.call(http.MethodPatch, path, object{"name": "x", "disk_gb": 20, "status": "stopped"}).ok()
+	equal(t, "name", text(after, "name"), "x")
+	for _, field := range []string{"status", "disk_gb"} {
+		equal(t, field+" after a new name", brief(after[field]), brief(before[field]))
+	}
+	s.call(http.MethodPatch, path, object{"surprise": 1}).invalid("name")
 }
 
 func TestPublicAnswersCanBeReadByWebPages(t *testing.T) {

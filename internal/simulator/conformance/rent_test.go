@@ -54,7 +54,6 @@ func TestRentBounds(t *testing.T) {
 		{"image", absent{}, true}, {"image", "alpine:3", false},
 		{"env", absent{}, true}, {"env", object{}, true}, {"env", object{"A": "b"}, false},
 		{"onstart", absent{}, true}, {"onstart", nil, true}, {"onstart", "echo", false},
-		{"no_such_field", 1, false}, {"max_price_kop_h", 1, false},
 	}, wrongKinds("offer_id", "string", false), wrongKinds("template", "string", false), wrongKinds("disk_gb", "integer", false))
 	for field, kind := range map[string]string{"name": "string", "ssh_key_ids": "array", "type": "string", "env": "object", "onstart": "string", "image": "string"} {
 		wrong := wrongKinds(field, kind, false)

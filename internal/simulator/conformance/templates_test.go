@@ -57,7 +57,6 @@ func TestTemplateBounds(t *testing.T) {
 		{"min_disk_gb", absent{}, true}, {"min_disk_gb", 9, false}, {"min_disk_gb", 10, true}, {"min_disk_gb", 2001, false}, {"min_disk_gb", 10.5, false},
 		{"recommended_disk_gb", absent{}, true}, {"recommended_disk_gb", 9, false}, {"recommended_disk_gb", 10, true}, {"recommended_disk_gb", 2000, true},
 		{"recommended_disk_gb", 2001, false},
-		{"no_such_field", 1, false},
 	}, wrongKinds("name", "string", false), wrongKinds("image", "string", false))
 	for field, kind := range map[string]string{"description": "string", "launch_mode": "string", "ports": "array", "env": "object", "onstart": "string",
 		"min_disk_gb": "integer", "recommended_disk_gb": "integer"} {
