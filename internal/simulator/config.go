@@ -1,9 +1,7 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"time"
 
@@ -50,14 +48,15 @@ type Config struct {
 	Seed uint64
 	// Clock is "real" (or "") or "manual". A manual clock moves only by [Simulator.Advance], POST /control/clock and Step.
 	Clock string
-	// Start is the first instant of a manual clock; zero means the moment of creation. A real clock starts now.
+	// Start is the first instant of a manual clock, from 1970 to 2200; zero means the moment of creation. A real clock
+	// starts now. Any clock stops at the beginning of 2200.
 	Start time.Time
-	// TimeScale is simulated seconds per real second of a real clock; 0 means 1.
+	// TimeScale is simulated seconds per real second of a real clock, 0.001 to 1,000,000; 0 means 1.
 	TimeScale float64
 	// Step is how far every API request moves a manual clock before it is served, so that a client that polls makes
-	// progress without waiting; 0 leaves the clock alone.
+	// progress without waiting, at most ten years; 0 leaves the clock alone.
 	Step time.Duration
-	// Boot is the time from creation to running; 0 means 8 s. SSH and web addresses follow 20% of Boot later.
+	// Boot is the time from creation to running, at most 365 days; 0 means 8 s. SSH and web addresses follow 20% of Boot later.
 	Boot time.Duration
 	// Market is "moving" (or ""): prices and availability drift with time and hosts fail, all by the seed; or "still":
 	// then only rentals and [Simulator.SetOffer] change it.
@@ -118,23 +117,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Listen == "" {
 		c.Listen = defaultListen
 	}
-	if c.TimeScale == 0 {
-		c.TimeScale = 1
-	}
-	if c.TimeScale < 0 || math.IsNaN(c.TimeScale) || math.IsInf(c.TimeScale, 0) {
-		return c, fmt.Errorf("time scale %v: must be a positive number", c.TimeScale)
-	}
-	if c.Boot == 0 {
-		c.Boot = defaultBoot
-	}
-	if c.Boot < 0 || c.Step < 0 {
-		return c, errors.New("boot and step: must not be negative")
-	}
-	if c.Clock == ClockReal && (c.Step != 0 || !c.Start.IsZero()) {
-		return c, errors.New("step and start: only a manual clock has them")
-	}
-	if c.Clock == ClockManual && c.TimeScale != 1 {
-		return c, errors.New("time scale: only a real clock has one")
+	if err := c.withTimes(); err != nil {
+		return c, err
 	}
 	if c.APIKey == "" {
 		c.APIKey = newAPISecret()

@@ -25,7 +25,11 @@ func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	if err := f.end(); err != nil {
 		return nil, err
 	}
-	return clockView{s.Advance(time.Duration(math.Round(*seconds * float64(time.Second))))}, nil
+	now, err := s.advance(time.Duration(math.Round(*seconds * float64(time.Second))))
+	if err != nil {
+		return nil, err
+	}
+	return clockView{now}, nil
 }
 
 func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {

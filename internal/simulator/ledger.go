@@ -13,19 +13,19 @@ const meterHour = int64(time.Hour / quantum)
 // milli is thousandths in one: megabytes in a gigabyte, thousandths of a kopeck.
 const milli = 1000
 
-// meter measures what an instance costs.
+// meter measures what an instance costs. Usage is posted every hour, so that no sum overflows however long it runs.
 type meter struct {
-	// counted is the amount up to since; from then on it grows by rate every millisecond.
+	// Counted is the amount up to Since that is not in the ledger; from then on it grows by Rate every millisecond.
 	Counted int64
 	Since   time.Time
 	Rate    int64 // kopecks per hour
-	// postedKop is how much of it stands in the ledger.
+	// PostedKop is what stands in the ledger.
 	PostedKop int64
-	// postAt is when usage is posted next; zero while nothing is billed.
+	// PostAt is when usage is posted next; zero while nothing is billed.
 	PostAt time.Time
 }
 
-// at returns the amount measured up to an instant, in kopeck-milliseconds per hour.
+// at returns the amount up to an instant that is not in the ledger, in kopeck-milliseconds per hour.
 func (m *meter) at(now time.Time) int64 {
 	if m.Rate == 0 {
 		return m.Counted
@@ -33,8 +33,14 @@ func (m *meter) at(now time.Time) int64 {
 	return m.Counted + m.Rate*int64(now.Sub(m.Since)/quantum)
 }
 
-// kopecks returns the whole kopecks measured.
-func (m *meter) kopecks(now time.Time) int64 { return m.at(now) / meterHour }
+// dueKop returns the whole kopecks that are measured and not in the ledger.
+func (m *meter) dueKop(now time.Time) int64 { return m.at(now) / meterHour }
+
+// post notes that whole kopecks are in the ledger from now on.
+func (m *meter) post(kop int64) {
+	m.Counted -= kop * meterHour
+	m.PostedKop += kop
+}
 
 func (m *meter) read(now time.Time) { m.Counted, m.Since = m.at(now), now }
 
@@ -91,11 +97,12 @@ func (w *world) post(at time.Time, kind string, amountKop int64, description str
 
 // postUsage posts what an instance has cost since the last posting; less than a kopeck waits for the next one.
 func (w *world) postUsage(i *instance) {
-	due := i.Meter.kopecks(w.at) - i.Meter.PostedKop
+	due := i.Meter.dueKop(w.at)
 	if due == 0 {
 		return
 	}
-	i.Meter.PostedKop += due
+	i.Meter.read(w.at)
+	i.Meter.post(due)
 	w.accrued.read(w.at)
 	w.accrued.Counted -= due * meterHour
 	w.post(w.at, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB), &i.ID)
@@ -121,7 +128,9 @@ func (w *world) chargeTraffic(i *instance, mb int64) {
 }
 
 // costKop is what an instance has cost so far: usage and traffic.
-func (w *world) costKop(i *instance) int64 { return i.Meter.kopecks(w.at) + i.TrafficPostedKop }
+func (w *world) costKop(i *instance) int64 {
+	return i.Meter.PostedKop + i.Meter.dueKop(w.at) + i.TrafficPostedKop
+}
 
 // left is the money there is, credit included, in kopeck-milliseconds per hour.
 func (w *world) left() int64 {
@@ -132,7 +141,7 @@ func (w *world) left() int64 {
 func (w *world) availableKop() int64 {
 	available := w.account.BalanceKop
 	for _, i := range w.active {
-		available -= i.Meter.kopecks(w.at) - i.Meter.PostedKop
+		available -= i.Meter.dueKop(w.at)
 	}
 	return available
 }

@@ -138,15 +138,34 @@ func (s *Simulator) Now() time.Time {
 }
 
 // Advance moves the simulated time of any clock and returns it; all that was due has happened then. Time does not go
-// back: a negative d moves nothing.
+// back: a negative d moves nothing. It ends at the beginning of 2200: a d beyond that moves the clock to its end.
 func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.mu.Lock()
-	s.clock.advance(d)
-	s.catchUp()
-	at := s.world.at
+	at := s.moveClock(d)
 	s.mu.Unlock()
 	s.persistQuietly()
 	return at
+}
+
+// advance is like Advance, but refuses to pass the end of time.
+func (s *Simulator) advance(d time.Duration) (time.Time, error) {
+	s.mu.Lock()
+	left := clockEnd.Sub(s.clock.now())
+	if d > left {
+		s.mu.Unlock()
+		return time.Time{}, invalid("advance_seconds", textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
+	}
+	at := s.moveClock(d)
+	s.mu.Unlock()
+	s.persistQuietly()
+	return at, nil
+}
+
+// moveClock lets time pass with all that is due in it. The lock is held.
+func (s *Simulator) moveClock(d time.Duration) time.Time {
+	s.clock.advance(d)
+	s.catchUp()
+	return s.world.at
 }
 
 // Reset returns to the seed's first state: the account, the offers, the limits, no faults, no requests. The API key

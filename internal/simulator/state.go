@@ -13,7 +13,7 @@ import (
 // generates, changes.
 const (
 	stateFormat  = "gpurent-simulator"
-	stateVersion = 1
+	stateVersion = 2
 )
 
 // savedState is the state file. What follows from the seed is not in it.
@@ -122,6 +122,11 @@ func (c Config) resumed(saved *savedState) (Config, error) {
 
 // restore puts the simulator where a file says that it was.
 func (s *Simulator) restore(saved *savedState) error {
+	for _, at := range []time.Time{saved.Began, saved.At, saved.Until} {
+		if !inClock(at) {
+			return fmt.Errorf("%v is not in simulated time", at)
+		}
+	}
 	w := emptyWorld(s.origin(saved.At))
 	w.began, w.seq, w.market = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
@@ -163,7 +168,7 @@ func (w *world) restoreInstances(saved *savedState) error {
 		if i.offer == nil || i.template == nil {
 			return fmt.Errorf("instance %s names an offer or a template that is not there", i.ID)
 		}
-		w.accrued.Counted += i.Meter.at(w.at) - i.Meter.PostedKop*meterHour
+		w.accrued.Counted += i.Meter.at(w.at)
 		w.accrued.Rate += i.Meter.Rate
 		w.addInstance(i)
 	}

@@ -164,6 +164,20 @@ func TestTimeThatWasSeenIsSaved(t *testing.T) {
 	}
 }
 
+// A clock that is at its end stays there: the file of one that covers answers ahead of time must not pass it.
+func TestStateAtTheEndOfTime(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "simulator.json")
+	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
+	r := newRig(t, keptIn(file), fast)
+	r.Advance(clockEnd.Sub(r.Now()))
+	r.do("GET", "/me", nil).want(200)
+	back := newRig(t, keptIn(file), fast)
+	if now := back.Now(); !now.Equal(clockEnd) {
+		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
+	}
+	back.do("GET", "/me", nil).want(200)
+}
+
 func TestStateFilesThatAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
@@ -202,6 +216,8 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 		"other offers":    {altered(func(s map[string]any) { s["Offers"] = map[string]any{} }), "damaged", ""},
 		"lost instance":   {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged", ""},
 		"lost offer":      {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }), "damaged", ""},
+		"after the end":   {altered(func(s map[string]any) { s["Until"] = "2200-01-01T00:00:01Z" }), "damaged", ""},
+		"before the time": {altered(func(s map[string]any) { s["Began"] = "0001-01-01T00:00:00Z" }), "damaged", ""},
 		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
 	} {
 		file := filepath.Join(folder, "state.json")

@@ -81,6 +81,9 @@ func (s *Simulator) writeState(ahead time.Duration) error {
 	until := s.world.at
 	if s.config.Clock == ClockReal {
 		until = until.Add(time.Duration(float64(ahead) * s.config.TimeScale))
+		if until.After(clockEnd) {
+			until = clockEnd
+		}
 	}
 	saved, err := s.save(until)
 	var raw []byte
