@@ -57,8 +57,13 @@ func TestAccInstanceLogsDataSource(t *testing.T) {
 				ExpectError: regexp.MustCompile(`(?s)Cannot read the log of instance.*provider_unavailable.*Run\s+again\s+later`),
 			},
 			{
-				PreConfig:   func() { env.ClearFaults(); env.Delete("instances/" + id); env.Advance(time.Minute) },
-				Config:      env.Config(logs(id, "")),
+				// A destroyed server is still there to be read.
+				PreConfig:         func() { env.ClearFaults(); env.Delete("instances/" + id); env.Advance(time.Minute) },
+				Config:            env.Config(logs(id, "tail = 1")),
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(log, tfjsonpath.New("lines"), knownvalue.ListSizeExact(1))},
+			},
+			{
+				Config:      env.Config(logs("ins_none", "")),
 				ExpectError: regexp.MustCompile(`(?s)Cannot read the log of instance.*not_found.*does\s+not\s+exist`),
 			},
 		},
