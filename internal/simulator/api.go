@@ -33,6 +33,8 @@ type admission struct {
 	quota  quota
 	fault  Fault
 	lang   language
+	// quirks are those that are on, nil for none.
+	quirks *quirkSet
 	// path is relative to the base path, escaped.
 	path string
 }
@@ -47,7 +49,9 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	h.Set("Cache-Control", "no-store")
 	// In simulated time, as all that the service says: clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
-	s.tellQuota(h, a.quota, a.logged.At)
+	if !a.quirks.has(quirkLimitHeadersAbsent) {
+		s.tellQuota(h, a.quota, a.logged.At)
+	}
 	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
@@ -61,6 +65,9 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
+	if a.quirks != nil && a.quota.allowed {
+		service = s.quirked(service, a)
+	}
 	if a.fault.Drop == DropAfter {
 		service.ServeHTTP(&discard{header: h.Clone()}, r)
 		s.note(a, 0)
@@ -111,6 +118,9 @@ func (s *Simulator) admit(r *http.Request) admission {
 		entry.KeyID = k.ID
 	}
 	a.logged, a.quota = s.requests.open(entry), s.charge(k, hostOf(r.RemoteAddr))
+	if !withoutQuirks(r) {
+		a.quirks = s.quirks
+	}
 	if a.quota.allowed {
 		a.fault = s.faults.pick(r.Method, a.path)
 	}

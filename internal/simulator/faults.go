@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -139,11 +138,7 @@ func (f Fault) wait(r *http.Request) error {
 func (f Fault) reply(l language) (*reply, error) {
 	code, known := codeFor(f.Status)
 	if !known {
-		title := fmt.Sprintf("%d %s", f.Status, http.StatusText(f.Status))
-		return &reply{
-			status: f.Status, header: http.Header{}, contentType: "text/html; charset=utf-8",
-			body: fmt.Appendf(nil, "<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
-		}, nil
+		return htmlReply(f.Status), nil
 	}
 	e := fail(code)
 	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {

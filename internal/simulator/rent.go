@@ -99,7 +99,7 @@ func (w *world) rent(o order) (*instance, error) {
 		return nil, conflict("Достигнут предел числа серверов", "The limit of instances is reached")
 	}
 	price := *offer.price(o.rental)
-	running := price + extraDiskKopH(offer, o.diskGB)
+	running := w.movedPrice(quirkPriceMovesOnCreate, offer, price) + extraDiskKopH(offer, o.diskGB)
 	if err := w.requireFunds(running); err != nil {
 		return nil, err
 	}
