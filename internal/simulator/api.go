@@ -49,8 +49,9 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	h.Set("Cache-Control", "no-store")
 	// In simulated time, as all that the service says: clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
-	if !a.quirks.has(quirkLimitHeadersAbsent) {
-		s.tellQuota(h, a.quota, a.logged.At)
+	s.tellQuota(h, a.quota, a.logged.At)
+	if a.quirks.has(quirkLimitHeadersAbsent) {
+		w = withoutLimitHeaders{w}
 	}
 	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)

@@ -218,6 +218,19 @@ func (rec *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(rec.w).Hijack()
 }
 
+// withoutLimitHeaders is the quirk limit-headers-absent.
+type withoutLimitHeaders struct{ http.ResponseWriter }
+
+func (w withoutLimitHeaders) WriteHeader(status int) {
+	for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		w.Header().Del(header)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w withoutLimitHeaders) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // quirkedResponse is a response that quirks change.
 type quirkedResponse struct {
 	*operation
