@@ -73,7 +73,7 @@ var quirkTable = []quirk{
 	{Quirk{
 		quirkSmallPages,
 		"A page has at most three items, whatever limit asks for.",
-		"Cursors are opaque; clients must not parse or build them.",
+		"`next_cursor` is null on the last page.",
 	}, nil},
 	{Quirk{
 		quirkPriceMovesOnCreate,
@@ -93,18 +93,18 @@ var quirkTable = []quirk{
 	{Quirk{
 		quirkForbiddenBalance,
 		"GET /balance answers 403 forbidden.",
-		"401/403 apply to every endpoint that needs a key.",
+		"403 `forbidden` when the key lacks the scope or the account is blocked.",
 	}, nil},
 	{Quirk{
 		quirkStrangeNeighbours,
 		"Lists contain items of other people: instances of unknown status and type, with a negative price or without a template, " +
 			"offers with a negative price, templates and keys with odd content. Nobody can rent, change or destroy them.",
-		"Listing instances with `status=active` (default) excludes destroyed instances.",
+		"not found, or it belongs to someone else",
 	}, (*quirkedResponse).addNeighbours},
 	{Quirk{
 		quirkLaggingList,
 		"A new item is missing from its list for 3 to 12 seconds after its creation. GET by id finds it at once.",
-		"Every other response carries `Cache-Control: no-store`.",
+		"state changes are observed by reading the instance.",
 	}, (*quirkedResponse).hideNewItems},
 	{Quirk{
 		quirkLaggingStatus,

@@ -120,7 +120,9 @@ func (r *rig) plain(path string) answer {
 }
 
 // story is what a service with these quirks tells.
-func story(t *testing.T, names ...string) []string { return quirkStory(newRig(t, withQuirks(names...), startAt)) }
+func story(t *testing.T, names ...string) []string {
+	return quirkStory(newRig(t, withQuirks(names...), startAt))
+}
 
 func startAt(c *simulator.Config) { c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
