@@ -41,10 +41,13 @@ func WithQuirks(names ...string) Option {
 	}
 }
 
-// WithoutQuirks keeps quirks off, whatever the run has: the test counts what they change, or asserts the opposite. A
-// comment at the call gives the reason.
+// WithoutQuirks keeps quirks off, "all" or some, whatever the run has: the test counts what they change, or asserts the
+// opposite. A comment at the call gives the reason.
 func WithoutQuirks(names ...string) Option {
 	known := quirkNames()
+	if slices.Contains(names, "all") {
+		names = known
+	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			panic(fmt.Sprintf("acctest: there is no quirk %q", name))

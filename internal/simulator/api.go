@@ -56,13 +56,8 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
-	if a.fault.Status != 0 {
-		rep, err := a.fault.reply(a.lang)
-		if err != nil {
-			s.answer(w, a, err)
-			return
-		}
-		s.send(w, a, rep)
+	if a.fault.Status != 0 && a.fault.Drop != DropAfter {
+		s.sendFault(w, a)
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
@@ -71,10 +66,24 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	}
 	if a.fault.Drop == DropAfter {
 		service.ServeHTTP(&discard{header: h.Clone()}, r)
+		if a.fault.Status != 0 {
+			s.sendFault(w, a)
+			return
+		}
 		s.note(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	service.ServeHTTP(w, r)
+}
+
+// sendFault answers the status of a fault.
+func (s *Simulator) sendFault(w http.ResponseWriter, a admission) {
+	rep, err := a.fault.reply(a.lang)
+	if err != nil {
+		s.answer(w, a, err)
+		return
+	}
+	s.send(w, a, rep)
 }
 
 // serveService is the service itself: rate limit, route, body, key, handler, in this order.
