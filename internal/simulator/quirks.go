@@ -1,10 +1,10 @@
 package simulator
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -222,20 +222,13 @@ func (q *quirkSet) count(what string) int {
 }
 
 // roll is the dice of a decision: the seed and what it is about decide, and nothing that happens elsewhere.
-func (q *quirkSet) roll(sides uint64, quirk string, about ...any) uint64 {
+func (q *quirkSet) roll(sides int, quirk string, about ...any) int {
 	h := fnv.New64a()
-	var seed [8]byte
-	binary.BigEndian.PutUint64(seed[:], q.seed)
-	h.Write(seed[:])
-	fmt.Fprint(h, quirk)
+	fmt.Fprintf(h, "%d %s", q.seed, quirk)
 	for _, a := range about {
 		fmt.Fprintf(h, "\x00%v", a)
 	}
-	// FNV hardly mixes the last bytes into the high bits; this does.
-	x := h.Sum64()
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return (x ^ x>>31) % sides
+	return rand.New(rand.NewPCG(q.seed, h.Sum64())).IntN(sides)
 }
 
 // SetQuirks switches on the quirks of these names, or every one for "all", and all others off. It fails when there is

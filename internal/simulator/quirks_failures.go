@@ -18,7 +18,8 @@ type failures struct {
 	inRow int
 	// foreign4xx is whether a 4xx of a gateway was among them.
 	foreign4xx bool
-	// refusing cuts what comes until a new connection was cut as well.
+	// refusing cuts the next attempt as well, and if a transport repeats it by itself, every one until it is on a new
+	// connection.
 	refusing bool
 }
 
@@ -82,7 +83,11 @@ func (q *quirkSet) failBefore(op *operation) *failure {
 	defer q.mu.Unlock()
 	past := q.failures[op.key]
 	if past != nil && past.refusing {
-		past.refusing = !op.fresh
+		// What a transport repeats by itself on another used connection, the client does not see.
+		if op.fresh || !op.repeatable {
+			past.refusing = false
+			past.inRow++
+		}
 		return &failure{cut: true}
 	}
 	if !q.on[quirkGatewayErrors] || q.roll(oneOfRequests, quirkGatewayErrors, op.key, op.asked) > 0 {
@@ -91,7 +96,7 @@ func (q *quirkSet) failBefore(op *operation) *failure {
 	if past = q.failing(op); past == nil {
 		return nil
 	}
-	choice := uint64(len(gatewayFailures))
+	choice := len(gatewayFailures)
 	if past.foreign4xx {
 		choice -= foreign4xxFailures
 	}
@@ -107,8 +112,8 @@ func (q *quirkSet) failAfter(op *operation, status int) *failure {
 	if q.on[quirkStatusAfterWork] && op.writes() && status < http.StatusMultipleChoices &&
 		q.roll(oneOfWrites, quirkStatusAfterWork, op.key, op.asked) == 0 {
 		if past := q.failing(op); past != nil {
-			f := lateFailures[q.roll(uint64(len(lateFailures)), quirkStatusAfterWork, "kind", op.key, op.asked)]
-			past.refusing = f.cut && !op.fresh
+			f := lateFailures[q.roll(len(lateFailures), quirkStatusAfterWork, "kind", op.key, op.asked)]
+			past.refusing = f.cut && !op.fresh && past.inRow < maxFailures
 			return &f
 		}
 	}

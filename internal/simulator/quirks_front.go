@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"net"
@@ -121,6 +122,8 @@ type operation struct {
 	asked int
 	// fresh is whether the request is the first one of its connection.
 	fresh bool
+	// repeatable is whether an HTTP transport repeats the write by itself on another connection.
+	repeatable bool
 }
 
 // schemas are what responses hold, by operation.
@@ -142,7 +145,7 @@ func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *ht
 	if rt == nil || rt.id == "" {
 		return nil, r
 	}
-	op := &operation{route: rt, schema: schemas[rt.id], fresh: firstOfConnection(r)}
+	op := &operation{route: rt, schema: schemas[rt.id], fresh: firstOfConnection(r), repeatable: r.Header.Get("Idempotency-Key") != ""}
 	for _, value := range params {
 		op.id = value
 	}
@@ -152,7 +155,7 @@ func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *ht
 		var head bytes.Buffer
 		// What cannot be read here fails in the service again.
 		_, err := io.Copy(&head, io.LimitReader(r.Body, maxBody+1))
-		sum.Write(head.Bytes())
+		fmt.Fprintf(sum, "%s", head.Bytes())
 		rest := io.Reader(r.Body)
 		if err != nil {
 			rest = failingReader{err}
@@ -260,7 +263,7 @@ func (res *quirkedResponse) items() []map[string]any {
 }
 
 func (res *quirkedResponse) data() []any {
-	data, _ := res.body["data"].([]any) //nolint:errcheck // a list has data
+	data, _ := res.body["data"].([]any)
 	return data
 }
 
@@ -283,6 +286,6 @@ func nameOf(item map[string]any) string {
 
 // object returns a field that is an object; nil when it is not.
 func object(item map[string]any, field string) map[string]any {
-	inner, _ := item[field].(map[string]any) //nolint:errcheck // nil says it
+	inner, _ := item[field].(map[string]any)
 	return inner
 }

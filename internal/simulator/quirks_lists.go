@@ -92,7 +92,7 @@ func (res *quirkedResponse) reorder() {
 
 func (res *quirkedResponse) shuffle(array []any, what string) {
 	for n := len(array) - 1; n > 0; n-- {
-		other := res.roll(uint64(n)+1, quirkSortedDifferently, res.key, res.asked, what, n)
+		other := res.roll(n+1, quirkSortedDifferently, res.key, res.asked, what, n)
 		array[n], array[other] = array[other], array[n]
 	}
 }

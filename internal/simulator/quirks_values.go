@@ -20,7 +20,7 @@ func (res *quirkedResponse) respellImages() {
 
 // respelled is another spelling of an image of Docker Hub: the first of several when it had the short one. An image of
 // another registry has one spelling.
-func respelled(image string, choice uint64) string {
+func respelled(image string, choice int) string {
 	host, path, slash := strings.Cut(image, "/")
 	switch {
 	case image == "":
@@ -44,8 +44,8 @@ func (res *quirkedResponse) renameGPUs() {
 	}
 	for _, item := range res.items() {
 		gpu := object(item, "gpu")
-		slug, _ := gpu["slug"].(string) //nolint:errcheck // the contract says that it is one
-		name, _ := gpu["name"].(string) //nolint:errcheck // as above
+		slug, _ := gpu["slug"].(string)
+		name, _ := gpu["name"].(string)
 		if slug != "" {
 			gpu["slug"], gpu["name"] = "nvidia-"+strings.ReplaceAll(slug, "_", "-"), "NVIDIA "+name
 		}
@@ -56,7 +56,7 @@ func (res *quirkedResponse) renameGPUs() {
 func (res *quirkedResponse) inventEnums() {
 	for _, item := range res.items() {
 		name := nameOf(item)
-		invent := func(field, value string, sides uint64, about ...any) {
+		invent := func(field, value string, sides int, about ...any) {
 			if _, has := item[field].(string); has && res.roll(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
 				item[field] = value
 			}
@@ -74,7 +74,7 @@ func (res *quirkedResponse) inventEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); transitional(status) && res.route.id != "deleteInstance" { //nolint:errcheck // required
+			if status, _ := item["status"].(string); transitional(status) && res.route.id != "deleteInstance" {
 				invent("status", "re"+status, 2, res.asked)
 			}
 		}

@@ -18,7 +18,7 @@ func (w *world) movedPrice(quirk string, o *offer, price int64) int64 {
 	n := w.quirks.count(quirk + " " + o.id)
 	percent := 1 + int64(w.quirks.roll(maxMovePercent, quirk, o.id, n))
 	by := max(price*percent/100, 1)
-	if (w.quirks.roll(2, quirk, "direction", o.id)+uint64(n))%2 == 0 {
+	if (w.quirks.roll(2, quirk, "direction", o.id)+n)%2 == 0 {
 		return max(price-by, 0)
 	}
 	return min(price+by, maxPriceKopH)
