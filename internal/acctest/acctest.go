@@ -42,7 +42,10 @@ type Option func(*simulator.Config)
 // Start starts a service for the test. It ends with the test.
 func Start(t testing.TB, options ...Option) *Env {
 	t.Helper()
-	config := simulator.Config{Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Wrap: contracttest.New(t).Wrap}
+	config := simulator.Config{
+		Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Quirks: quirksOfRun(),
+		Wrap: contracttest.New(t).Wrap,
+	}
 	for _, option := range options {
 		option(&config)
 	}

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 
@@ -14,7 +14,7 @@ import (
 )
 
 // What follows speaks plain HTTP to the service: what a test checks must not
-// depend on the client it checks.
+// depend on the client it checks, nor on the quirks that the client meets.
 
 // NothingLeft is an error when a listing of the service, such as "instances",
 // is not empty: what a test created, its destruction must remove.
@@ -139,10 +139,9 @@ type page[T any] struct {
 
 func (e *Env) do(method, path, body string) []byte {
 	e.t.Helper()
-	req, err := http.NewRequestWithContext(context.WithoutCancel(e.t.Context()), method, e.BaseURL+"/"+path, strings.NewReader(body))
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	ctx := simulator.WithoutQuirks(context.WithoutCancel(e.t.Context()))
+	req := httptest.NewRequestWithContext(ctx, method, e.BaseURL+"/"+path, strings.NewReader(body))
+	req.RemoteAddr = "127.0.0.1:1"
 	req.Header.Set("Authorization", "Bearer "+e.APIKey)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -150,16 +149,13 @@ func (e *Env) do(method, path, body string) []byte {
 	if method == http.MethodPost && path == "instances" {
 		req.Header.Set("Idempotency-Key", rand.Text())
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		e.t.Fatal(err)
+	resp := httptest.NewRecorder()
+	e.Handler().ServeHTTP(resp, req)
+	if answer := resp.Body.Bytes(); resp.Code < http.StatusMultipleChoices {
+		return answer
 	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
-		e.t.Fatalf("%s %s: status %d, %v: %s", method, path, resp.StatusCode, err, answer)
-	}
-	return answer
+	e.t.Fatalf("%s %s: status %d: %s", method, path, resp.Code, resp.Body)
+	return nil
 }
 
 func (e *Env) decode(data []byte, into any) {

@@ -54,7 +54,9 @@ type walk struct {
 func takeWalk(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w := &walk{T: t, witness: newWitness(), wishes: newWishes(rng)}
-	w.env = acctest.Start(t, acctest.WithWrap(w.witness.wrap), func(c *simulator.Config) { c.Seed = seed })
+	// The walk switches quirks by itself.
+	w.env = acctest.Start(t, acctest.WithWrap(w.witness.wrap), acctest.WithoutQuirks("all"), func(c *simulator.Config) { c.Seed = seed })
+	quirks := rand.New(rand.NewPCG(seed, 1))
 	w.witness.issued(w.env.APIKey)
 	w.space = w.env.Workspace("", append(acctest.Traced(), "GOGC=400")...)
 	w.told = append(w.told, fmt.Sprintf("--- retries: %d, impatient: %t", w.wishes.retries, w.wishes.impatient))
@@ -68,6 +70,7 @@ func takeWalk(t *testing.T, seed uint64) {
 	}()
 	w.must(w.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(wealth)), MaxInstances: new(int64(100))}))
 	for range steps {
+		w.switchQuirks(quirks)
 		calm := w.stormy()
 		output, err := w.apply()
 		calm()
@@ -79,8 +82,12 @@ func takeWalk(t *testing.T, seed uint64) {
 	w.settle()
 	w.nothingLost()
 	w.converged()
+	w.switchQuirks(quirks)
 	w.endWell()
 	w.secrets()
+	if w.env.FaultsActed() == 0 {
+		w.Error("no fault fired: nothing was tested")
+	}
 }
 
 func (w *walk) apply() (string, error) {

@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -71,7 +72,8 @@ func (w *walk) happen(rng *rand.Rand) string {
 	return "time passes"
 }
 
-// peace ends all trouble that the world made, except for what it did to servers.
+// peace ends all trouble that the world made and switches the quirks off, except for what both did to servers: with
+// outbid-soon-after-start, a server that is replaced when it is outbid is replaced for ever.
 func (w *walk) peace() {
 	w.must(w.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(wealth))}))
 	for _, offer := range w.away {
@@ -81,6 +83,22 @@ func (w *walk) peace() {
 		w.must(w.env.SetOffer(offer, simulator.OfferPatch{FailBoots: new(false)}))
 	}
 	w.away, w.failing = nil, nil
+	w.must(w.env.SetQuirks())
+}
+
+// quirkShare is how many quirks of a hundred are on.
+const quirkShare = 30
+
+// switchQuirks switches some quirks on and the others off.
+func (w *walk) switchQuirks(rng *rand.Rand) {
+	var names []string
+	for _, quirk := range simulator.AllQuirks() {
+		if rng.IntN(100) < quirkShare {
+			names = append(names, quirk.Name)
+		}
+	}
+	w.must(w.env.SetQuirks(names...))
+	w.told = append(w.told, "--- quirks: "+strings.Join(names, ", "))
 }
 
 // stormy lets the wire break until the function that it returns is called.

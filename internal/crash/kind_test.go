@@ -59,19 +59,17 @@ var ends = []kind{
 // faults are the ways in which the service and the network can fail an apply
 // that itself goes on.
 var faults = []kind{
-	{name: "500/before", unheard: true, act: func(x *exchange) {
-		x.say(http.StatusInternalServerError, "application/json", `{"error":{"code":"internal","message":"Internal error"}}`)
+	{name: "500/before", unheard: true, act: func(x *exchange) { x.fail(http.StatusInternalServerError, "internal") }},
+	{name: "500/after", unheard: true, act: func(x *exchange) { x.work(); x.fail(http.StatusInternalServerError, "internal") }},
+	{name: "503/before", unheard: true, act: func(x *exchange) { x.fail(http.StatusServiceUnavailable, "provider_unavailable") }},
+	{name: "503/after", unheard: true, act: func(x *exchange) { x.work(); x.fail(http.StatusServiceUnavailable, "provider_unavailable") }},
+	{name: "429/before", unheard: true, act: func(x *exchange) {
+		x.w.Header().Set("Retry-After", "1")
+		x.fail(http.StatusTooManyRequests, "rate_limited")
 	}},
 	{name: "502/after", unheard: true, act: func(x *exchange) {
 		x.work()
 		x.say(http.StatusBadGateway, "text/html", "<html><body>502 Bad Gateway</body></html>")
-	}},
-	{name: "503/before", unheard: true, act: func(x *exchange) {
-		x.say(http.StatusServiceUnavailable, "application/json", `{"error":{"code":"provider_unavailable","message":"Unavailable"}}`)
-	}},
-	{name: "429/before", unheard: true, act: func(x *exchange) {
-		x.w.Header().Set("Retry-After", "1")
-		x.say(http.StatusTooManyRequests, "application/json", `{"error":{"code":"rate_limited","message":"Too many requests"}}`)
 	}},
 	{name: "dropped/before", unheard: true, act: func(x *exchange) { x.cut() }},
 	{name: "dropped/after", unheard: true, act: func(x *exchange) { x.work(); x.cut() }},

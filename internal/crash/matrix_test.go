@@ -78,6 +78,9 @@ func (tb *table) all(t *testing.T) {
 	s.feed()
 	workers.Wait()
 	tb.tally.report(t, tb.name, len(s.requests), time.Since(begin))
+	if tb.tally.cells == 0 {
+		t.Error("no cell ran in which a request was hit: nothing was tested")
+	}
 }
 
 // sweep goes over all cells of a table.

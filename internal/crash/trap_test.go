@@ -169,6 +169,11 @@ func (x *exchange) say(status int, contentType, body string) {
 	}
 }
 
+// fail answers an error of the API in place of the service.
+func (x *exchange) fail(status int, code string) {
+	x.say(status, "application/json", `{"error":{"code":"`+code+`","message":"Something went wrong"}}`)
+}
+
 // cut ends the connection without an answer.
 func (x *exchange) cut() { panic(http.ErrAbortHandler) }
 

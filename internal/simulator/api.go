@@ -33,6 +33,8 @@ type admission struct {
 	quota  quota
 	fault  Fault
 	lang   language
+	// quirks are those that are on, nil for none.
+	quirks *quirkSet
 	// path is relative to the base path, escaped.
 	path string
 }
@@ -48,25 +50,40 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 	// In simulated time, as all that the service says: clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
 	s.tellQuota(h, a.quota, a.logged.At)
+	if a.quirks.has(quirkLimitHeadersAbsent) {
+		w = withoutLimitHeaders{w}
+	}
 	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
-	if a.fault.Status != 0 {
-		rep, err := a.fault.reply(a.lang)
-		if err != nil {
-			s.answer(w, a, err)
-			return
-		}
-		s.send(w, a, rep)
+	if a.fault.Status != 0 && a.fault.Drop != DropAfter {
+		s.sendFault(w, a)
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
+	if a.quirks != nil && a.quota.allowed {
+		service = s.quirked(service, a)
+	}
 	if a.fault.Drop == DropAfter {
 		service.ServeHTTP(&discard{header: h.Clone()}, r)
+		if a.fault.Status != 0 {
+			s.sendFault(w, a)
+			return
+		}
 		s.note(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	service.ServeHTTP(w, r)
+}
+
+// sendFault answers the status of a fault.
+func (s *Simulator) sendFault(w http.ResponseWriter, a admission) {
+	rep, err := a.fault.reply(a.lang)
+	if err != nil {
+		s.answer(w, a, err)
+		return
+	}
+	s.send(w, a, rep)
 }
 
 // serveService is the service itself: route, rate limit, body, key, handler, in this order.
@@ -128,6 +145,9 @@ func (s *Simulator) admit(r *http.Request) admission {
 		entry.KeyID = k.ID
 	}
 	a.logged, a.quota = s.requests.open(entry), s.charge(k, hostOf(r.RemoteAddr))
+	if !withoutQuirks(r) {
+		a.quirks = s.quirks
+	}
 	if a.quota.allowed {
 		a.fault = s.faults.pick(r.Method, a.path)
 	}

@@ -72,13 +72,15 @@ type Config struct {
 	// State is a file that holds the simulator across restarts; "" keeps nothing. What it holds wins over Seed, APIKey,
 	// Start, Market and MarketScale.
 	State string
+	// Quirks names the freedoms of the API document that are switched on at first; "all" is every one.
+	Quirks []string
 	// APIKey is the secret of the account's first key, which has every scope: a 4-character prefix and 40 letters or
 	// digits. "" generates one.
 	APIKey string
 	// Log receives what the simulator has to say; nil discards it. No secret is ever logged.
 	Log hclog.Logger
-	// Wrap goes around the service under /api/v1 and nothing else; nil wraps nothing. Faults stand outside of it, as the
-	// network does: what a fault answers is not the service's word. The wrapper must hand on the request's context.
+	// Wrap goes around the service under /api/v1 and nothing else; nil wraps nothing. Faults and quirks are outside of
+	// it, as the network is: what a fault answers is not the service's word. The wrapper must hand on the request's context.
 	Wrap func(http.Handler) http.Handler
 }
 
@@ -120,6 +122,11 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.withTimes(); err != nil {
 		return c, err
 	}
+	quirks, err := expandQuirks(c.Quirks)
+	if err != nil {
+		return c, err
+	}
+	c.Quirks = quirks
 	if c.APIKey == "" {
 		c.APIKey = newAPISecret()
 	}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -138,6 +139,37 @@ func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) 
 func controlClearFaults(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	s.ClearFaults()
 	return nil, nil
+}
+
+// quirkView is a quirk as the control API lists it.
+type quirkView struct {
+	Quirk
+	On bool `json:"on"`
+}
+
+func controlQuirks(s *Simulator, _ map[string]string, _ *fields) (any, error) {
+	on := s.Quirks()
+	views := make([]quirkView, 0, len(quirkTable))
+	for _, q := range AllQuirks() {
+		views = append(views, quirkView{q, slices.Contains(on, q.Name)})
+	}
+	return struct {
+		Data []quirkView `json:"data"`
+	}{views}, nil
+}
+
+var textQuirks = text{"допустимые значения: %s", "must be among: %s"}
+
+func controlSetQuirks(s *Simulator, _ map[string]string, f *fields) (any, error) {
+	f.need("names")
+	names := f.strings("names", 100)
+	if _, err := expandQuirks(names); err != nil {
+		f.add("names", textQuirks.with(joined(append(quirkNames(), allQuirks))))
+	}
+	if err := f.end(); err != nil {
+		return nil, err
+	}
+	return nil, s.SetQuirks(names...)
 }
 
 func controlRequests(s *Simulator, _ map[string]string, _ *fields) (any, error) {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -25,12 +24,13 @@ type Fault struct {
 	// Path is relative to the base URL. With {placeholders} it is a pattern that a whole path must fit, such as
 	// /instances/{id}/start; without, it matches itself and everything below it. "" matches every path.
 	Path string `json:"path"`
-	// Status is answered in place of the work: with the JSON error of that status where the API has one, else with an
+	// Status is answered in place of the work, or after it where Drop is DropAfter: with the JSON error of that status where the API has one, else with an
 	// HTML page, as a proxy would. 0 lets the request through.
 	Status int `json:"status"`
 	// DelayMS is milliseconds of real time before anything else happens.
 	DelayMS int64 `json:"delay_ms"`
-	// Drop cuts the connection: DropBefore or DropAfter; "" does not.
+	// Drop cuts the connection: DropBefore or DropAfter; "" does not. With a status, DropAfter drops the response only:
+	// the work is done, and the status is answered.
 	Drop string `json:"drop"`
 	// Times is how many requests the fault acts on; 0 means all until it is cleared.
 	Times int `json:"times"`
@@ -45,8 +45,8 @@ func (f Fault) validate() error {
 		return outOfRange("status", 400, 599)
 	case f.Drop != "" && f.Drop != DropBefore && f.Drop != DropAfter:
 		return invalid("drop", textOneOf.with(joined([]string{DropBefore, DropAfter})))
-	case f.Drop != "" && f.Status != 0:
-		return invalid("drop", text{"у оборванного соединения нет статуса: укажите одно из двух", "a connection that is cut has no status: give one of the two"})
+	case f.Drop == DropBefore && f.Status != 0:
+		return invalid("drop", text{"before и status исключают друг друга: без работы ответ — это status без drop", "before and status exclude each other: a status without drop is answered before the work"})
 	case f.DelayMS < 0 || f.DelayMS > maxDelayMS:
 		return outOfRange("delay_ms", 0, maxDelayMS)
 	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:
@@ -78,6 +78,8 @@ type faultPlan struct {
 	rng    *rand.Rand
 	pcg    *rand.PCG
 	faults []*armedFault
+	// acted counts the requests that faults have acted on, removed faults included.
+	acted int
 }
 
 type armedFault struct {
@@ -105,6 +107,7 @@ func (p *faultPlan) pick(method, path string) Fault {
 			continue
 		}
 		f.Acted++
+		p.acted++
 		return f.Fault
 	}
 	return Fault{}
@@ -139,11 +142,7 @@ func (f Fault) wait(r *http.Request) error {
 func (f Fault) reply(l language) (*reply, error) {
 	code, known := codeFor(f.Status)
 	if !known {
-		title := fmt.Sprintf("%d %s", f.Status, http.StatusText(f.Status))
-		return &reply{
-			status: f.Status, header: http.Header{}, contentType: "text/html; charset=utf-8",
-			body: fmt.Appendf(nil, "<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
-		}, nil
+		return htmlReply(f.Status), nil
 	}
 	e := fail(code)
 	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {

@@ -154,3 +154,22 @@ func TestDelayEndsWithItsClient(t *testing.T) {
 		t.Error("the delayed request was answered")
 	}
 }
+
+func TestFault_StatusAfterTheWork(t *testing.T) {
+	r := newRig(t)
+	fault := simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: simulator.DropAfter, Status: 503, Times: 1}
+	if err := r.AddFault(fault); err != nil {
+		t.Fatal(err)
+	}
+	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(503, "provider_unavailable")
+	if log := r.Requests(); len(log) != 1 || log[0].Status != 503 || r.FaultsActed() != 1 {
+		t.Errorf("log %+v, %d faults acted", log, r.FaultsActed())
+	}
+	if made := len(list[m](r, "/ssh-keys", 50)); made != 1 {
+		t.Errorf("%d keys were made, want 1", made)
+	}
+	fault.Drop = simulator.DropBefore
+	if err := r.AddFault(fault); err == nil {
+		t.Error("a status instead of the work, with a connection that is cut before it, is accepted")
+	}
+}

@@ -69,6 +69,8 @@ type instance struct {
 	TrafficMilliKop  int64
 	TrafficPostedKop int64
 	Log              []string
+	// OutbidSoon is whether the quirk outbid-soon-after-start has had its turn.
+	OutbidSoon bool
 
 	// OfferID and TemplateSlug name offer and template where pointers cannot.
 	OfferID      string

@@ -30,6 +30,8 @@ func (w *world) transit(i *instance) {
 		w.note(i, "The container exited with code 1 before it was ready")
 		i.Ahead = nil
 		w.enter(i, statusFailed)
+	case to == statusOutbid:
+		w.passBid(i)
 	default:
 		w.enter(i, to)
 	}
@@ -51,6 +53,7 @@ func (w *world) enter(i *instance, status string) {
 			w.outbid(i)
 			return
 		}
+		w.expectOutbid(i)
 	case statusStopping:
 		w.note(i, "Stopping the container")
 	case statusStopped:
@@ -126,13 +129,15 @@ func (w *world) start(i *instance) error {
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
+	price = w.movedPrice(quirkPriceMovesOnStart, i.offer, price)
 	if err := w.requireFunds(price); err != nil {
 		return err
 	}
 	if rebid {
-		i.BidKopH, i.RunningKopH = *market, price
+		i.BidKopH = *market
 		w.note(i, "New bid: %d kop/h", i.BidKopH)
 	}
+	i.RunningKopH = price
 	i.Desired, i.StopReason = desiredRunning, nil
 	i.Ahead = []transition{
 		{w.after(paceLag), statusStarting}, {w.after(paceRunning), statusRunning}, {w.after(paceReachable), ""},

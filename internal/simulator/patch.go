@@ -194,6 +194,13 @@ func (s *Simulator) ClearFaults() {
 	s.persistQuietly()
 }
 
+// FaultsActed returns how many requests faults have acted on since the start or the last reset, removed faults included.
+func (s *Simulator) FaultsActed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.acted
+}
+
 // Requests returns the log of API requests, oldest first; it keeps the newest ten thousand.
 func (s *Simulator) Requests() []Request {
 	s.mu.Lock()

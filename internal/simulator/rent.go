@@ -104,7 +104,7 @@ func (w *world) rent(o order) (*instance, error) {
 		return nil, err
 	}
 	price := *offer.price(o.rental)
-	running := price + extraDiskKopH(offer, o.diskGB)
+	running := w.movedPrice(quirkPriceMovesOnCreate, offer, price) + extraDiskKopH(offer, o.diskGB)
 	if err := w.requireFunds(running); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type Simulator struct {
 	rates    rates
 	limiter  *limiter
 	faults   *faultPlan
+	quirks   *quirkSet
 	requests requestLog
 }
 
@@ -92,6 +93,7 @@ func (s *Simulator) begin() {
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = s.config.newLimiter()
 	s.faults = newFaultPlan(s.config.Seed)
+	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
 }
 
@@ -168,8 +170,8 @@ func (s *Simulator) moveClock(d time.Duration) time.Time {
 	return s.world.at
 }
 
-// Reset returns to the seed's first state: the account, the offers, the limits, no faults, no requests. The API key
-// stays the configured one, and time goes on from where it is.
+// Reset returns to the seed's first state: the account, the offers, the limits, the configured quirks, no faults, no
+// requests. The API key stays the configured one, and time goes on from where it is.
 func (s *Simulator) Reset() error {
 	s.mu.Lock()
 	s.begin()

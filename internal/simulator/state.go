@@ -49,6 +49,8 @@ type savedState struct {
 	PerKey, PerAddress int
 	Faults             []*armedFault
 	FaultDice          []byte
+	// Quirks are the names of those that are on.
+	Quirks []string
 }
 
 // save takes a picture of the simulator. The lock is held.
@@ -69,6 +71,7 @@ func (s *Simulator) save(until time.Time) (savedState, error) {
 		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices, Instances: w.rentals,
 		Replayed: make(map[string]string, len(w.replayed)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
+		Quirks: s.quirks.names(),
 	}
 	for _, t := range w.catalog {
 		if t.Owner == ownerMe {
@@ -116,6 +119,9 @@ func (c Config) resumed(saved *savedState) (Config, error) {
 	if c.APIKey != "" && c.APIKey != saved.APIKey {
 		return c, fmt.Errorf("state file %s: belongs to another API key; give that one or none", c.State)
 	}
+	if len(c.Quirks) == 0 {
+		c.Quirks = saved.Quirks
+	}
 	c.APIKey, c.Seed, c.Market, c.MarketScale = saved.APIKey, saved.Seed, saved.Market, saved.MarketScale
 	return c, nil
 }
@@ -154,6 +160,7 @@ func (s *Simulator) restore(saved *savedState) error {
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()
 	s.faults = newFaultPlan(s.config.Seed)
 	s.faults.faults = saved.Faults
+	s.setQuirks(s.config.Quirks)
 	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
 }
 

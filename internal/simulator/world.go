@@ -15,6 +15,8 @@ type world struct {
 	// drifts is whether the market moves by itself.
 	drifts bool
 	seed   uint64
+	// quirks are those that are on, nil for none.
+	quirks *quirkSet
 	ids    *rand.Rand
 	idsPCG *rand.PCG
 	seq    int64

@@ -98,3 +98,16 @@ func TestPackagesWithTests(t *testing.T) {
 		t.Errorf("packages %q, want %q", got, want)
 	}
 }
+
+func TestWithPackages(t *testing.T) {
+	module := fstest.MapFS{"a/a_test.go": {Data: []byte("func TestAccA(t *testing.T) {}")}}
+	for _, test := range []struct{ given, want []string }{
+		{nil, []string{"./a"}},
+		{[]string{"-acctest.quirks=all"}, []string{"./a", "-acctest.quirks=all"}},
+		{[]string{"./b", "-v"}, []string{"./b", "-v"}},
+	} {
+		if got, err := withPackages(module, test.given); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%q: %q, %v, want %q", test.given, got, err, test.want)
+		}
+	}
+}

@@ -2,7 +2,7 @@
 // Terraform and with OpenTofu. It builds the CLI that PATH lacks or has in an old
 // version. The tests need no network: each test starts a simulator of the service.
 //
-//	acceptance [PACKAGE... [FLAG...]]
+//	acceptance [PACKAGE...] [FLAG...]
 //
 // Packages, such as "./folder", restrict the run to their tests, and flags are
 // passed to go test: the long runs use both. GPURENT_TEST_CLI=terraform, or tofu,
@@ -44,13 +44,8 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	if err != nil {
 		return err
 	}
-	if len(arguments) == 0 {
-		if arguments, err = packagesWithTests(os.DirFS(root)); err != nil {
-			return err
-		}
-	}
-	if len(arguments) == 0 {
-		return errors.New("no package has acceptance tests")
+	if arguments, err = withPackages(os.DirFS(root), arguments); err != nil {
+		return err
 	}
 	found, err := clis.All(ctx, out)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -11,6 +12,18 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
+
+// withPackages puts every package with acceptance tests before the arguments, unless they name packages.
+func withPackages(module fs.FS, arguments []string) ([]string, error) {
+	if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
+		return arguments, nil
+	}
+	packages, err := packagesWithTests(module)
+	if err == nil && len(packages) == 0 {
+		err = errors.New("no package has acceptance tests")
+	}
+	return append(packages, arguments...), err
+}
 
 // packagesWithTests returns the packages of a module, as "./folder", that have
 // acceptance tests, so that go test builds no others. Packages with the most test

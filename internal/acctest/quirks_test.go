@@ -1,0 +1,41 @@
+package acctest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+func TestQuirks_OfTheRunAndOfOneTest(t *testing.T) {
+	was := *quirks
+	t.Cleanup(func() { *quirks = was })
+	for _, c := range []struct {
+		run     string
+		options []Option
+		want    []string
+	}{
+		{"", nil, nil},
+		{"small-pages,other-gpu", nil, []string{"other-gpu", "small-pages"}},
+		{"small-pages,other-gpu", []Option{WithoutQuirks("other-gpu")}, []string{"small-pages"}},
+		{"all", []Option{WithoutQuirks(quirkNames()[1:]...)}, quirkNames()[:1]},
+		{"", []Option{WithQuirks("small-pages")}, []string{"small-pages"}},
+	} {
+		*quirks = c.run
+		if on := Start(t, c.options...).Quirks(); !slices.Equal(on, c.want) {
+			t.Errorf("-acctest.quirks=%s and %d options: %v, want %v", c.run, len(c.options), on, c.want)
+		}
+	}
+}
+
+// What the helpers ask, they ask the service itself.
+func TestEnv_LooksPastQuirks(t *testing.T) {
+	env := Start(t, WithQuirks("all"))
+	if left := Fetch[page[struct{ ID string }]](env, "instances").Data; len(left) > 0 {
+		t.Errorf("instances: %v", left)
+	}
+	if n := len(env.Offers("limit=50")); n < 10 {
+		t.Errorf("a page has %d offers", n)
+	}
+	Fetch[simulator.Quirk](env, "balance")
+}

@@ -1,0 +1,265 @@
+package simulator
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The names of the quirks.
+const (
+	quirkStatusAfterWork      = "status-after-work"
+	quirkPriceMovesOnCreate   = "price-moves-on-create"
+	quirkPriceMovesOnStart    = "price-moves-on-start"
+	quirkImageSpelling        = "image-spelling"
+	quirkOtherGPU             = "other-gpu"
+	quirkLaggingList          = "lagging-list"
+	quirkLaggingStatus        = "lagging-status"
+	quirkOutbidSoonAfterStart = "outbid-soon-after-start"
+	quirkOptionalFieldsAbsent = "optional-fields-absent"
+	quirkUnknownFields        = "unknown-fields"
+	quirkUnknownEnums         = "unknown-enums"
+	quirkStrangeNeighbours    = "strange-neighbours"
+	quirkSortedDifferently    = "sorted-differently"
+	quirkSmallPages           = "small-pages"
+	quirkForbiddenBalance     = "forbidden-balance"
+	quirkGatewayErrors        = "gateway-errors"
+	quirkLimitHeadersAbsent   = "limit-headers-absent"
+
+	// allQuirks in place of a name switches every quirk on.
+	allQuirks = "all"
+)
+
+// Quirk is a freedom of the API document that the simulator can use.
+type Quirk struct {
+	Name string `json:"name"`
+	// Description is what the service does while the quirk is on.
+	Description string `json:"description"`
+	// Sentence is where the document allows it.
+	Sentence string `json:"sentence"`
+}
+
+// quirk is a Quirk with its implementation.
+type quirk struct {
+	Quirk
+	// change alters a successful JSON response; nil where the quirk acts elsewhere, which looks for it by name.
+	change func(*quirkedResponse)
+}
+
+// quirkTable is every quirk. Those that alter responses do so in this order.
+var quirkTable = []quirk{
+	{Quirk{
+		quirkStatusAfterWork,
+		"About every third write is done, and then answered with 500, 502, 503, 504 or a cut connection, at most twice in a row for " +
+			"one operation. A connection that was in use before is cut together with the next new one. The device login is spared: its key is issued once.",
+		"Clients should retry 5xx and 429 with exponential backoff.",
+	}, nil},
+	{Quirk{
+		quirkGatewayErrors,
+		"About every eighth request is answered before any work by a gateway: 502, 503 or 504 with HTML, 500 with foreign JSON, " +
+			"or once a 4xx with HTML or a foreign code. At most twice in a row for one operation.",
+		"Every error is an HTTP status with the body `{error: {code, message, details?}}`.",
+	}, nil},
+	{Quirk{
+		quirkLimitHeadersAbsent,
+		"No response has X-RateLimit headers. A 429 still has Retry-After.",
+		"on 429 | wait for Retry-After | all",
+	}, nil},
+	{Quirk{
+		quirkSmallPages,
+		"A page has at most three items, whatever limit asks for.",
+		"`next_cursor` is null on the last page.",
+	}, nil},
+	{Quirk{
+		quirkPriceMovesOnCreate,
+		"The price that a create locks is up to 4% above or below the price of the offer.",
+		"The service quotes the offer, locks the price and creates the instance.",
+	}, nil},
+	{Quirk{
+		quirkPriceMovesOnStart,
+		"After a start, the running price is up to 4% above or below what it was.",
+		"running price applies again",
+	}, nil},
+	{Quirk{
+		quirkOutbidSoonAfterStart,
+		"Every interruptible instance is outbid once: when it runs for the first time, before its SSH address is known.",
+		"running (interruptible) | market price rises above the bid | interruptible type | outbid",
+	}, nil},
+	{Quirk{
+		quirkForbiddenBalance,
+		"GET /balance answers 403 forbidden.",
+		"403 `forbidden` when the key lacks the scope or the account is blocked.",
+	}, nil},
+	{Quirk{
+		quirkStrangeNeighbours,
+		"Lists contain items of other people: instances of unknown status and type, with a negative price or without a template, " +
+			"offers with a negative price, templates and keys with odd content. Nobody can rent, change or destroy them.",
+		"not found, or it belongs to someone else",
+	}, (*quirkedResponse).addNeighbours},
+	{Quirk{
+		quirkLaggingList,
+		"A new item is missing from its list for 3 to 12 seconds after its creation. GET by id finds it at once.",
+		"state changes are observed by reading the instance.",
+	}, (*quirkedResponse).hideNewItems},
+	{Quirk{
+		quirkLaggingStatus,
+		"For 2 to 8 seconds after a start, stop or delete, status and desired_state stay what they were.",
+		"the status may lag briefly after the 200 response",
+	}, (*quirkedResponse).keepOldStatus},
+	{Quirk{
+		quirkImageSpelling,
+		"The image of an instance or a template has another spelling of the same reference, such as docker.io/library/ubuntu:24.04.",
+		"image | string | no | container image",
+	}, (*quirkedResponse).respellImages},
+	{Quirk{
+		quirkOtherGPU,
+		"The GPU of an instance has another slug and name than in its offer, with the same count and VRAM.",
+		"slug string, name string, count integer, vram_gb integer nullable",
+	}, (*quirkedResponse).renameGPUs},
+	{Quirk{
+		quirkUnknownEnums,
+		"tier, source, stop_reason, the type of a transaction, the launch_mode of a catalogue template and the status of an instance " +
+			"in transition have values that the document does not list.",
+		"Deprecation policy, compatibility guarantees and the way future versions are announced: not shown.",
+	}, (*quirkedResponse).inventEnums},
+	{Quirk{
+		quirkOptionalFieldsAbsent,
+		"Fields that are not required are left out when they are null, and now and then when they have a value.",
+		"Columns: name, type, required, meaning. 'Nullable' means the value may be null.",
+	}, (*quirkedResponse).dropOptionalFields},
+	{Quirk{
+		quirkSortedDifferently,
+		"Arrays whose order the document does not define have another order in each response: lists other than offers and transactions, " +
+			"and scopes, ports and urls.",
+		"scopes | array of enum: user:read, user:write, instances:read, instances:write, billing:read | permissions",
+	}, (*quirkedResponse).reorder},
+	{Quirk{
+		quirkUnknownFields,
+		"Every object has further fields, of every JSON type.",
+		"Deprecation policy, compatibility guarantees and the way future versions are announced: not shown.",
+	}, (*quirkedResponse).addFields},
+}
+
+// AllQuirks lists every quirk.
+func AllQuirks() []Quirk {
+	list := make([]Quirk, 0, len(quirkTable))
+	for _, q := range quirkTable {
+		list = append(list, q.Quirk)
+	}
+	return list
+}
+
+func quirkNames() []string {
+	names := make([]string, 0, len(quirkTable))
+	for _, q := range quirkTable {
+		names = append(names, q.Name)
+	}
+	return names
+}
+
+// expandQuirks checks names of quirks, and puts every name in the place of "all".
+func expandQuirks(names []string) ([]string, error) {
+	known := quirkNames()
+	var expanded []string
+	for _, name := range names {
+		switch {
+		case name == allQuirks:
+			expanded = append(expanded, known...)
+		case slices.Contains(known, name):
+			expanded = append(expanded, name)
+		default:
+			return nil, fmt.Errorf("quirk %q: must be %s, or %s", name, allQuirks, strings.Join(known, ", "))
+		}
+	}
+	slices.Sort(expanded)
+	return slices.Compact(expanded), nil
+}
+
+// quirkSet is the quirks that are on, and what they remember. A nil set has none.
+type quirkSet struct {
+	seed uint64
+	on   map[string]bool
+
+	mu sync.Mutex // guards what follows
+	// counts are of the requests of each operation, and of the prices moved of each offer.
+	counts map[string]int
+	// failures are those of each operation since its last success.
+	failures map[string]*failures
+	// listedFrom is when the lists show a new item, by id.
+	listedFrom map[string]time.Time
+	// oldStatus is what instances show for a while, by id.
+	oldStatus map[string]oldStatus
+}
+
+// newQuirkSet returns nil when there are no names; they must be valid.
+func newQuirkSet(seed uint64, names []string) *quirkSet {
+	if len(names) == 0 {
+		return nil
+	}
+	q := &quirkSet{
+		seed: seed, on: map[string]bool{}, counts: map[string]int{}, failures: map[string]*failures{},
+		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{},
+	}
+	for _, name := range names {
+		q.on[name] = true
+	}
+	return q
+}
+
+func (q *quirkSet) has(name string) bool { return q != nil && q.on[name] }
+
+// count returns how often something was asked for before.
+func (q *quirkSet) count(what string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.counts[what]++
+	return q.counts[what] - 1
+}
+
+// roll is the dice of a decision: the seed and what it is about decide, and nothing that happens elsewhere.
+func (q *quirkSet) roll(sides int, quirk string, about ...any) int {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", q.seed, quirk)
+	for _, a := range about {
+		fmt.Fprintf(h, "\x00%v", a)
+	}
+	return rand.New(rand.NewPCG(q.seed, h.Sum64())).IntN(sides)
+}
+
+// SetQuirks switches on the quirks of these names, or every one for "all", and all others off. It fails when there is
+// no quirk of a name.
+func (s *Simulator) SetQuirks(names ...string) error {
+	names, err := expandQuirks(names)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.setQuirks(names)
+	s.mu.Unlock()
+	return s.persist()
+}
+
+// setQuirks replaces the quirks that are on. The lock is held.
+func (s *Simulator) setQuirks(names []string) {
+	s.quirks = newQuirkSet(s.config.Seed, names)
+	s.world.quirks = s.quirks
+}
+
+// Quirks returns the names of the quirks that are on, sorted.
+func (s *Simulator) Quirks() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.quirks.names()
+}
+
+func (q *quirkSet) names() []string {
+	if q == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(q.on))
+}

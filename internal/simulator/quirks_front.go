@@ -1,0 +1,291 @@
+package simulator
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+type plainKey struct{}
+
+// WithoutQuirks marks the requests of a context, so that [Simulator.Handler] serves them as if no quirk were on. What
+// happens to servers and prices is the same for everybody. Tests look at the service with it.
+func WithoutQuirks(ctx context.Context) context.Context {
+	return context.WithValue(ctx, plainKey{}, true)
+}
+
+func withoutQuirks(r *http.Request) bool { return r.Context().Value(plainKey{}) != nil }
+
+// quirked is the service with the quirks that act on requests and responses. They are outside of Config.Wrap, so that a
+// check of the contract sees what the service itself says.
+func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		op, r := s.readOperation(r, a)
+		if op == nil {
+			service.ServeHTTP(w, r)
+			return
+		}
+		if f := a.quirks.failBefore(op); f != nil {
+			s.fail(w, a, f)
+			return
+		}
+		if a.quirks.has(quirkSmallPages) && op.lists() {
+			limitPage(r.URL)
+		}
+		res := &quirkedResponse{operation: op, quirkSet: a.quirks, now: a.logged.At}
+		if op.lists() && a.quirks.has(quirkStrangeNeighbours) {
+			res.takeNeighbourCursor(r.URL)
+		}
+		if a.quirks.has(quirkLaggingStatus) && op.schema == "Instance" && op.writes() {
+			res.before = s.statusOf(op.id)
+		}
+		rec := &recorder{w: w, header: w.Header().Clone(), status: http.StatusOK}
+		service.ServeHTTP(rec, r)
+		if rec.hijacked {
+			return
+		}
+		if f := a.quirks.failAfter(op, rec.status); f != nil {
+			s.fail(w, a, f)
+			return
+		}
+		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"), body: rec.body.Bytes()}
+		s.send(w, a, s.changed(res, rep, a.lang))
+	})
+}
+
+// fail answers what a failure says, or cuts the connection.
+func (s *Simulator) fail(w http.ResponseWriter, a admission, f *failure) {
+	if f.cut {
+		s.note(a, 0)
+		panic(http.ErrAbortHandler)
+	}
+	rep, err := f.reply(a.lang)
+	if err != nil {
+		s.answer(w, a, err)
+		return
+	}
+	s.send(w, a, rep)
+}
+
+// changed is a response as the quirks change it.
+func (s *Simulator) changed(res *quirkedResponse, rep *reply, l language) *reply {
+	if other, err := res.replaced(rep, l); err != nil {
+		s.log.Error("quirks: a response cannot be encoded", "error", err)
+	} else if other != nil {
+		rep = other
+	}
+	if !strings.HasPrefix(rep.contentType, "application/json") {
+		return rep
+	}
+	dec := json.NewDecoder(bytes.NewReader(rep.body))
+	dec.UseNumber()
+	if err := dec.Decode(&res.body); err != nil {
+		s.log.Error("quirks: a response is no JSON object", "error", err)
+		return rep
+	}
+	res.status = rep.status
+	for _, q := range quirkTable {
+		if q.change == nil || !res.has(q.Name) || (rep.status >= http.StatusMultipleChoices && q.Name != quirkUnknownFields) {
+			continue
+		}
+		q.change(res)
+	}
+	body, err := encodeJSON(res.body)
+	if err != nil {
+		s.log.Error("quirks: a response cannot be encoded", "error", err)
+		return rep
+	}
+	rep.body = body
+	return rep
+}
+
+// operation is a request as the quirks see it.
+type operation struct {
+	route *route
+	// schema names what the response holds, as the contract does.
+	schema string
+	// id is the path parameter, "" without one.
+	id string
+	// key names the operation: requests with the same key are attempts of the same thing. asked is how many came before.
+	key   string
+	asked int
+	// fresh is whether the request is the first one of its connection.
+	fresh bool
+	// repeatable is whether an HTTP transport repeats the write by itself on another connection.
+	repeatable bool
+}
+
+// schemas are what responses hold, by operation.
+var schemas = map[string]string{
+	"getMe": "User", "getBalance": "Balance", "listTransactions": "Transaction",
+	"listGpus": "GpuModel", "listOffers": "Offer", "getOffer": "Offer",
+	"listTemplates": "Template", "createTemplate": "Template", "deleteTemplate": "",
+	"listSshKeys": "SshKey", "createSshKey": "SshKey", "deleteSshKey": "",
+	"listInstances": "Instance", "createInstance": "Instance", "getInstance": "Instance", "updateInstance": "Instance",
+	"startInstance": "Instance", "stopInstance": "Instance", "deleteInstance": "Instance", "getInstanceLogs": "InstanceLogs",
+	"listApiKeys": "ApiKey", "createApiKey": "ApiKeyCreated", "deleteApiKey": "",
+	"createDeviceCode": "DeviceCode", "createDeviceToken": "DeviceToken",
+}
+
+// readOperation finds the operation of a request; nil when there is none. The returned request has its body still.
+func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *http.Request) {
+	describe := func(rt *route) (string, string) { return rt.method, rt.pattern }
+	rt, params, _ := findRoute(routes, describe, r.Method, a.path)
+	if rt == nil || rt.id == "" {
+		return nil, r
+	}
+	op := &operation{route: rt, schema: schemas[rt.id], fresh: firstOfConnection(r), repeatable: r.Header.Get("Idempotency-Key") != ""}
+	for _, value := range params {
+		op.id = value
+	}
+	r = r.Clone(r.Context())
+	sum := fnv.New64a()
+	if r.Body != nil {
+		var head bytes.Buffer
+		// What cannot be read here fails in the service again.
+		_, err := io.Copy(&head, io.LimitReader(r.Body, maxBody+1))
+		fmt.Fprintf(sum, "%s", head.Bytes())
+		rest := io.Reader(r.Body)
+		if err != nil {
+			rest = failingReader{err}
+		}
+		r.Body = io.NopCloser(io.MultiReader(&head, rest))
+	}
+	op.key = r.Method + " " + a.path + "?" + r.URL.RawQuery + " " + strconv.FormatUint(sum.Sum64(), 36)
+	op.asked = a.quirks.count(op.key)
+	return op, r
+}
+
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+func (op *operation) lists() bool { return strings.HasPrefix(op.route.id, "list") }
+
+// writes reports whether the operation changes a resource. The device login is no resource.
+func (op *operation) writes() bool {
+	return op.route.method != http.MethodGet && !strings.HasPrefix(op.route.pattern, "/auth/")
+}
+
+// requestsKey is where a connection counts its requests in its context.
+type requestsKey struct{}
+
+// countRequests is for http.Server.ConnContext.
+func countRequests(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, requestsKey{}, new(atomic.Int64))
+}
+
+// firstOfConnection counts a request, and reports whether its connection had none before.
+func firstOfConnection(r *http.Request) bool {
+	n, ok := r.Context().Value(requestsKey{}).(*atomic.Int64)
+	return !ok || n.Add(1) == 1
+}
+
+// recorder keeps a response of the service, to be changed before it is sent.
+type recorder struct {
+	w        http.ResponseWriter
+	header   http.Header
+	status   int
+	body     bytes.Buffer
+	wrote    bool
+	hijacked bool
+}
+
+func (rec *recorder) Header() http.Header { return rec.header }
+
+func (rec *recorder) WriteHeader(status int) {
+	if !rec.wrote {
+		rec.status, rec.wrote = status, true
+	}
+}
+
+func (rec *recorder) Write(b []byte) (int, error) {
+	rec.wrote = true
+	return rec.body.Write(b)
+}
+
+// Hijack hands the connection to a wrapper of the service that wants to break it.
+func (rec *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	rec.hijacked = true
+	return http.NewResponseController(rec.w).Hijack()
+}
+
+// withoutLimitHeaders is the quirk limit-headers-absent.
+type withoutLimitHeaders struct{ http.ResponseWriter }
+
+func (w withoutLimitHeaders) WriteHeader(status int) {
+	for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		w.Header().Del(header)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w withoutLimitHeaders) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// quirkedResponse is a response that quirks change.
+type quirkedResponse struct {
+	*operation
+	*quirkSet
+	now    time.Time
+	status int
+	// before is the status of the instance before the request, zero without one.
+	before oldStatus
+	// query is of a list. neighboursFrom is how many neighbours the pages before had, -1 where they had none.
+	query          url.Values
+	neighboursFrom int
+	body           map[string]any
+}
+
+// items are the resources in the response.
+func (res *quirkedResponse) items() []map[string]any {
+	if !res.lists() {
+		return []map[string]any{res.body}
+	}
+	var items []map[string]any
+	for _, item := range res.data() {
+		if object, ok := item.(map[string]any); ok {
+			items = append(items, object)
+		}
+	}
+	return items
+}
+
+func (res *quirkedResponse) data() []any {
+	data, _ := res.body["data"].([]any)
+	return data
+}
+
+func (res *quirkedResponse) setData(data []any) {
+	if data == nil {
+		data = []any{}
+	}
+	res.body["data"] = data
+}
+
+// nameOf is what identifies an item.
+func nameOf(item map[string]any) string {
+	for _, field := range []string{"id", "slug", "device_code", "key_id", "email"} {
+		if name, ok := item[field].(string); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// object returns a field that is an object; nil when it is not.
+func object(item map[string]any, field string) map[string]any {
+	inner, _ := item[field].(map[string]any)
+	return inner
+}

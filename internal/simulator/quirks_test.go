@@ -1,0 +1,211 @@
+package simulator_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// withQuirks switches quirks on from the start.
+func withQuirks(names ...string) func(*simulator.Config) {
+	return func(c *simulator.Config) { c.Quirks = names }
+}
+
+// try sends a request whose connection may be cut: then the status is 0.
+func (r *rig) try(method, path string, body any) (a answer) {
+	r.t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			if p != http.ErrAbortHandler {
+				panic(p)
+			}
+			a = answer{t: r.t}
+		}
+	}()
+	return r.do(method, path, body)
+}
+
+// persist repeats a request until the service itself answers, as a client does.
+func (r *rig) persist(method, path string, body any) answer {
+	r.t.Helper()
+	for range 6 {
+		a := r.try(method, path, body)
+		if a.status == 0 || a.status >= 500 || a.foreign() {
+			continue
+		}
+		return a
+	}
+	r.t.Fatalf("%s %s: no answer of the service in six attempts", method, path)
+	return answer{}
+}
+
+// foreign reports whether an error is not one of the API's.
+func (a answer) foreign() bool {
+	if a.status < 400 {
+		return false
+	}
+	var p problem
+	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error", "rate_limited"}
+	return json.Unmarshal(a.raw, &p) != nil || !slices.Contains(known, p.Error.Code)
+}
+
+// quirkStory sends requests of every kind and returns what was answered.
+func quirkStory(r *rig) (told []string) {
+	tell := func(method, path string, body any) answer {
+		a := r.persist(method, path, body)
+		told = append(told, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"), a.raw))
+		return a
+	}
+	catalogue := []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5", "/templates", "/transactions"}
+	for _, path := range catalogue {
+		tell("GET", path, nil)
+	}
+	tell("POST", "/ssh-keys", m{"name": "a", "public_key": ed25519A})
+	tell("GET", "/ssh-keys", nil)
+	tell("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
+	tell("GET", "/templates", nil)
+	tell("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read", "instances:write", "billing:read"}})
+	tell("GET", "/api-keys", nil)
+	tell("GET", "/offers?type=interruptible", nil)
+	key := r.with("Idempotency-Key", "story")
+	var i instance
+	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": "story"}
+	a := key.persist("POST", "/instances", body)
+	told = append(told, string(a.raw))
+	a.into(&i)
+	poll := func() {
+		for range 8 {
+			r.Advance(2 * time.Second)
+			tell("GET", "/instances/"+i.ID, nil)
+			tell("GET", "/instances", nil)
+		}
+	}
+	poll()
+	for _, step := range []string{"/start", "/stop", "/start"} {
+		tell("POST", "/instances/"+i.ID+step, nil)
+		poll()
+	}
+	tell("PATCH", "/instances/"+i.ID, m{"name": "renamed"})
+	tell("DELETE", "/instances/"+i.ID, nil)
+	poll()
+	tell("GET", "/transactions", nil)
+	return told
+}
+
+// offers are the popular model's, as the service has them: no quirk is between.
+func (r *rig) offers() []offer {
+	r.t.Helper()
+	var p page[offer]
+	r.plain("/offers?gpu=rtx_4090&num_gpus=1").into(&p)
+	return p.Data
+}
+
+// plain reads something as if no quirk were on.
+func (r *rig) plain(path string) answer {
+	r.t.Helper()
+	req := httptest.NewRequestWithContext(simulator.WithoutQuirks(r.t.Context()), http.MethodGet, "http://127.0.0.1/api/v1"+path, nil)
+	req.Header.Set("Authorization", "Bearer "+r.key)
+	rec := httptest.NewRecorder()
+	r.Handler().ServeHTTP(rec, req)
+	return answer{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}.want(200)
+}
+
+// story is what a service with these quirks tells.
+func story(t *testing.T, names ...string) []string {
+	return quirkStory(newRig(t, withQuirks(names...), startAt))
+}
+
+func startAt(c *simulator.Config) { c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+func TestQuirk_ChangesTheStoryAndOnlyTheSeedDecidesHow(t *testing.T) {
+	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
+	clean := func(told []string) string { return secrets.ReplaceAllString(strings.Join(told, "\n"), "") }
+	plain := clean(story(t))
+	if plain != clean(story(t)) {
+		t.Fatal("two services without quirks differ")
+	}
+	for _, q := range simulator.AllQuirks() {
+		t.Run(q.Name, func(t *testing.T) {
+			first, second := clean(story(t, q.Name)), clean(story(t, q.Name))
+			if first != second {
+				t.Error("the same seed has two stories")
+			}
+			// Failures do not show in what a patient client is told.
+			if q.Name != "gateway-errors" && q.Name != "status-after-work" && first == plain {
+				t.Error("the quirk changes nothing")
+			}
+		})
+	}
+}
+
+func TestQuirks_Switching(t *testing.T) {
+	r := newRig(t, withQuirks("small-pages"))
+	listed := func() (on []string) {
+		var p struct {
+			Data []struct {
+				Name, Description, Sentence string
+				On                          bool
+			}
+		}
+		r.control("GET", "/quirks", nil).want(200).into(&p)
+		if len(p.Data) != 17 {
+			t.Fatalf("%d quirks are listed", len(p.Data))
+		}
+		for _, q := range p.Data {
+			if q.Description == "" || q.Sentence == "" {
+				t.Errorf("%s has no description or no sentence", q.Name)
+			}
+			if q.On {
+				on = append(on, q.Name)
+			}
+		}
+		return on
+	}
+	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
+		t.Errorf("at first: %v", on)
+	}
+	r.control("POST", "/quirks", m{"names": []string{"all"}}).want(204)
+	if on := listed(); len(on) != 17 {
+		t.Errorf("all: %v", on)
+	}
+	refused := r.control("POST", "/quirks", m{"names": []string{"no-such"}})
+	refused.invalid("names")
+	if !strings.Contains(string(refused.raw), "lagging-list") {
+		t.Errorf("the refusal does not name what there is: %s", refused.raw)
+	}
+	r.control("POST", "/quirks", m{"names": []string{}}).want(204)
+	if on := listed(); len(on) != 0 {
+		t.Errorf("none: %v", on)
+	}
+	r.control("POST", "/reset", nil).want(200)
+	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
+		t.Errorf("after a reset: %v", on)
+	}
+	if err := (simulator.Config{Quirks: []string{"no-such"}}).Validate(); err == nil || !strings.Contains(err.Error(), "lagging-list") {
+		t.Errorf("an unknown quirk in the configuration: %v", err)
+	}
+}
+
+func TestQuirks_StateFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	saved := func(c *simulator.Config) { c.State = file }
+	r := newRig(t, saved, withQuirks("small-pages"))
+	if err := r.SetQuirks("other-gpu"); err != nil {
+		t.Fatal(err)
+	}
+	if on := newRig(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
+		t.Errorf("without the option: %v", on)
+	}
+	if on := newRig(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
+		t.Errorf("with the option: %v", on)
+	}
+}

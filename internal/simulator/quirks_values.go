@@ -1,0 +1,147 @@
+package simulator
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+)
+
+// respellImages is the quirk image-spelling. An item keeps its spelling.
+func (res *quirkedResponse) respellImages() {
+	for _, item := range res.items() {
+		if image, ok := item["image"].(string); ok && (res.schema == "Instance" || res.schema == "Template") {
+			item["image"] = respelled(image, res.roll(2, quirkImageSpelling, nameOf(item)))
+		}
+	}
+}
+
+// respelled is another spelling of an image of Docker Hub: the first of several when it had the short one. An image of
+// another registry has one spelling.
+func respelled(image string, choice int) string {
+	host, path, slash := strings.Cut(image, "/")
+	switch {
+	case image == "":
+		return image
+	case !slash:
+		path = "library/" + image
+	case host == "docker.io" || host == "index.docker.io":
+		return strings.TrimPrefix(path, "library/")
+	case strings.ContainsAny(host, ".:") || host == "localhost":
+		return image
+	default:
+		path = image
+	}
+	return []string{"docker.io/", "index.docker.io/"}[choice] + path
+}
+
+// renameGPUs is the quirk other-gpu.
+func (res *quirkedResponse) renameGPUs() {
+	if res.schema != "Instance" {
+		return
+	}
+	for _, item := range res.items() {
+		gpu := object(item, "gpu")
+		slug, _ := gpu["slug"].(string)
+		name, _ := gpu["name"].(string)
+		if slug != "" {
+			gpu["slug"], gpu["name"] = "nvidia-"+strings.ReplaceAll(slug, "_", "-"), "NVIDIA "+name
+		}
+	}
+}
+
+// inventEnums is the quirk unknown-enums. A settled status stays.
+func (res *quirkedResponse) inventEnums() {
+	for _, item := range res.items() {
+		name := nameOf(item)
+		invent := func(field, value string, sides int, about ...any) {
+			if _, has := item[field].(string); has && res.roll(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
+				item[field] = value
+			}
+		}
+		switch res.schema {
+		case "GpuModel":
+			invent("tier", "prosumer", 2)
+		case "ApiKey", "ApiKeyCreated":
+			invent("source", "terraform", 2)
+		case "Transaction":
+			invent("type", "cashback", 4)
+		case "Template":
+			if item["owner"] == ownerCatalog {
+				invent("launch_mode", "vnc", 3)
+			}
+		case "Instance":
+			invent("stop_reason", "maintenance", 2)
+			if status, _ := item["status"].(string); transitional(status) && res.route.id != "deleteInstance" {
+				invent("status", "re"+status, 2, res.asked)
+			}
+		}
+	}
+}
+
+func transitional(status string) bool {
+	return slices.Contains([]string{statusCreating, statusStarting, statusStopping, statusDestroying}, status)
+}
+
+// oneOfFields is of how many optional fields that have a value one is left out.
+const oneOfFields = 12
+
+// dropOptionalFields is the quirk optional-fields-absent.
+func (res *quirkedResponse) dropOptionalFields() {
+	for _, item := range res.items() {
+		for _, field := range optionalFields()[res.schema] {
+			value, has := item[field]
+			if has && (value == nil || res.roll(oneOfFields, quirkOptionalFieldsAbsent, nameOf(item), field, res.key, res.asked) == 0) {
+				delete(item, field)
+			}
+		}
+	}
+}
+
+// optionalFields are the fields that the document does not require, by schema.
+var optionalFields = sync.OnceValue(func() map[string][]string {
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Required   []string
+				Properties map[string]json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal(contract.Document(), &document); err != nil {
+		panic("simulator: the contract: " + err.Error())
+	}
+	optional := map[string][]string{}
+	for name, schema := range document.Components.Schemas {
+		for field := range schema.Properties {
+			if !slices.Contains(schema.Required, field) {
+				optional[name] = append(optional[name], field)
+			}
+		}
+		slices.Sort(optional[name])
+	}
+	return optional
+})
+
+// addFields is the quirk unknown-fields. The env of a template and the details of an error have no fixed fields, so
+// that nothing in them is unknown.
+func (res *quirkedResponse) addFields() { addUnknown(res.body) }
+
+func addUnknown(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			addUnknown(item)
+		}
+	case map[string]any:
+		for field, inner := range value {
+			if field != "env" && field != "details" {
+				addUnknown(inner)
+			}
+		}
+		value["x_text"], value["x_number"], value["x_flag"], value["x_nothing"] = "new", 1e30, true, nil
+		value["x_list"], value["x_object"] = []any{1, "two", nil}, map[string]any{"deep": map[string]any{}}
+	}
+}
