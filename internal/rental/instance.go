@@ -72,6 +72,8 @@ type Instance struct {
 	CreatedAt    time.Time      `json:"created_at"`
 	StartedAt    *time.Time     `json:"started_at"`  // first time running; nil before
 	StopReason   *string        `json:"stop_reason"` // one of the StopReason constants
+
+	Omitted InstanceOmitted `json:"-"`
 }
 
 func (i Instance) identity() string { return i.ID }

@@ -431,7 +431,7 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 func TestLeastInstance(t *testing.T) {
 	client, _ := play(t, step{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
-	want := Instance{ID: "i", Status: "hibernating", Type: "spot"}
+	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true, StopReason: true, URLs: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
