@@ -174,7 +174,7 @@ func addOverpricedDestroyed(diags *diag.Diagnostics, server rented, plan model) 
 func addOverpricedStopped(diags *diag.Diagnostics, server rented, plan model) {
 	diags.AddAttributeError(path.Root("max_price_kop_h"), "Instance "+server.ID+" was stopped: price above max_price_kop_h",
 		overpriced(server, plan)+" An earlier run rented it with the same idempotency_key. Only its disk is billed now. It is in the state and marked tainted: the next apply destroys it and creates another. "+
-			"To keep it, raise the cap. "+untaint)
+			"To keep it, raise the cap, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource, and apply again.")
 }
 
 // addOverpricedRuns reports a server that could not be destroyed or stopped.
