@@ -11,7 +11,9 @@ const Grace = 30 * time.Second
 
 // Detach returns a context that outlives the end of ctx by Grace, and
 // otherwise has no end of its own. The caller calls stop when done.
-func Detach(ctx context.Context) (detached context.Context, stop func()) { return DetachFor(ctx, Grace) }
+func Detach(ctx context.Context) (detached context.Context, stop func()) {
+	return DetachFor(ctx, Grace)
+}
 
 // DetachFor is Detach with another grace.
 func DetachFor(ctx context.Context, grace time.Duration) (detached context.Context, stop func()) {

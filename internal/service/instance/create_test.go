@@ -613,3 +613,31 @@ func settled(h *host, server *object, config map[string]any) *object {
 	expect(h.T, "the second apply", diags)
 	return server
 }
+
+// Another spelling of an image plans nothing, whichever side has it.
+func TestPlan_ImageSpelling(t *testing.T) {
+	t.Parallel()
+	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
+	for _, test := range []struct{ template, applied, planned string }{
+		{"custom", short, long},
+		{"custom", long, short},
+		{"ubuntu", "docker.io/nvidia/cuda:12.6.3-base-ubuntu24.04", "nvidia/cuda:12.6.3-base-ubuntu24.04"},
+	} {
+		env, h, _ := behindMiddlebox(t)
+		config := keyed("a", "template", test.template, "image", test.applied)
+		server, diags := h.apply(nil, config)
+		expect(t, "the apply", diags)
+		h.refresh(server)
+		expect(t, "a plan", h.plan(server, config).diags)
+		config["image"] = test.planned
+		plan := h.plan(server, config)
+		expect(t, "a plan with the other spelling", plan.diags)
+		if plan.replaces {
+			t.Errorf("%+v: it is replaced", test)
+		}
+		if config["image"] = "debian:12"; test.template == "custom" && !h.plan(server, config).replaces {
+			t.Errorf("%+v: another image does not replace it", test)
+		}
+		left(t, env, 1, 1)
+	}
+}

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -46,11 +47,8 @@ func (s rented) exceedsCap(plan model) bool {
 
 // billsGPU reports whether an instance is billed at its running price, or is about to be.
 func billsGPU(inst rental.Instance) bool {
-	switch inst.Status {
-	case rental.StatusStopped, rental.StatusStopping, rental.StatusOutbid, rental.StatusFailed:
-		return false
-	}
-	return true
+	idle := []rental.InstanceStatus{rental.StatusStopped, rental.StatusStopping, rental.StatusOutbid, rental.StatusFailed}
+	return !slices.Contains(idle, inst.Status)
 }
 
 // rejectOverpriced destroys a server that turned out to cost more than the cap, or stops one that an earlier run rented.
@@ -68,7 +66,9 @@ func (r *instanceResource) rejectOverpriced(ctx context.Context, server rented, 
 		addOverpricedStopped(&resp.Diagnostics, server, plan)
 		return
 	}
+	r.fleet().keys.destroy(server.ID, "")
 	if err := r.requestDestroy(ctx, server.ID); err != nil {
+		r.fleet().keys.keepAlive(server.ID)
 		addOverpricedRuns(&resp.Diagnostics, server, plan, "destroy", err)
 		return
 	}

@@ -72,7 +72,7 @@ func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Dia
 	if !r.Meta.Run.Single() {
 		c.releaseOffers() // from now on the service says which offers are available
 	}
-	if err != nil && !c.asked && ctx.Err() != nil {
+	if ctx.Err() != nil && c.endedBeforeRental(err, ctx.Err()) {
 		err = &endedEarly{cause: ctx.Err()}
 	}
 	if err != nil {
@@ -80,6 +80,12 @@ func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Dia
 		return rented{}, false
 	}
 	return server, true
+}
+
+// endedBeforeRental reports whether the end of the run or of timeouts.create is why nothing was rented.
+func (c *creation) endedBeforeRental(err, end error) bool {
+	var unknown *unknownOutcome
+	return err != nil && (!c.asked || errors.Is(err, end)) && !errors.As(err, &unknown)
 }
 
 // madeFromTwin says whether a server was made from another template than the
