@@ -14,8 +14,11 @@ import (
 // ready.
 type Creations struct {
 	mu      sync.Mutex
-	created map[string]bool // ids; a listing may not contain them yet
+	created map[createdID]bool // a listing may not contain them yet
 }
+
+// createdID is unique in the process, where different services may have the same ids.
+type createdID struct{ service, id string }
 
 // Once describes the creation of something for which the service takes no idempotency key, so that repeating a request whose answer was
 // lost could create a second one.
@@ -24,6 +27,8 @@ type Once[T any] struct {
 	InFlight time.Duration
 	// Creations are those of this kind.
 	Creations *Creations
+	// Service is the base URL.
+	Service string
 	// List returns what there is of it.
 	List func(context.Context) ([]T, error)
 	// Create makes one. Beside an error it returns what could be read of the answer.
@@ -63,8 +68,10 @@ func (o Once[T]) Run(ctx context.Context) (T, error) {
 	ctx, stop := Detach(ctx)
 	defer stop()
 	attempt := onceAttempt[T]{Once: o, known: map[string]bool{}}
-	for id := range o.Creations.created {
-		attempt.known[id] = true
+	for of := range o.Creations.created {
+		if of.service == o.Service {
+			attempt.known[of.id] = true
+		}
 	}
 	for _, item := range before {
 		attempt.known[o.ID(item)] = true
@@ -121,9 +128,9 @@ func (a *onceAttempt[T]) create(ctx context.Context) (T, error) {
 // keep records that a thing is the work of this process, for the creations that follow.
 func (a *onceAttempt[T]) keep(made T) {
 	if a.Creations.created == nil {
-		a.Creations.created = map[string]bool{}
+		a.Creations.created = map[createdID]bool{}
 	}
-	a.Creations.created[a.ID(made)] = true
+	a.Creations.created[createdID{a.Service, a.ID(made)}] = true
 	a.known[a.ID(made)] = true
 }
 

@@ -24,6 +24,7 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 	began := client.Now()
 	return tfkit.Once[rental.APIKeyCreated]{
 		Creations: &creating,
+		Service:   client.BaseURL(),
 		InFlight:  client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.APIKeyCreated, error) {
 			var keys []rental.APIKeyCreated // without secrets

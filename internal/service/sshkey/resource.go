@@ -41,6 +41,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	create := toCreate(plan)
 	key, err := tfkit.Once[rental.SSHKey]{
 		Creations: &creating,
+		Service:   r.Meta.Client.BaseURL(),
 		InFlight:  r.Meta.Client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.SSHKey, error) {
 			return tfkit.Filter(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), nil)

@@ -36,6 +36,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	template, err := tfkit.Once[rental.Template]{
 		Creations: &creating,
+		Service:   r.Meta.Client.BaseURL(),
 		InFlight:  r.Meta.Client.RequestTimeout(),
 		List:      r.owned,
 		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
