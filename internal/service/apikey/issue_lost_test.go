@@ -16,6 +16,7 @@ import (
 
 // keyService issues keys, answers the first requests for one with an error after the work, and lists keys late.
 type keyService struct {
+	t      *testing.T
 	mu     sync.Mutex
 	keys   map[string]time.Time // by id: when a listing contains it
 	issued int
@@ -35,7 +36,7 @@ func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				listed = append(listed, key(id))
 			}
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"data": append([]any{}, listed...), "next_cursor": nil})
+		s.answer(w, http.StatusOK, map[string]any{"data": append([]any{}, listed...), "next_cursor": nil})
 	case http.MethodDelete:
 		delete(s.keys, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
 		w.WriteHeader(http.StatusNoContent)
@@ -44,14 +45,19 @@ func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		id := fmt.Sprint("key", s.issued)
 		s.keys[id] = time.Now().Add(s.lag)
 		if s.issued <= s.fails {
-			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = w.Write([]byte(`{"error":{"code":"internal","message":"Oops."}}`))
+			s.answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]any{"code": "internal", "message": "Oops."}})
 			return
 		}
 		made := key(id)
 		made["secret"] = "gpr_" + strings.Repeat("S", 40)
-		w.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(w).Encode(made)
+		s.answer(w, http.StatusCreated, made)
+	}
+}
+
+func (s *keyService) answer(w http.ResponseWriter, status int, body map[string]any) {
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		s.t.Error(err)
 	}
 }
 
@@ -62,7 +68,7 @@ func key(id string) map[string]any {
 // Two creations that failed after the work, and that the listing shows late, leave no live key behind.
 func TestIssueAfterFailuresLeavesOneKey(t *testing.T) {
 	const requestTimeout = 300 * time.Millisecond
-	service := &keyService{keys: map[string]time.Time{}, fails: 2, lag: requestTimeout / 2}
+	service := &keyService{t: t, keys: map[string]time.Time{}, fails: 2, lag: requestTimeout / 2}
 	server := httptest.NewServer(service)
 	defer server.Close()
 	client, err := rental.New(rental.Config{
