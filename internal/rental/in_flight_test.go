@@ -40,7 +40,9 @@ func serveThenRefuse(t *testing.T, first string) (base string, requests func() i
 				return
 			}
 			if count++; count == 2 {
-				_ = listener.Close() //nolint:errcheck // later dials fail either way
+				if err := listener.Close(); err != nil {
+					t.Error(err)
+				}
 				return
 			}
 			if _, err := io.WriteString(conn, first); err != nil {

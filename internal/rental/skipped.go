@@ -15,14 +15,17 @@ func WithSkipped(ctx context.Context, report func(Skipped)) context.Context {
 	return context.WithValue(ctx, skippedKey{}, report)
 }
 
+// ReportSkipped reports an entry to the function of WithSkipped, if any.
+func ReportSkipped(ctx context.Context, entry Skipped) {
+	if report, ok := ctx.Value(skippedKey{}).(func(Skipped)); ok {
+		report(entry)
+	}
+}
+
 // reportSkipped makes the texts of the service safe to show.
 func (c *Client) reportSkipped(ctx context.Context, skipped []Skipped) {
-	report, ok := ctx.Value(skippedKey{}).(func(Skipped))
-	if !ok {
-		return
-	}
 	mask := mask{c.apiKey}
 	for _, entry := range skipped {
-		report(Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
+		ReportSkipped(ctx, Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
 	}
 }

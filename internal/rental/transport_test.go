@@ -2,6 +2,7 @@ package rental
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -98,7 +99,11 @@ func TestSilentHTTP2ConnectionIsReplaced(t *testing.T) {
 			write(t, w, `{"id":"u"}`)
 		})}
 		server.Protocols.SetUnencryptedHTTP2(true)
-		go server.Serve(listener)
+		go func() {
+			if err := server.Serve(listener); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
 		transport, ok := newHTTPTransport(&url.URL{Scheme: "http", Host: "localhost"}).(*http.Transport)
 		if !ok {
 			t.Fatal("not an http.Transport")
@@ -119,6 +124,9 @@ func TestSilentHTTP2ConnectionIsReplaced(t *testing.T) {
 		}
 		transport.CloseIdleConnections()
 		close(listener.accept)
-		server.Close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
 	})
 }
