@@ -80,7 +80,7 @@ func TestShippedBinaryHasNoTestCode(t *testing.T) {
 		"github.com/chromedp/chromedp", "github.com/oasdiff/yaml3", "github.com/hashicorp/hcl/v2", "github.com/zclconf/go-cty",
 		module + "/internal/acctest", module + "/internal/contract/contracttest", module + "/internal/tools", module + "/internal/bench",
 		// These cost every start, or every download, more than they give.
-		"github.com/distribution/reference", "github.com/spf13/cobra", "github.com/spf13/pflag", "log/slog",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "log/slog",
 		"net/http/httptest", "net/http/pprof", "runtime/pprof", "expvar", "time/tzdata",
 	}
 	ours := 0

@@ -36,6 +36,8 @@ type approval struct {
 	lost bool
 	// trouble is why the last poll told nothing; nil when it did.
 	trouble error
+	// foreign counts the refusals that did not come from the service.
+	foreign int
 }
 
 // wait polls until the login is approved, or cannot be any more. A key that arrives as
@@ -59,6 +61,18 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 		err = fmt.Errorf("%w; an answer of the service was lost, and a key named %q may have been issued: if it is in the service's console, revoke it there", err, a.clientName)
 	}
 	return rental.DeviceToken{}, err
+}
+
+// maxForeign is how many refusals of something between us and the service end the login.
+const maxForeign = 3
+
+// refusedBetween reports that something between us and the service refuses the polls: the base URL may be wrong.
+func (a *approval) refusedBetween(err error) bool {
+	answer, ok := errors.AsType[*rental.Error](err)
+	if ok && answer.Foreign && answer.Status/100 == 4 {
+		a.foreign++
+	}
+	return a.foreign == maxForeign
 }
 
 // ask asks once for the key. Its signature is that of poll.Until.
@@ -86,6 +100,9 @@ func (a *approval) ask(ctx context.Context) (approved bool, err error) {
 		return false, errUsed
 	case rental.IsOutcomeUnknown(err):
 		a.lost, a.trouble = true, err
+		if a.refusedBetween(err) {
+			return false, fmt.Errorf("the login failed: %w", err)
+		}
 		return false, nil
 	case rental.IsUnavailable(err), rental.IsRateLimited(err):
 		a.trouble = err

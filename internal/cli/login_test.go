@@ -36,7 +36,7 @@ func TestPolling(t *testing.T) {
 		{"expired by our own clock", begun("expires_in", "12"), []answer{pending}, seconds(5, 10), 12 * time.Second, "expired", false},
 		{"slowed down beyond the end", begun("expires_in", "14"), []answer{slowDown}, seconds(5), 14 * time.Second, "expired", false},
 		{"all kinds of trouble", answer{}, []answer{cut, internal, refused(503, "provider_unavailable"), {status: 502, body: "<html>"}, granted}, seconds(5, 10, 15, 20, 25), 25 * time.Second, "", false},
-		{"trouble to the end", begun("expires_in", "12"), []answer{internal}, seconds(5, 10), 12 * time.Second, "500 internal", false},
+		{"trouble to the end", begun("expires_in", "12"), []answer{internal}, seconds(5, 10), 12 * time.Second, "500 internal", true},
 		{"another interval", begun("interval", "2"), []answer{pending, granted}, seconds(2, 4), 4 * time.Second, "", false},
 		{"no interval", begun("interval", "0"), []answer{pending, granted}, seconds(5, 10), 10 * time.Second, "", false},
 		{"a negative interval", begun("interval", "-9"), []answer{granted}, seconds(5), 5 * time.Second, "", false},
@@ -50,7 +50,7 @@ func TestPolling(t *testing.T) {
 		{"lost, then nothing", begun("expires_in", "7"), []answer{cut}, seconds(5), 7 * time.Second, "expired", true},
 		{"lost, but nothing in it", answer{}, []answer{cut, pending, expired}, seconds(5, 10, 15), 15 * time.Second, "expired or was used", false},
 		{"lost, but denied", answer{}, []answer{cut, denied}, seconds(5, 10), 10 * time.Second, "denied", false},
-		{"refused by something between", answer{}, []answer{{status: 403, body: "<html>"}}, seconds(5), 5 * time.Second, "403", false},
+		{"refused by something between", answer{}, []answer{{status: 403, body: "<html>"}}, seconds(5, 10, 15), 15 * time.Second, "403", true},
 		{"refused for another reason", answer{}, []answer{refused(422, "validation_error")}, seconds(5), 5 * time.Second, "422", false},
 	}
 	for _, test := range tests {

@@ -40,7 +40,7 @@ func TestLogout(t *testing.T) {
 		"not valid any more":            {known, refused(401, "unauthorized"), answer{}, own, "The key was revoked.", "", ""},
 		"the service has trouble":       {known, refused(503, "provider_unavailable"), answer{}, slices.Repeat(own, 3), "", "", "Try again"},
 		"no service":                    {known, cut, answer{}, slices.Repeat(own, 3), "", "", "remove its entry"},
-		"something in between":          {known, answer{status: 404, body: "<html>"}, answer{}, own, "", "", "404"},
+		"something in between":          {known, answer{status: 404, body: "<html>"}, answer{}, slices.Repeat(own, 3), "", "", "404"},
 		"without the right":             {known, refused(403, "forbidden"), answer{}, own, "", "", "console"},
 		"found by its start":            {byHand, gone, listing("key_x", "gpr_XXXX", "key_old", "gpr_OLDK"), own, "The key was revoked.", "", ""},
 		"another starts so, too":        {byHand, gone, listing("key_x", "gpr_OLDK", "key_old", "gpr_OLDK"), nil, "The key was not revoked.", "gpr_OLDK", ""},

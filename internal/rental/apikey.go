@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -45,6 +46,8 @@ type APIKey struct {
 
 func (k APIKey) identity() string { return k.ID }
 
+func (k *APIKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
+
 // APIKeyCreate is a key to issue. Name and at least one scope are required.
 type APIKeyCreate struct {
 	Name          string   `json:"name"` // 1 to 60 characters
@@ -76,10 +79,10 @@ func (c *Client) ListAPIKeys(ctx context.Context, options ListOptions) iter.Seq2
 // CreateAPIKey issues a key. Scope: user:write. There is no idempotency key: look at the list when IsOutcomeUnknown, and revoke what
 // was issued, for its secret is lost.
 func (c *Client) CreateAPIKey(ctx context.Context, key APIKeyCreate) (APIKeyCreated, error) {
-	return fetch[APIKeyCreated](ctx, c, request{method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce})
+	return fetch[APIKeyCreated](ctx, c, request{method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce, success: created})
 }
 
 // DeleteAPIKey revokes a key at once; the key in use may be revoked too. Scope: user:write.
 func (c *Client) DeleteAPIKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite, success: noContent})
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 )
 
 // access says whether the key goes with a request.
@@ -41,7 +43,14 @@ type request struct {
 	idempotencyKey string
 	secrets        []string // texts of the body that no error may repeat, besides the API key
 	about          string   // the id that the answer must bear; empty for any
+	success        []int    // the documented statuses of a success; nil: 200
 }
+
+// Documented statuses of a success other than 200 alone.
+var (
+	created   = []int{http.StatusCreated}
+	noContent = []int{http.StatusNoContent}
+)
 
 // response is a complete 2xx answer.
 type response struct {
@@ -64,12 +73,19 @@ type call struct {
 	// outcomeUnknown: an attempt may have been carried out without our knowing, and nothing since has told.
 	outcomeUnknown bool
 
-	// overdue: an attempt was given up while the service may still have been at work on it.
-	overdue bool
+	success []int // documented statuses of a success
+
+	// inFlightUntil: until then, an attempt whose answer was lost may still be carried out. Zero when no answer was lost.
+	inFlightUntil  time.Time
+	requestTimeout time.Duration
 
 	// lastFailure is why the latest attempt was to be repeated.
 	lastFailure error
 }
+
+// answerLost records that the present attempt may have reached the service and that its answer was lost. Its work may be in flight for
+// another request timeout.
+func (c *call) answerLost() { c.inFlightUntil = time.Now().Add(c.requestTimeout) }
 
 type callKey struct{}
 
@@ -77,12 +93,7 @@ func callOf(ctx context.Context) *call {
 	return ctx.Value(callKey{}).(*call)
 }
 
-var (
-	errNoAPIKey    = errors.New("this operation needs an API key, and none is configured")
-	errEmptyAnswer = errors.New("the answer is empty")
-	errNoIdentity  = errors.New("the answer names no identity, so that nothing can be managed by it")
-	errNoSecret    = errors.New("the answer holds no secret, which is told only once")
-)
+var errNoAPIKey = errors.New("this operation needs an API key, and none is configured")
 
 // exchange does one operation and decodes its answer into out; a nil out ignores the body.
 func (c *Client) exchange(ctx context.Context, req request, out any) (response, error) {
@@ -98,7 +109,13 @@ func (c *Client) exchange(ctx context.Context, req request, out any) (response, 
 	if req.method != http.MethodGet {
 		defer c.writesUnder(req.path[0]).Add(1)
 	}
-	current := &call{path: path, scope: req.scope, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...)}
+	current := &call{
+		path: path, scope: req.scope, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...),
+		success: req.success, requestTimeout: c.patience,
+	}
+	if current.success == nil {
+		current.success = []int{http.StatusOK}
+	}
 	httpRequest, err := newHTTPRequest(context.WithValue(ctx, callKey{}, current), resolve(c.base, req.path, path, req.query), req)
 	if err != nil {
 		return response{}, c.refuse(req, err)
@@ -107,23 +124,35 @@ func (c *Client) exchange(ctx context.Context, req request, out any) (response, 
 	if err != nil {
 		return response{}, current.networkError(req.method, err)
 	}
-	if req.access == private {
+	if req.access == private && !cached(resp.Header) {
 		c.ahead.observe(resp.Header) // public answers may come from a cache
 	}
 	body, bodyErr := readBuffered(resp)
-	if resp.StatusCode/100 != 2 {
+	if !current.isSuccess(resp) {
 		return response{}, current.serviceError(req.method, resp, body, bodyErr)
 	}
 	if bodyErr == nil && out != nil {
 		bodyErr = decode(resp, body, out)
+	} else if made, ok := out.(interface{ readIdentity([]byte) }); ok {
+		made.readIdentity(body)
 	}
 	if bodyErr == nil && req.about != "" {
 		bodyErr = checkSubject(out, req.about)
 	}
 	if bodyErr != nil {
-		return response{}, current.answerError(req.method, resp, bodyErr)
+		e := current.answerError(req.method, resp, bodyErr)
+		if made, ok := out.(interface{ identity() string }); ok && made.identity() != "" {
+			e.OutcomeUnknown = false
+		}
+		return response{status: resp.StatusCode, header: resp.Header}, e
 	}
 	return response{status: resp.StatusCode, header: resp.Header}, nil
+}
+
+// isSuccess reports whether an answer is a success in the service's own words: a documented status, with a JSON object unless it is 204.
+func (c *call) isSuccess(resp *http.Response) bool {
+	return slices.Contains(c.success, resp.StatusCode) &&
+		(resp.StatusCode == http.StatusNoContent || bytes.HasPrefix(bytes.TrimSpace(peek(resp)), []byte("{")))
 }
 
 // send does an operation whose answer is of no interest.
@@ -132,13 +161,11 @@ func (c *Client) send(ctx context.Context, req request) error {
 	return err
 }
 
-// fetch does an operation that answers with a T.
+// fetch does an operation that answers with a T. With an error it returns what could be read of the answer.
 func fetch[T any](ctx context.Context, c *Client, req request) (T, error) {
-	var out, zero T
-	if _, err := c.exchange(ctx, req, &out); err != nil {
-		return zero, err
-	}
-	return out, nil
+	var out T
+	_, err := c.exchange(ctx, req, &out)
+	return out, err
 }
 
 func newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
@@ -159,38 +186,6 @@ func newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Re
 	httpRequest.Body = io.NopCloser(bytes.NewReader(data))
 	httpRequest.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	return httpRequest, nil
-}
-
-// decode reads a 2xx answer. Unknown fields and absent optional ones are fine; an answer without an identity is not. The errors of
-// encoding/json are not repeated as they are, for they quote the body.
-func decode(resp *http.Response, body []byte, out any) error {
-	if text := string(bytes.TrimSpace(body)); text == "" || text == "null" {
-		return errEmptyAnswer
-	}
-	if bounded, ok := out.(interface{ check(body []byte) error }); ok {
-		if err := bounded.check(body); err != nil {
-			return err
-		}
-	}
-	if err := json.Unmarshal(body, out); err != nil {
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-			return fmt.Errorf("the answer's field %s is not of type %s", plain(wrong.Field), wrong.Type)
-		}
-		if kind := resp.Header.Get("Content-Type"); !isJSON(kind) {
-			return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", plain(kind))
-		}
-		return fmt.Errorf("the answer's JSON is broken (%d bytes)", len(body))
-	}
-	if named, ok := out.(interface{ identity() string }); ok && named.identity() == "" {
-		return errNoIdentity
-	}
-	if secretive, ok := out.(interface{ secret() string }); ok && secretive.secret() == "" {
-		return errNoSecret
-	}
-	if checked, ok := out.(interface{ validate() error }); ok {
-		return checked.validate()
-	}
-	return nil
 }
 
 // checkSubject refuses an answer about another thing than was asked for: it would be taken for the state of ours.

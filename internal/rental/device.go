@@ -46,12 +46,12 @@ func (d DeviceToken) GoString() string { return d.String() }
 
 func (d DeviceToken) secret() string { return d.APIKey }
 
-// CreateDeviceCode begins a login. Public. clientName, up to 60 characters, is what the approval page shows; empty: not sent.
+// CreateDeviceCode begins a login. Public. A repeated request is harmless: a code that nobody confirms expires. clientName, up to 60 characters, is what the approval page shows; empty: not sent.
 func (c *Client) CreateDeviceCode(ctx context.Context, clientName string) (DeviceCode, error) {
 	body := struct {
 		ClientName string `json:"client_name,omitempty"`
 	}{clientName}
-	return fetch[DeviceCode](ctx, c, request{method: http.MethodPost, path: []string{"auth", "device"}, access: public, body: body, repeat: onlyOnce})
+	return fetch[DeviceCode](ctx, c, request{method: http.MethodPost, path: []string{"auth", "device"}, access: public, body: body})
 }
 
 // CreateDeviceToken asks once whether the login was granted. Public. Until then HasCode says why not: CodeAuthorizationPending,

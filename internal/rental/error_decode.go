@@ -64,7 +64,7 @@ func (c *call) networkError(method string, cause error) *Error {
 	}
 	return &Error{
 		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Message: c.mask.printable(message, maxMessage),
-		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, Overdue: c.overdue, Err: maskedError{cause, c.mask},
+		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, InFlightUntil: c.inFlightUntil, Err: maskedError{cause, c.mask},
 	}
 }
 
@@ -73,7 +73,10 @@ func (c *call) serviceError(method string, resp *http.Response, body []byte, bod
 	e := c.answer(method, resp)
 	e.OutcomeUnknown = c.outcomeUnknown
 	code, message, details := parseEnvelope(body)
-	e.Code, e.Message = c.mask.printable(code, maxCode), c.mask.printable(message, maxMessage)
+	e.Message = c.mask.printable(message, maxMessage)
+	if e.Foreign = statusOfCode[code] != resp.StatusCode; !e.Foreign {
+		e.Code = code
+	}
 	if len(details) > 0 {
 		e.Details, _ = c.clean(details).(map[string]any)
 	}
@@ -83,6 +86,8 @@ func (c *call) serviceError(method string, resp *http.Response, body []byte, bod
 	switch {
 	case resp.StatusCode/100 == 3:
 		e.Message = "the redirect to " + redirectTarget(resp, c.mask) + " was not followed"
+	case resp.StatusCode/100 == 2:
+		e.Message = fmt.Sprintf("the answer is not a success of this operation (Content-Type %q)", c.mask.printable(resp.Header.Get("Content-Type"), maxCode))
 	case bodyErr != nil:
 		e.Message, e.Err = bodyErr.Error(), bodyErr
 	case e.Message == "":
@@ -104,7 +109,7 @@ func (c *call) answerError(method string, resp *http.Response, cause error) *Err
 
 func (c *call) answer(method string, resp *http.Response) *Error {
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Status: resp.StatusCode, Attempts: c.attempt, Overdue: c.overdue,
+		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Status: resp.StatusCode, Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
 		RequestID: c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The error codes of the service.
@@ -33,6 +34,23 @@ const (
 // ReasonEmailNotVerified is Error.Reason of a 403 on renting before the account's e-mail is confirmed.
 const ReasonEmailNotVerified = "email_not_verified"
 
+// statusOfCode are the pairs of status and code of the service; an answer with another pair comes from something before it.
+var statusOfCode = map[string]int{
+	CodeAuthorizationPending: http.StatusBadRequest,
+	CodeSlowDown:             http.StatusBadRequest,
+	CodeAccessDenied:         http.StatusBadRequest,
+	CodeExpiredToken:         http.StatusBadRequest,
+	CodeUnauthorized:         http.StatusUnauthorized,
+	CodeInsufficientFunds:    http.StatusPaymentRequired,
+	CodeForbidden:            http.StatusForbidden,
+	CodeNotFound:             http.StatusNotFound,
+	CodeConflict:             http.StatusConflict,
+	CodeValidation:           http.StatusUnprocessableEntity,
+	CodeRateLimited:          http.StatusTooManyRequests,
+	CodeInternal:             http.StatusInternalServerError,
+	CodeProviderUnavailable:  http.StatusServiceUnavailable,
+}
+
 // Error is the failure of a call. It holds no secret, and its texts no control characters.
 type Error struct {
 	Method string // of HTTP
@@ -40,7 +58,8 @@ type Error struct {
 	Scope  string // what the API key needs for the operation, for example user:read; empty when it needs none
 
 	Status    int            // of HTTP; 0: there was no usable answer, and Err says why
-	Code      string         // the service's stable code; empty when the answer is not the service's own (a proxy's page)
+	Code      string         // the service's stable code; empty when Foreign
+	Foreign   bool           // the answer is not the service's own: its status and code are not a documented pair
 	Message   string         // for people, in the configured language
 	Details   map[string]any // extra data of the service; numbers are json.Number
 	RequestID string         // for the service's support; empty when not told
@@ -49,8 +68,8 @@ type Error struct {
 	// OutcomeUnknown: the request may or may not have been carried out; see IsOutcomeUnknown.
 	OutcomeUnknown bool
 
-	// Overdue: an attempt was given up for want of time, and the service may still carry it out; see IsOverdue.
-	Overdue bool
+	// InFlightUntil: until then, the service may still carry out an attempt whose answer was lost; see IsInFlight. Zero: no answer was lost.
+	InFlightUntil time.Time
 
 	// Err is the cause when it is not the service's answer: a network error, the context's error, an unreadable body.
 	Err error
@@ -64,6 +83,9 @@ func (e *Error) Error() string {
 		text.WriteString(strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, e.Code)) + ": ")
 	}
 	text.WriteString(e.Message)
+	if e.Foreign {
+		text.WriteString(" (not an answer of the service)")
+	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&text, " (after %d attempts)", e.Attempts)
 	}
@@ -189,13 +211,14 @@ func IsRateLimited(err error) bool {
 	return ok && (e.Code == CodeRateLimited || e.Status == http.StatusTooManyRequests)
 }
 
-// IsUnavailable reports a 5xx answer, or no answer, after all retries. The end of the caller's own context is not that.
+// IsUnavailable reports a 5xx answer, an answer that is not the service's own, or no answer, after all retries. The end of the caller's
+// own context is not that.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	return e.Status >= 500 || e.Status == 0 && e.Attempts > 0
+	return e.Status >= 500 || e.Foreign || e.Status == 0 && e.Attempts > 0
 }
 
 // IsOutcomeUnknown reports that a create (or the issue of a device token) may or may not have happened, because its answer was lost, was
@@ -206,10 +229,15 @@ func IsOutcomeUnknown(err error) bool {
 	return ok && e.OutcomeUnknown
 }
 
-// IsOverdue reports that an attempt of the call took longer than its time and was given up, but may be carried out yet, even after a
-// later attempt was refused: nothing tells that the service has seen the first before the second. After another request timeout it
-// has most likely been carried out, or never will be.
-func IsOverdue(err error) bool {
+// IsInFlight reports that the answer to an attempt of the call was lost (a network error, a time-out, a 5xx, or an answer that is not the
+// service's own), and that the service may still carry it out, even after a later attempt was refused. Error.InFlightUntil is when that
+// ends.
+func IsInFlight(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Overdue
+	return ok && time.Now().Before(e.InFlightUntil)
 }
+
+// IsOverdue is IsInFlight.
+//
+// Deprecated: use IsInFlight.
+func IsOverdue(err error) bool { return IsInFlight(err) }

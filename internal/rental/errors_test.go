@@ -65,7 +65,9 @@ func TestErrorBodies(t *testing.T) {
 		{"error is a text", step{status: 400, body: `{"error":"x"}`}, "", "bad request", ""},
 		{"message is no text", step{status: 409, body: `{"error":{"code":"conflict","message":5}}`}, CodeConflict, "conflict", ""},
 		{"details are no object", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":[1]}}`}, CodeConflict, "m", ""},
-		{"unknown code", step{status: 418, body: errorBody("teapot")}, "teapot", "no", ""},
+		{"unknown code", step{status: 418, body: errorBody("teapot")}, "", "no", ""},
+		{"a pair that is not documented", step{status: 502, body: errorBody(CodeNotFound)}, "", "no", ""},
+		{"another pair that is not documented", step{status: 404, body: errorBody(CodeConflict)}, "", "no", ""},
 		{"request id in details", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":{"request_id":"r9"}}}`}, CodeConflict, "m", "r9"},
 		{"terminal escapes", step{status: 409, body: `{"error":{"code":"conflict","message":"a\u001b[31mred\u001b[0m\u001b]0;title\u0007\r\nb\u202ec\u009b2Jd"}}`}, CodeConflict, "ared  bcd", ""},
 		{"long", step{status: 409, body: `{"error":{"code":"conflict","message":"` + strings.Repeat("ж", 5000) + `"}}`}, CodeConflict, strings.Repeat("ж", 1000) + "…", ""},
@@ -79,6 +81,9 @@ func TestErrorBodies(t *testing.T) {
 			}
 			if IsNotFound(e) {
 				t.Error("taken for not_found")
+			}
+			if e.Foreign != (test.code == "") || e.Foreign && !strings.Contains(e.Error(), "not an answer of the service") {
+				t.Errorf("foreign is %t: %v", e.Foreign, e)
 			}
 		})
 	}

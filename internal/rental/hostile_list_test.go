@@ -37,10 +37,6 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 		"no list":                 `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
 		"a text":                  `{"data":"k","next_cursor":null}`,
 		"null":                    `{"data":null,"next_cursor":null}`,
-		"null in the list":        `{"data":[null],"next_cursor":null}`,
-		"nothing in the list":     `{"data":[{}],"next_cursor":null}`,
-		"a number in the list":    `{"data":[1],"next_cursor":null}`,
-		"a list in the list":      `{"data":[[]],"next_cursor":null}`,
 		"cut short":               `{"data":[{"id":"k"}`,
 		"two answers":             `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
 		"nested too deep":         `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
@@ -55,10 +51,6 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 	whole, _ := play(t, step{status: 200, body: `{"data":[` + strings.Repeat(nasty, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`})
 	if keys, err := collect(whole.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxPageItems {
 		t.Errorf("%d keys of a page that is just right: %v", len(keys), err)
-	}
-	client, _ := play(t, step{status: 200, body: `{"data":[{"id":"k","name":5}],"next_cursor":null}`})
-	if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err == nil || !strings.Contains(err.Error(), "data.name") {
-		t.Errorf("got %v, want the field's name", err)
 	}
 }
 

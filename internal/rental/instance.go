@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -71,9 +72,13 @@ type Instance struct {
 	CreatedAt    time.Time      `json:"created_at"`
 	StartedAt    *time.Time     `json:"started_at"`  // first time running; nil before
 	StopReason   *string        `json:"stop_reason"` // one of the StopReason constants
+
+	Omitted InstanceOmitted `json:"-"`
 }
 
 func (i Instance) identity() string { return i.ID }
+
+func (i *Instance) readIdentity(body []byte) { i.ID = cmp.Or(i.ID, firstText(body, "id")) }
 
 func (i Instance) validate() error {
 	return checkPrices(i.Price.RunningKopH, i.Price.StoppedKopH, i.Price.TrafficKopGB)
@@ -155,19 +160,22 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 // one key rent at most one server, and a repeat returns that server with replayed true (which is also so when an answer was lost and
 // the transport repeated the request). When IsOutcomeUnknown, repeat with the same key before anything else is tried.
 //
+// An answer that cannot be read in full is an error, but the server is rented: when created.ID is not empty beside an error, save it.
+// The other fields then hold what could be read.
+//
 // Errors: IsInsufficientFunds (Error.ShortKop), IsForbidden with Error.Reason email_not_verified, IsNotFound (offer or template),
 // IsConflict (price changed, or a limit), IsValidation, IsUnavailable.
 func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, instance InstanceCreate) (created Instance, replayed bool, err error) {
-	req := request{method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance, repeat: keyed, idempotencyKey: idempotencyKey}
+	req := request{method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance, repeat: keyed, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK}}
 	if err := checkIdempotencyKey(idempotencyKey); err != nil {
 		return Instance{}, false, c.refuse(req, err)
 	}
 	resp, err := c.exchange(ctx, req, &created)
-	if err != nil {
+	if err != nil && created.ID == "" {
 		return Instance{}, false, err
 	}
 	replayed = resp.status == http.StatusOK || resp.header.Get("Idempotent-Replayed") == "true"
-	return created, replayed, nil
+	return created, replayed, err
 }
 
 // GetInstance returns one instance, destroyed ones too. Scope: instances:read.

@@ -30,19 +30,17 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), l.timeout)
 	defer cancel()
-	var asked, connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})
+	var trace attemptTrace
+	ctx = httptrace.WithClientTrace(ctx, trace.hooks())
 	current := callOf(ctx)
 	current.maybeSent = true
 	resp, err := l.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		// Only proof counts: a transport that reports its connections and got none, or an error of dialling.
-		neverSent := asked.Load() && !connected.Load() || isDialError(err)
-		current.maybeSent = !neverSent
+		current.maybeSent = !trace.neverSent(err)
 		return nil, l.explain(req.Context(), ctx, err)
+	}
+	if trace.written.Load() > 1 {
+		current.answerLost() // net/http repeated the request on another connection
 	}
 	limit := maxBody
 	if resp.StatusCode >= 300 {
@@ -62,12 +60,30 @@ func (l attemptLayer) explain(caller, attempt context.Context, err error) error 
 	case caller.Err() != nil:
 		return caller.Err()
 	case attempt.Err() != nil:
-		if current := callOf(attempt); current.maybeSent {
-			current.overdue = true
-		}
 		return attemptTimeout(l.timeout)
 	}
 	return err
+}
+
+// attemptTrace records what the transport does during one attempt. net/http repeats some requests itself: it sends them again when a
+// reused connection breaks, and the error of the attempt is then that of the last connection only.
+type attemptTrace struct {
+	asked, connected atomic.Bool  // for a connection; got one
+	written          atomic.Int32 // how often the headers were written
+}
+
+func (t *attemptTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { t.asked.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { t.connected.Store(true) },
+		WroteHeaders: func() { t.written.Add(1) },
+	}
+}
+
+// neverSent reports that a failed attempt has sent nothing. Only proof counts: no headers were written, and either the transport reports
+// its connections and got none, or dialling failed.
+func (t *attemptTrace) neverSent(err error) bool {
+	return t.written.Load() == 0 && (t.asked.Load() && !t.connected.Load() || isDialError(err))
 }
 
 // attemptTimeout is the time that an attempt had.
@@ -94,7 +110,7 @@ func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 		err = closeErr
 	}
 	if len(data) > limit {
-		return newBuffered(nil, bodyTooLarge(limit)), nil
+		return newBuffered(data[:limit], bodyTooLarge(limit)), nil
 	}
 	if err != nil {
 		return nil, err
@@ -106,7 +122,7 @@ func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 type buffered struct {
 	*bytes.Reader
 	data []byte
-	err  error // why data is empty
+	err  error // why data is only the beginning
 }
 
 func newBuffered(data []byte, err error) *buffered {
@@ -126,7 +142,7 @@ func readBuffered(resp *http.Response) ([]byte, error) {
 	return body.data, body.err
 }
 
-// peek is the body as far as there is one.
+// peek is the body as far as it was read.
 func peek(resp *http.Response) []byte {
 	if body, ok := resp.Body.(*buffered); ok {
 		return body.data

@@ -17,6 +17,10 @@ import (
 // maxToldWait bounds, for a context without a deadline, all the time that one call waits because the service told it to.
 const maxToldWait = 10 * time.Minute
 
+// maxForeignRetries is how often a call is repeated after an answer that is not the service's own and not likely to change, such as a page
+// of HTML with status 200 or 404: a wrong base URL must not cost minutes.
+const maxForeignRetries = 2
+
 // maxRedirects is how many hops a GET follows.
 const maxRedirects = 10
 
@@ -65,6 +69,7 @@ type retryRun struct {
 	call    *call
 	retries int           // counted against maxRetries
 	limits  int           // 429 answers
+	foreign int           // answers that are neither the service's own nor likely to change
 	told    time.Duration // waited so far because the service said so
 	pause   time.Duration // before the next attempt
 }
@@ -77,10 +82,13 @@ func (r *retryRun) begin(_ retryablehttp.Logger, _ *http.Request, attempt int) {
 // check decides whether there is another attempt. A false with a nil error hands over what there is: the answer, or its error.
 func (r *retryRun) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	verdict := judge(r.call, resp, err)
-	if verdict.doubt != unchanged {
+	if verdict.lost {
+		r.call.answerLost()
+	}
+	if verdict.doubt != unchanged && r.call.repeat != free {
 		r.call.outcomeUnknown = verdict.doubt == raised
 	}
-	if !verdict.retry {
+	if !verdict.retry || verdict.few && r.foreign >= maxForeignRetries {
 		return false, nil
 	}
 	if ctx.Err() != nil {
@@ -102,9 +110,13 @@ func (r *retryRun) check(ctx context.Context, resp *http.Response, err error) (b
 	if told {
 		r.told += pause
 	}
-	if verdict.limited {
+	switch {
+	case verdict.limited:
 		r.limits++
-	} else {
+	case verdict.few:
+		r.foreign++
+		r.retries++
+	default:
 		r.retries++
 	}
 	r.pause = pause
@@ -114,7 +126,7 @@ func (r *retryRun) check(ctx context.Context, resp *http.Response, err error) (b
 
 // next is the pause before the next attempt, and whether it is the service's doing.
 func (r *retryRun) next(resp *http.Response, limited bool) (pause time.Duration, told bool) {
-	if resp != nil && (limited || resp.StatusCode == http.StatusServiceUnavailable) {
+	if resp != nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable) {
 		if wait, ok := retryAfter(resp.Header, time.Now()); ok && wait > 0 {
 			return wait + jitter(wait), true
 		}

@@ -47,6 +47,7 @@ func serve(t *testing.T, handler http.HandlerFunc, change ...func(*Config)) *Cli
 type step struct {
 	status int
 	header string // "Name: value", or empty
+	age    string // of an answer from a cache, seconds
 	body   string
 	err    error
 }
@@ -80,6 +81,9 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	if name, value, ok := strings.Cut(now.header, ": "); ok {
 		header.Set(name, value)
+	}
+	if now.age != "" {
+		header.Set("Age", now.age)
 	}
 	return &http.Response{StatusCode: now.status, Header: header, Body: io.NopCloser(strings.NewReader(now.body)), Request: req}, nil
 }

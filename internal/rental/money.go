@@ -21,11 +21,11 @@ type Balance struct {
 // largestAmount is an amount, kopecks, that no account and no price reaches. Sums of thousands of such amounts are right still.
 const largestAmount = 1_000_000_000_000
 
-// checkPrices refuses what can be no price: one below zero would look like a bargain, and one without measure would turn sums around.
+// checkPrices refuses prices that cannot be right: a negative one would look cheap, and an absurd one would overflow sums.
 func checkPrices(prices ...int64) error {
 	for _, kop := range prices {
 		if kop < 0 || kop > largestAmount {
-			return fmt.Errorf("the answer's price of %d kopecks can be none", kop)
+			return fmt.Errorf("the answer's price of %d kopecks is out of range", kop)
 		}
 	}
 	return nil
@@ -34,7 +34,7 @@ func checkPrices(prices ...int64) error {
 func (b Balance) validate() error {
 	for _, kop := range []int64{b.BalanceKop, b.AvailableKop, b.CreditLimitKop} {
 		if kop < -largestAmount || kop > largestAmount {
-			return fmt.Errorf("the answer's amount of %d kopecks can be none", kop)
+			return fmt.Errorf("the answer's amount of %d kopecks is out of range", kop)
 		}
 	}
 	return checkPrices(b.BurnKopH)

@@ -2,6 +2,7 @@ package rental
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -75,6 +76,13 @@ type OfferPrice struct {
 }
 
 func (o Offer) identity() string { return o.ID }
+
+// UnmarshalJSON reads an offer. One without a price must not look like a free one: it does not pass validate.
+func (o *Offer) UnmarshalJSON(data []byte) error {
+	type plainOffer Offer
+	o.Price.OnDemandKopH = -1
+	return json.Unmarshal(data, (*plainOffer)(o))
+}
 
 func (o Offer) validate() error {
 	bid := int64(0)

@@ -220,42 +220,43 @@ func TestOperations(t *testing.T) {
 // Zero values are left to the service's defaults, save where null or an empty list says something.
 func TestRequestBodies(t *testing.T) {
 	tests := []struct {
-		name string
-		do   func(context.Context, *Client) error
-		want string
+		name   string
+		status int
+		do     func(context.Context, *Client) error
+		want   string
 	}{
-		{"least instance", func(ctx context.Context, c *Client) error {
+		{"least instance", 201, func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10})
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10}`},
-		{"instance without SSH keys", func(ctx context.Context, c *Client) error {
+		{"instance without SSH keys", 201, func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10, SSHKeyIDs: []string{}})
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10,"ssh_key_ids":[]}`},
-		{"name cleared", func(ctx context.Context, c *Client) error {
+		{"name cleared", 200, func(ctx context.Context, c *Client) error {
 			_, err := c.UpdateInstance(ctx, "x", InstanceUpdate{})
 			return err
 		}, `{"name":null}`},
-		{"least template", func(ctx context.Context, c *Client) error {
+		{"least template", 201, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{Name: "n", Image: "i:1"})
 			return err
 		}, `{"name":"n","image":"i:1"}`},
-		{"SSH key without name", func(ctx context.Context, c *Client) error {
+		{"SSH key without name", 201, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{PublicKey: "p"})
 			return err
 		}, `{"public_key":"p"}`},
-		{"API key that never expires", func(ctx context.Context, c *Client) error {
+		{"API key that never expires", 201, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateAPIKey(ctx, APIKeyCreate{Name: "n", Scopes: []string{ScopeUserRead}})
 			return err
 		}, `{"name":"n","scopes":["user:read"]}`},
-		{"login without client name", func(ctx context.Context, c *Client) error {
+		{"login without client name", 200, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateDeviceCode(ctx, "")
 			return err
 		}, `{}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, s := play(t, step{status: 200, body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
+			client, s := play(t, step{status: test.status, body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
 			var got string
 			s.seen = func(req *http.Request) {
 				body, err := io.ReadAll(req.Body)
@@ -360,39 +361,67 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	}
+	get := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "i"); return err }
+	again := 1 + maxForeignRetries
 	tests := []struct {
-		name, body string
-		do         func(context.Context, *Client) error
-		unknown    bool
+		name     string
+		step     step
+		do       func(context.Context, *Client) error
+		unknown  bool
+		attempts int
 	}{
-		{"empty", "", create, true},
-		{"null", "null", create, true},
-		{"no id", `{"status":"creating"}`, create, true},
-		{"cut", `{"id":"i`, create, true},
-		{"page", `<html>welcome</html>`, create, true},
-		{"wrong type", `{"id":"i","disk_gb":"ten"}`, create, true},
-		{"template without slug", `{"name":"n"}`, func(ctx context.Context, c *Client) error {
+		{"empty", step{status: 201}, create, true, again},
+		{"null", step{status: 201, body: "null"}, create, true, again},
+		{"page", step{status: 200, body: `<html>welcome</html>`}, create, true, again},
+		{"page of a read", step{status: 200, body: `<html>welcome</html>`}, get, false, again},
+		{"status that is not documented", step{status: 202, body: `{"id":"i"}`}, create, true, again},
+		{"status of another operation", step{status: 201, body: `{"id":"i"}`}, get, false, again},
+		{"no id", step{status: 201, body: `{"status":"creating"}`}, create, true, 1},
+		{"cut", step{status: 201, body: `{"id":"i`}, create, true, 1},
+		{"template without slug", step{status: 201, body: `{"name":"n"}`}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{})
 			return err
-		}, true},
-		{"SSH key without id", `{}`, func(ctx context.Context, c *Client) error { _, err := c.CreateSSHKey(ctx, SSHKeyCreate{}); return err }, true},
-		{"API key without secret", `{"id":"a"}`, func(ctx context.Context, c *Client) error { _, err := c.CreateAPIKey(ctx, APIKeyCreate{}); return err }, true},
-		{"token without key", `{"key_id":"a"}`, func(ctx context.Context, c *Client) error { _, err := c.CreateDeviceToken(ctx, "d"); return err }, true},
-		{"read of nothing", `{}`, func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "i"); return err }, false},
-		{"list of nothing", `{}`, func(ctx context.Context, c *Client) error {
+		}, true, 1},
+		{"SSH key without id", step{status: 201, body: `{}`}, func(ctx context.Context, c *Client) error {
+			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{})
+			return err
+		}, true, 1},
+		{"token without key", step{status: 200, body: `{"key_id":"a"}`}, func(ctx context.Context, c *Client) error {
+			_, err := c.CreateDeviceToken(ctx, "d")
+			return err
+		}, true, 1},
+		{"template that was not made", step{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
+			_, err := c.CreateTemplate(ctx, TemplateCreate{})
+			return err
+		}, true, 1},
+		{"deletion with a page", step{status: 200, body: `<html>`}, func(ctx context.Context, c *Client) error {
+			return c.DeleteSSHKey(ctx, "k")
+		}, false, again},
+		{"deletion with an object", step{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
+			return c.DeleteTemplate(ctx, "k")
+		}, false, again},
+		{"revocation with an object", step{status: 202, body: `{}`}, func(ctx context.Context, c *Client) error {
+			return c.DeleteAPIKey(ctx, "k")
+		}, false, again},
+		{"destruction without an instance", step{status: 204}, func(ctx context.Context, c *Client) error {
+			_, err := c.DeleteInstance(ctx, "i")
+			return err
+		}, false, again},
+		{"read of nothing", step{status: 200, body: `{}`}, get, false, 1},
+		{"list of nothing", step{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
 			_, err := collect(c.ListSSHKeys(ctx, ListOptions{}))
 			return err
-		}, false},
+		}, false, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, s := play(t, step{status: 200, body: test.body})
+			client, s := play(t, test.step)
 			err := test.do(t.Context(), client)
-			if e := asError(t, err); e.Status != 200 || e.Message == "" {
-				t.Errorf("got %+v, want status 200 and an explanation", e)
+			if e := asError(t, err); e.Status != test.step.status || e.Message == "" || IsNotFound(err) {
+				t.Errorf("got %+v, want status %d and an explanation", e, test.step.status)
 			}
-			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != 1 {
-				t.Errorf("outcome unknown %t after %d attempts, want %t after 1", IsOutcomeUnknown(err), s.attempts(), test.unknown)
+			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
+				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(), test.unknown, test.attempts)
 			}
 		})
 	}
@@ -402,7 +431,7 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 func TestLeastInstance(t *testing.T) {
 	client, _ := play(t, step{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
-	want := Instance{ID: "i", Status: "hibernating", Type: "spot"}
+	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true, StopReason: true, URLs: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

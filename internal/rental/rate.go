@@ -128,6 +128,9 @@ func (r *rate) answered(sent, now time.Time, resp *http.Response) {
 		r.refused(now, resp.Header)
 		return
 	}
+	if cached(resp.Header) {
+		return // its headers are those of an earlier answer
+	}
 	limit, left, renews, ok := readRate(resp.Header, sent, now)
 	if !ok {
 		r.silent = r.silent || !r.told
@@ -154,6 +157,9 @@ func (r *rate) answered(sent, now time.Time, resp *http.Response) {
 	}
 	r.told, r.limit, r.left, r.seen, r.renews = true, limit, left-r.flying, now, renews
 }
+
+// cached reports whether an answer comes from a cache between the service and the client.
+func cached(header http.Header) bool { return header.Get("Age") != "" }
 
 // refused learns from a 429. What was known before is of no use any more.
 func (r *rate) refused(now time.Time, header http.Header) {

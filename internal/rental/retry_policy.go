@@ -22,44 +22,56 @@ const (
 type verdict struct {
 	retry   bool
 	limited bool // by the rate limit: waited out, not counted
+	few     bool // retry maxForeignRetries times only
+	lost    bool // the attempt may have been carried out, or may be carried out yet
 	doubt   doubt
 }
 
-// judge is the retry policy.
+// judge is the retry policy. The service's own words are a documented success of the operation, and an error with a documented pair of
+// status and code. Every other answer comes from something between the service and us, which may have lost the service's answer.
 //
 //	end of the attempt                            free    keyed           only once
 //	not sent (no connection)                      retry   retry           retry
 //	network error, time-out, body cut short       retry   retry, doubt    stop, doubt
-//	429                                           wait    wait            wait
-//	500 and 503 in the service's own words        retry   retry, doubt    retry
-//	other 5xx: something between us may have      retry   retry, doubt    stop, doubt
-//	lost the answer
-//	501, 505: will not change                     stop    stop            stop
+//	own 429                                       wait    wait            wait
+//	own 500 and 503                               retry   retry, doubt    stop, doubt
+//	foreign 429 and 5xx                           retry   retry, doubt    stop, doubt
+//	other foreign answers, 501, 505               twice   twice, doubt    stop, doubt
+//	redirect                                      stop    stop, doubt     stop, doubt
 //	certificate or protocol error                 stop    stop            stop
-//	anything else                                 stop    stop            stop
+//	own success, own 4xx                          stop    stop            stop
 //
-// For a keyed create even the service's own 5xx raises doubt: a server that bills unseen costs more than a needless look. A later
-// attempt's 4xx in the service's own words settles it, for had the first attempt succeeded, the repeat would have been a replay. A
-// 401 or 403 settles nothing: it is said before the idempotency key is looked up.
+// Even the service's own 5xx raises doubt: the service may fail after it did the work, and a server that bills unseen costs more than a
+// needless look. A later attempt's 4xx in the service's own words settles it as soon as no earlier attempt is in flight (IsInFlight), for
+// had the first attempt succeeded, the repeat would have been a replay. A 401 or 403 settles nothing: it is returned before the
+// idempotency key is looked up.
 func judge(c *call, resp *http.Response, err error) verdict {
 	if err != nil {
 		return judgeError(c, err)
 	}
-	own := isOwnError(resp)
-	switch status := resp.StatusCode; {
-	case status == http.StatusTooManyRequests:
-		return verdict{retry: true, limited: true}
-	case status == http.StatusNotImplemented || status == http.StatusHTTPVersionNotSupported:
-		return verdict{}
-	case status >= 500:
-		ownFailure := own && (status == http.StatusInternalServerError || status == http.StatusServiceUnavailable)
-		return lost(c.repeat, ownFailure)
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return verdict{}
-	case status/100 == 2 || own:
+	status := resp.StatusCode
+	switch own := isOwnError(resp); {
+	case c.isSuccess(resp):
 		return verdict{doubt: settled}
+	case own && status == http.StatusTooManyRequests:
+		return verdict{retry: true, limited: true}
+	case own && status < 500:
+		return verdict{doubt: settles(status)}
+	case status/100 == 3:
+		return verdict{lost: true, doubt: raised}
 	}
-	return verdict{}
+	verdict := lost(c.repeat)
+	transient := status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
+	verdict.few = !transient && status != http.StatusTooManyRequests
+	return verdict
+}
+
+// settles is what the service's own 4xx does to the doubt.
+func settles(status int) doubt {
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return unchanged
+	}
+	return settled
 }
 
 func judgeError(c *call, err error) verdict {
@@ -69,18 +81,12 @@ func judgeError(c *call, err error) verdict {
 	case !c.maybeSent:
 		return verdict{retry: true}
 	}
-	return lost(c.repeat, false)
+	return lost(c.repeat)
 }
 
-// lost judges an attempt without a usable answer. saidSo: the service itself said that it failed.
-func lost(kind repeat, saidSo bool) verdict {
-	switch {
-	case kind == keyed:
-		return verdict{retry: true, doubt: raised}
-	case kind == onlyOnce && !saidSo:
-		return verdict{doubt: raised}
-	}
-	return verdict{retry: true}
+// lost judges an attempt that may have been carried out, and whose answer is not known.
+func lost(kind repeat) verdict {
+	return verdict{retry: kind != onlyOnce, lost: true, doubt: raised}
 }
 
 // isPermanent: the same attempt would fail the same way, before anything is sent.
@@ -99,11 +105,8 @@ func isDialError(err error) bool {
 
 // isOwnError reports whether an answer is an error in the service's own words.
 func isOwnError(resp *http.Response) bool {
-	if resp.StatusCode < 400 {
-		return false
-	}
 	code, _, _ := parseEnvelope(peek(resp))
-	return plain(code) != ""
+	return statusOfCode[code] == resp.StatusCode
 }
 
 // retryAfter reads a Retry-After header, seconds or a date. ok is false when there is none that makes sense; a past date is zero.

@@ -41,6 +41,8 @@ var repeatable = map[string]func(context.Context, *Client) error{
 var harmless = map[string]string{
 	"startInstance": "a server that runs is not started once more: that is a conflict",
 	"stopInstance":  "a server that is stopped is not stopped once more: that is a conflict",
+
+	"createDeviceCode": "a code that nobody confirms expires",
 }
 
 // kinds are some operations by what a lost answer allows, and all that must not be repeated: those come from the table of
@@ -73,28 +75,33 @@ func TestRetryMatrix(t *testing.T) {
 	}
 	stop, again := outcome{1, false}, outcome{1 + retries, false}
 	lost, lostForGood := outcome{1 + retries, true}, outcome{1, true}
+	twice, twiceLost := outcome{1 + maxForeignRetries, false}, outcome{1 + maxForeignRetries, true}
 	cases := map[string]struct {
 		step             step
 		free, keyed, one outcome
 		unavailable      bool
 	}{
-		"no connection":    {step{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, again, again, again, true},
-		"connection cut":   {step{err: io.ErrUnexpectedEOF}, again, lost, lostForGood, true},
-		"reset":            {step{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, again, lost, lostForGood, true},
-		"bad certificate":  {step{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, stop, stop, stop, true},
-		"own 500":          {step{status: 500, body: errorBody("internal")}, again, lost, again, true},
-		"own 503":          {step{status: 503, body: errorBody("provider_unavailable")}, again, lost, again, true},
-		"a proxy's 500":    {step{status: 500, body: "<html>"}, again, lost, lostForGood, true},
-		"a proxy's 503":    {step{status: 503, body: "busy"}, again, lost, lostForGood, true},
-		"502":              {step{status: 502, body: "<html>"}, again, lost, lostForGood, true},
-		"504":              {step{status: 504, body: errorBody("timeout")}, again, lost, lostForGood, true},
-		"501":              {step{status: 501, body: errorBody("internal")}, stop, stop, stop, true},
-		"505":              {step{status: 505}, stop, stop, stop, true},
-		"not found":        {step{status: 404, body: errorBody("not_found")}, stop, stop, stop, false},
-		"validation":       {step{status: 422, body: errorBody("validation_error")}, stop, stop, stop, false},
-		"a proxy's 403":    {step{status: 403, body: "<html>"}, stop, stop, stop, false},
-		"redirect":         {step{status: 308, header: "Location: https://other.example/"}, stop, stop, stop, false},
-		"oversized answer": {step{status: 404, body: string(make([]byte, maxErrorBody+1))}, stop, stop, stop, false},
+		"no connection":                 {step{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, again, again, again, true},
+		"connection cut":                {step{err: io.ErrUnexpectedEOF}, again, lost, lostForGood, true},
+		"reset":                         {step{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, again, lost, lostForGood, true},
+		"bad certificate":               {step{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, stop, stop, stop, true},
+		"own 500":                       {step{status: 500, body: errorBody("internal")}, again, lost, lostForGood, true},
+		"own 503":                       {step{status: 503, body: errorBody("provider_unavailable")}, again, lost, lostForGood, true},
+		"a proxy's 500":                 {step{status: 500, body: "<html>"}, again, lost, lostForGood, true},
+		"a proxy's 503":                 {step{status: 503, body: "busy"}, again, lost, lostForGood, true},
+		"502":                           {step{status: 502, body: "<html>"}, again, lost, lostForGood, true},
+		"504":                           {step{status: 504, body: errorBody("timeout")}, again, lost, lostForGood, true},
+		"501":                           {step{status: 501, body: errorBody("internal")}, twice, twiceLost, lostForGood, true},
+		"505":                           {step{status: 505}, twice, twiceLost, lostForGood, true},
+		"a proxy's 429":                 {step{status: 429, body: "<html>"}, again, lost, lostForGood, true},
+		"a pair that is not documented": {step{status: 500, body: errorBody("not_found")}, again, lost, lostForGood, true},
+		"a foreign code":                {step{status: 409, body: errorBody("Conflict")}, twice, twiceLost, lostForGood, true},
+		"a page as a success":           {step{status: 200, body: "<html>"}, twice, twiceLost, lostForGood, true},
+		"not found":                     {step{status: 404, body: errorBody("not_found")}, stop, stop, stop, false},
+		"validation":                    {step{status: 422, body: errorBody("validation_error")}, stop, stop, stop, false},
+		"a proxy's 403":                 {step{status: 403, body: "<html>"}, twice, twiceLost, lostForGood, true},
+		"redirect":                      {step{status: 308, header: "Location: https://other.example/"}, stop, outcome{1, true}, lostForGood, true},
+		"oversized answer":              {step{status: 404, body: string(make([]byte, maxErrorBody+1))}, twice, twiceLost, lostForGood, true},
 	}
 	for failure, test := range cases {
 		for name, do := range kinds(t) {

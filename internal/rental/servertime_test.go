@@ -36,3 +36,22 @@ func TestRetryAfterDateIsTheServices(t *testing.T) {
 		t.Errorf("got %s, %t; want 7s", wait, ok)
 	}
 }
+
+// The headers of an answer that was kept by a cache tell about an earlier moment.
+func TestHeadersOfCachedAnswersAreIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := play(t, step{status: 200, body: `{"id":"u"}`, header: "Date: Sat, 01 Jan 1994 00:00:00 GMT", age: "30"})
+		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(time.Now()) {
+			t.Errorf("after a cached answer it is %s, %v", client.Now(), err)
+		}
+		now := time.Now()
+		var budget rate
+		spent := rateAnswer("120", "0", "60", "", false)
+		spent.Header.Set("Age", "59")
+		budget.sent(now)
+		budget.answered(now, now, spent)
+		if wait := budget.next(now).Sub(now); wait > 0 {
+			t.Errorf("the rate-limit headers of a cached answer hold requests back for %s", wait)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -20,6 +21,8 @@ type SSHKey struct {
 
 func (k SSHKey) identity() string { return k.ID }
 
+func (k *SSHKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
+
 // SSHKeyCreate is a public key to add.
 type SSHKeyCreate struct {
 	Name      string `json:"name,omitempty"` // up to 60 characters; empty: not sent
@@ -34,7 +37,7 @@ func (c *Client) ListSSHKeys(ctx context.Context, options ListOptions) iter.Seq2
 // CreateSSHKey adds a public key. Scope: user:write. A private key is refused and never sent. There is no idempotency key: look at
 // the list when IsOutcomeUnknown.
 func (c *Client) CreateSSHKey(ctx context.Context, key SSHKeyCreate) (SSHKey, error) {
-	req := request{method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce}
+	req := request{method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce, success: created}
 	if strings.Contains(key.PublicKey, "PRIVATE KEY") {
 		return SSHKey{}, c.refuse(req, errPrivateKey)
 	}
@@ -45,5 +48,5 @@ var errPrivateKey = errors.New("this is a private key; only a public key may be 
 
 // DeleteSSHKey removes a key from new instances; running ones are unchanged. Scope: user:write.
 func (c *Client) DeleteSSHKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"ssh-keys", id}, scope: ScopeUserWrite})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"ssh-keys", id}, scope: ScopeUserWrite, success: noContent})
 }

@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -43,6 +44,8 @@ type Template struct {
 
 func (t Template) identity() string { return t.Slug }
 
+func (t *Template) readIdentity(body []byte) { t.Slug = cmp.Or(t.Slug, firstText(body, "slug")) }
+
 // TemplateCreate describes an own template. Name and Image are required; a zero field is not sent, so the service's default holds.
 type TemplateCreate struct {
 	Name              string            `json:"name"`                          // 2 to 60 characters
@@ -64,11 +67,11 @@ func (c *Client) ListTemplates(ctx context.Context, options ListOptions) iter.Se
 // CreateTemplate makes an own template, visible to its owner only. Scope: instances:write. IsConflict at the limit of 20.
 // There is no idempotency key: look at the list when IsOutcomeUnknown.
 func (c *Client) CreateTemplate(ctx context.Context, template TemplateCreate) (Template, error) {
-	return fetch[Template](ctx, c, request{method: http.MethodPost, path: []string{"templates"}, scope: ScopeInstancesWrite, body: template, repeat: onlyOnce})
+	return fetch[Template](ctx, c, request{method: http.MethodPost, path: []string{"templates"}, scope: ScopeInstancesWrite, body: template, repeat: onlyOnce, success: created})
 }
 
 // DeleteTemplate hides an own template; instances made from it keep running. Scope: instances:write. IsNotFound also when an answer
 // was lost and the transport repeated the request; so with all deletions.
 func (c *Client) DeleteTemplate(ctx context.Context, slug string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite})
+	return c.send(ctx, request{method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite, success: noContent})
 }

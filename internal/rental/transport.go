@@ -8,10 +8,14 @@ import (
 	"net/netip"
 	"net/url"
 	"syscall"
+	"time"
 )
 
 // idleConnections is how many connections to the service stay open between calls: as many as a large apply makes in parallel.
 const idleConnections = 64
+
+// pingAfter is how long an HTTP/2 connection may be silent before it is checked, and how long the check may take.
+const pingAfter = 10 * time.Second
 
 // newTransport puts the layers together; this is the one place that decides their order. A request passes them from the top of this
 // list to the bottom, its answer from the bottom to the top.
@@ -54,6 +58,8 @@ func newHTTPTransport(base *url.URL) http.RoundTripper {
 		transport.Proxy = nil
 		transport.DialContext = (&net.Dialer{Timeout: DefaultRequestTimeout, Control: loopbackOnly}).DialContext
 	}
+	// A connection that breaks without a word would fail every call until the system gives it up, many minutes later.
+	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
 	transport.MaxResponseHeaderBytes = maxHeader
 	transport.MaxIdleConns = idleConnections
 	transport.MaxIdleConnsPerHost = idleConnections

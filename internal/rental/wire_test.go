@@ -110,7 +110,7 @@ func TestRedirects(t *testing.T) {
 		if name == "get" || name == "list" {
 			continue
 		}
-		if e := asError(t, do(t.Context(), client)); e.Status != http.StatusTemporaryRedirect || IsOutcomeUnknown(e) {
+		if e := asError(t, do(t.Context(), client)); e.Status != http.StatusTemporaryRedirect || IsOutcomeUnknown(e) != (kindOf(name) != free) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -107,8 +107,11 @@ func plainDetail(err error) string {
 	return err.Error()
 }
 
+// foreign is the next step after an answer with a status or a code that the service does not use.
+const foreign = "This answer did not come from the service. Does base_url lead to the service? A proxy or gateway may have answered."
+
 // lookFirst is the next step when nobody knows what became of a request.
-const lookFirst = "The service may have done it all the same. Look in the service's console before running again, and import or remove what is there."
+const lookFirst = "The service may have done it. Look in the service's console before running again, and import or remove what is there."
 
 // apiDetail tells what the service said, with what else err says around it.
 func apiDetail(whole error, err *rental.Error, nextStep string) string {
@@ -140,8 +143,13 @@ func reference(err *rental.Error) string {
 
 // advice is the next step. It branches on the code, never on the message.
 func advice(err *rental.Error) string {
-	if err.OutcomeUnknown {
+	switch {
+	case err.OutcomeUnknown && err.Foreign:
+		return foreign + " " + lookFirst
+	case err.OutcomeUnknown:
 		return lookFirst
+	case err.Foreign && err.Status < 500:
+		return foreign
 	}
 	switch err.Code {
 	case rental.CodeUnauthorized:
@@ -170,8 +178,6 @@ func advice(err *rental.Error) string {
 		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
 	case err.Status/100 == 2:
 		return "The service took the request, but its answer cannot be used. Run plan again to see what came of it; if it goes on, check that base_url leads to the service itself."
-	case err.Code != "":
-		return "This version of the provider does not know that code. Run plan again to see where things stand; the request id helps the service's support."
 	}
-	return "This is not the service's own answer. Check that base_url leads to the service itself, and not to something before it."
+	return ""
 }

@@ -38,6 +38,7 @@ func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream 
 	}
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
+		ctx, skipped := CollectSkipped(ctx)
 		for item, err := range l.All(ctx, options) {
 			if err != nil {
 				var diags diag.Diagnostics
@@ -51,6 +52,10 @@ func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream 
 			if found++; !push(l.result(ctx, req, item)) || found == req.Limit {
 				return
 			}
+		}
+		var diags diag.Diagnostics
+		if skipped.Warn(&diags, l.Noun); len(diags) > 0 {
+			push(list.ListResult{Diagnostics: diags})
 		}
 	}
 }

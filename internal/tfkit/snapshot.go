@@ -2,7 +2,9 @@ package tfkit
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +32,14 @@ type Source[T any] struct {
 	Writes func() uint64
 	// MaxAge is for how long a listing answers reads.
 	MaxAge time.Duration
+	// Lag is for how long a listing may lack what was created: something counts as
+	// gone only when listings lacked it for so long. Zero for look-ups, which remove
+	// nothing from a state.
+	Lag time.Duration
 }
+
+// ListingLag is the Lag of a source that a refresh reads.
+func (m *Meta) ListingLag() time.Duration { return 5 * m.PollInterval }
 
 // Listed is a source of things that the service has under a path and only lists.
 func Listed[T any](m *Meta, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
@@ -52,10 +61,21 @@ type Snapshot[T any] struct {
 	mu     sync.Mutex
 	alone  solo        // the last read that asked for a single thing
 	last   *listing[T] // that answers, or is under way
-	before *listing[T] // the one before it
 	reach  int         // how many things a listing reads; 0 for firstReach
 	missed int         // what was beyond it
+
+	recent  []*listing[T]         // the latest that lacked something, oldest first, all at the same writes
+	created map[string]created[T] // by this process
 }
+
+// created is a thing that this process has created.
+type created[T any] struct {
+	item T
+	at   time.Time
+}
+
+// createdLag is for how long a listing may lack what this process has created.
+const createdLag = 5 * time.Minute
 
 // solo is a read of a single thing.
 type solo struct {
@@ -71,20 +91,25 @@ type listing[T any] struct {
 	readers int // that wait for it
 
 	// What it came to; not to be looked at before done.
-	ended time.Time
-	items map[string]T
-	order []string // their ids, as the service lists them
-	whole bool     // there are no others
-	err   error
+	ended   time.Time
+	items   map[string]T
+	order   []string         // their ids, as the service lists them
+	skipped []rental.Skipped // entries that cannot be read
+	whole   bool             // there are no others
+	err     error
 }
 
-// Find returns the thing with an id. It is not found only when the service, asked
-// twice, does not have it.
+// Find returns the thing with an id. It is not found only when listings lack it again and again, for as long as
+// source.Lag. That an entry of the listing cannot be read is an error when it is the one that is looked for, or may be.
 func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (item T, found bool, err error) {
 	if reading == readEach {
 		return findAlone(ctx, source, id)
 	}
-	for lacking := 0; ; {
+	needed, pause := 2, time.Duration(0)
+	if source.Lag > 0 {
+		needed, pause = listings, source.Lag/(1<<(listings-1)-1)
+	}
+	for lacked := 1; ; lacked++ {
 		look := s.join(ctx, source)
 		if look == nil {
 			return one(ctx, source, id)
@@ -99,10 +124,59 @@ func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (it
 			s.miss(look)
 			return one(ctx, source, id)
 		}
-		if lacking++; s.lackedBefore(look, id) || lacking == 2 {
+		if err := look.mayHold(id); err != nil {
+			return item, false, err
+		}
+		if item, found = s.createdHere(id); found {
+			return item, true, nil
+		}
+		if s.lacks(look, id, needed, source.Lag) || lacked == needed {
 			return item, false, nil
 		}
+		if !sleep(ctx, pause) {
+			return item, false, ctx.Err()
+		}
+		pause *= 2
 	}
+}
+
+// mayHold returns why a thing cannot be read, when the listing has it, or may have it, among the entries that cannot be read.
+func (l *listing[T]) mayHold(id string) error {
+	for _, entry := range l.skipped {
+		if entry.ID == id {
+			return fmt.Errorf("the service's list has it, but it cannot be read: %w", entry.Err)
+		}
+	}
+	for _, entry := range l.skipped {
+		if entry.ID == "" {
+			return fmt.Errorf("the service's list does not have it, but it has an entry without an id, which may be it: %w", entry.Err)
+		}
+	}
+	return nil
+}
+
+// Created records what this process has created: a listing may lack it for a while.
+func (s *Snapshot[T]) Created(id string, item T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.created == nil {
+		s.created = map[string]created[T]{}
+	}
+	s.created[id] = created[T]{item, time.Now()}
+}
+
+// Deleted records what this process has deleted.
+func (s *Snapshot[T]) Deleted(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.created, id)
+}
+
+func (s *Snapshot[T]) createdHere(id string) (item T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made, ok := s.created[id]
+	return made.item, ok && time.Since(made.at) < createdLag
 }
 
 // All returns all things by their ids.
@@ -114,11 +188,15 @@ func (s *Snapshot[T]) All(ctx context.Context, source Source[T]) (map[string]T, 
 	return look.items, nil
 }
 
-// List returns all things in the service's order. The list is the caller's own.
+// List returns all things in the service's order. The list is the caller's own. Entries that cannot be read are reported as by
+// the client: see rental.WithSkipped.
 func (s *Snapshot[T]) List(ctx context.Context, source Source[T]) ([]T, error) {
 	look, err := s.whole(ctx, source)
 	if err != nil {
 		return nil, err
+	}
+	for _, entry := range look.skipped {
+		rental.ReportSkipped(ctx, entry)
 	}
 	things := make([]T, len(look.order))
 	for i, id := range look.order {
@@ -200,6 +278,7 @@ func (s *Snapshot[T]) begin(ctx context.Context, source Source[T], writes uint64
 func (l *listing[T]) read(ctx context.Context, source Source[T], reach int) {
 	defer close(l.done)
 	defer l.cancel()
+	ctx = rental.WithSkipped(ctx, func(entry rental.Skipped) { l.skipped = append(l.skipped, entry) })
 	for item, err := range source.All(ctx) {
 		if err != nil {
 			l.err = err
@@ -250,21 +329,34 @@ func (s *Snapshot[T]) miss(look *listing[T]) {
 	}
 }
 
-// lackedBefore says whether the look before, at the same world, lacked an id, too.
-// Where it did not, the next look is a new one.
-func (s *Snapshot[T]) lackedBefore(look *listing[T], id string) bool {
+// lacks reports whether the latest listings, as many as needed and over the time of lag, all lack an id. Where that is not known yet,
+// the next read makes a new listing.
+func (s *Snapshot[T]) lacks(look *listing[T], id string, needed int, lag time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.last != look {
-		return false
-	}
-	if b := s.before; b != nil && b.writes == look.writes && b.finished() && b.whole {
-		if _, had := b.items[id]; !had {
+	s.record(look)
+	if oldest := s.recent[0]; len(s.recent) >= needed && look.ended.Sub(oldest.ended) >= lag {
+		if !slices.ContainsFunc(s.recent, func(l *listing[T]) bool { _, has := l.items[id]; return has }) {
 			return true
 		}
 	}
-	s.last, s.before = nil, look
+	if s.last == look {
+		s.last = nil
+	}
 	return false
+}
+
+// record keeps the oldest and the latest listings since the last write.
+func (s *Snapshot[T]) record(look *listing[T]) {
+	switch {
+	case slices.Contains(s.recent, look):
+	case len(s.recent) == 0 || s.recent[0].writes != look.writes:
+		s.recent = []*listing[T]{look}
+	case len(s.recent) < listings:
+		s.recent = append(s.recent, look)
+	default:
+		s.recent = append(slices.Delete(s.recent, 1, 2), look)
+	}
 }
 
 // findAlone makes requests for this one thing only.

@@ -15,6 +15,14 @@ func FindTemplate(ctx context.Context, m *Meta, slug string) (template rental.Te
 	return Shared[Snapshot[rental.Template]](m).Find(ctx, templates(m), slug)
 }
 
+// RefreshTemplate is FindTemplate for what a state has: a template that was created a moment ago, and that the service does not list yet, is
+// not taken for one that is gone.
+func RefreshTemplate(ctx context.Context, m *Meta, slug string) (template rental.Template, found bool, err error) {
+	source := templates(m)
+	source.Lag = m.ListingLag()
+	return Shared[Snapshot[rental.Template]](m).Find(ctx, source, slug)
+}
+
 // ListTemplates returns the service's catalogue and, where there is an API key, the
 // account's own templates, in the service's order.
 func ListTemplates(ctx context.Context, m *Meta) ([]rental.Template, error) {

@@ -40,3 +40,11 @@ func Prefer[T interface{ IsUnknown() bool }](planned, actual T) T {
 	}
 	return planned
 }
+
+// ValueOrPrior returns now, or the prior value when the service left an optional field out.
+func ValueOrPrior(now, prior types.String) types.String {
+	if now.IsNull() && !prior.IsUnknown() {
+		return prior
+	}
+	return now
+}

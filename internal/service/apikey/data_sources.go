@@ -64,11 +64,13 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	keys, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](d.Meta).List(ctx, source(d.Meta))
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list API keys", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "API keys")
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = item{

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -15,15 +15,17 @@ import (
 )
 
 // creating keeps creations of keys apart.
-var creating sync.Mutex
+var creating tfkit.Creations
 
 // issue issues a key. One whose secret was lost with the answer is revoked and issued
 // again: nobody could use it, and nobody would miss it.
 func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (rental.APIKeyCreated, error) {
 	client := meta.Client
+	began := client.Now()
 	return tfkit.Once[rental.APIKeyCreated]{
-		Alone:    &creating,
-		Patience: client.RequestTimeout(),
+		Creations: &creating,
+		Service:   client.BaseURL(),
+		InFlight:  client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.APIKeyCreated, error) {
 			var keys []rental.APIKeyCreated // without secrets
 			for key, err := range client.ListAPIKeys(ctx, rental.ListOptions{}) {
@@ -36,7 +38,7 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 		},
 		Create: func(ctx context.Context) (rental.APIKeyCreated, error) { return client.CreateAPIKey(ctx, create) },
 		ID:     func(k rental.APIKeyCreated) string { return k.ID },
-		Same:   func(k rental.APIKeyCreated) bool { return mayBe(create, k.APIKey) },
+		Same:   func(k rental.APIKeyCreated) bool { return mayBe(create, k.APIKey, began) },
 		Discard: func(ctx context.Context, k rental.APIKeyCreated) error {
 			lost := open(k.APIKey)
 			lost.owe(ctx, meta, func() {})
@@ -47,10 +49,15 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 
 // mayBe says whether a key may have been issued by a request whose answer was lost.
 // One that has been used is somebody else's: nobody has the secret of a lost one.
-func mayBe(create rental.APIKeyCreate, key rental.APIKey) bool {
-	return key.LastUsedAt == nil && key.Name == create.Name && (key.ExpiresAt == nil) == (create.ExpiresInDays == nil) &&
+// A field that the service leaves out is no evidence: the key is going to be revoked.
+func mayBe(create rental.APIKeyCreate, key rental.APIKey, began time.Time) bool {
+	return key.LastUsedAt == nil && (key.CreatedAt.IsZero() || key.CreatedAt.After(began.Add(-clockSlack))) &&
+		tfkit.SameName(key.Name, create.Name) && (key.ExpiresAt == nil) == (create.ExpiresInDays == nil) &&
 		slices.Equal(slices.Sorted(slices.Values(key.Scopes)), slices.Sorted(slices.Values(create.Scopes)))
 }
+
+// clockSlack is how far the service's clock and ours may be apart, whole seconds included.
+const clockSlack = time.Minute
 
 // addNotIssued reports why a key was not issued. That a key cannot give what it does
 // not have looks to the service like any other missing permission.

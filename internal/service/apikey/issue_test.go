@@ -19,10 +19,13 @@ func TestMayBe(t *testing.T) {
 		"in use":              {func(k *rental.APIKey) { k.LastUsedAt = &at }, false},
 		"another name":        {func(k *rental.APIKey) { k.Name = "jobs" }, false},
 		"fewer scopes":        {func(k *rental.APIKey) { k.Scopes = k.Scopes[:1] }, false},
+		"made before":         {func(k *rental.APIKey) { k.CreatedAt = at.Add(-time.Hour) }, false},
+		"made now":            {func(k *rental.APIKey) { k.CreatedAt = at.Add(time.Second) }, true},
 		"no end":              {func(k *rental.APIKey) { k.ExpiresAt = nil }, false},
+		"nothing but an id":   {func(k *rental.APIKey) { *k = rental.APIKey{ID: "key"} }, false},
 	} {
 		key := lost
-		if test.change(&key); mayBe(create, key) != test.want {
+		if test.change(&key); mayBe(create, key, at) != test.want {
 			t.Errorf("%s: taken for the lost one: %t, want %t", name, !test.want, test.want)
 		}
 	}

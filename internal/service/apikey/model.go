@@ -37,18 +37,20 @@ type keyModel struct {
 
 const day = 24 * time.Hour
 
-// fromAPI is the read side: prior with what the service says put in. It never
-// says the secret again.
+// fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value, for the service cannot
+// change a key. It never returns the secret again.
 func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.Diagnostics) {
 	m := prior
-	scopes, diags := types.SetValueFrom(ctx, types.StringType, append([]string{}, key.Scopes...))
-	m.Name = types.StringValue(key.Name)
-	m.Scopes = scopes
+	var diags diag.Diagnostics
+	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
+		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, append([]string{}, key.Scopes...))
+	}
+	m.Name = tfkit.ValueOrPrior(tfkit.Text(key.Name), prior.Name)
 	m.ID = types.StringValue(key.ID)
-	m.Prefix = types.StringValue(key.Prefix)
-	m.Source = tfkit.Text(key.Source)
-	m.CreatedAt = tfkit.Time(key.CreatedAt)
-	m.ExpiresAt = tfkit.TimePointer(key.ExpiresAt)
+	m.Prefix = tfkit.ValueOrPrior(tfkit.Text(key.Prefix), prior.Prefix)
+	m.Source = tfkit.ValueOrPrior(tfkit.Text(key.Source), prior.Source)
+	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
+	m.ExpiresAt = tfkit.ValueOrPrior(tfkit.TimePointer(key.ExpiresAt), prior.ExpiresAt)
 	if m.ExpiresInDays.IsNull() && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
 		// After an import: the lifetime it was issued with.
 		m.ExpiresInDays = types.Int64Value(int64(math.Round(key.ExpiresAt.Sub(key.CreatedAt).Hours() / day.Hours())))
@@ -61,7 +63,7 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 func created(plan keyModel, key rental.APIKeyCreated) keyModel {
 	m := plan
 	m.ID = types.StringValue(key.ID)
-	m.Prefix = types.StringValue(key.Prefix)
+	m.Prefix = tfkit.Text(key.Prefix)
 	m.Secret = types.StringValue(key.Secret)
 	m.Source = tfkit.Text(key.Source)
 	m.CreatedAt = tfkit.Time(key.CreatedAt)

@@ -36,6 +36,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
+	r.snapshot().Created(key.ID, key.APIKey)
 	plan.keyModel = created(plan.keyModel, key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
@@ -53,7 +54,9 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).Find(ctx, source(r.Meta), id)
+	listed := source(r.Meta)
+	listed.Lag = r.Meta.ListingLag()
+	key, found, err := r.snapshot().Find(ctx, listed, id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read API key "+id, err)
@@ -88,5 +91,12 @@ func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 		addNotRevoked(&resp.Diagnostics, own, subjectOf(state))
 		return
 	}
-	tfkit.Delete(ctx, req, resp, "revoke API key", r.Meta.Client.DeleteAPIKey)
+	tfkit.Delete(ctx, req, resp, "revoke API key", func(ctx context.Context, id string) error {
+		r.snapshot().Deleted(id)
+		return r.Meta.Client.DeleteAPIKey(ctx, id)
+	})
+}
+
+func (r *keyResource) snapshot() *tfkit.Snapshot[rental.APIKey] {
+	return tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta)
 }

@@ -60,11 +60,13 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	models, err := tfkit.Filter(d.Meta.Client.ListGPUs(ctx, rental.ListOptions{}), nil)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list GPU models", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "GPU models")
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {
 		state.GPUs[i] = item{

@@ -119,11 +119,13 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if !config.Status.IsNull() {
 		status = config.Status.ValueString()
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	all, err := fleetOf(d.Meta).list(ctx, d.Meta, status)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list instances", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "instances")
 	config.Instances = []item{}
 	for _, inst := range all {
 		if tfkit.NameHasPrefix(nameOf(inst), config.NamePrefix.ValueString()) {

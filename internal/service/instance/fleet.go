@@ -17,7 +17,6 @@ type fleet struct {
 	keys      keyring
 	ids       idSet        // servers that this run knows: from the state, or rented by it
 	replacing idSet        // servers for whose replacement a creation was planned
-	takenOver sync.Map     // the creation that received a server of an earlier run, by the server's id
 	offers    reservations // by this apply
 	planned   reservations // by this plan, for its estimate
 	failures  failedOffers
@@ -88,7 +87,6 @@ func (f *fleet) source(meta *tfkit.Meta, status string) tfkit.Source[rental.Inst
 // forget removes what is recorded of a server that is destroyed.
 func (f *fleet) forget(id string) {
 	f.keys.release(id)
-	f.takenOver.Delete(id)
 	f.replacing.remove(id)
 }
 
@@ -108,21 +106,28 @@ func (s *idSet) remove(id string) { s.all.Delete(id) }
 // Its zero value has none.
 type reservations struct {
 	mu    sync.Mutex
-	taken map[string]bool
+	taken map[string]time.Time // when the reservation ends; zero for no end
 }
 
 // reserve is false for an offer that is reserved already.
 func (r *reservations) reserve(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.taken[id] {
+	if end, taken := r.taken[id]; taken && (end.IsZero() || time.Now().Before(end)) {
 		return false
 	}
 	if r.taken == nil {
-		r.taken = map[string]bool{}
+		r.taken = map[string]time.Time{}
 	}
-	r.taken[id] = true
+	r.taken[id] = time.Time{}
 	return true
+}
+
+// releaseAfter gives back an offer when the time has passed.
+func (r *reservations) releaseAfter(id string, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken[id] = time.Now().Add(d)
 }
 
 // failedOffers are the offers whose server failed lately. Its zero value has none.

@@ -68,6 +68,9 @@ type keyring struct {
 	planned  map[string]keyHolder // instances that a single plan creates, by key
 	creating map[string]keyHolder // creations in flight, by key
 	created  idSet                // instances that this process created or took over
+
+	takenOver  map[string]string // the creation that received an instance of an earlier run, by the instance's id
+	destroying idSet             // instances that this process destroys, or has destroyed
 }
 
 // keyHolder is told to people.
@@ -139,22 +142,67 @@ func (k *keyring) create(key string, holder keyHolder) (end func(), other keyHol
 	}, keyHolder{}, false
 }
 
-// claim records that a creation of this process received the instance. It is false
-// when another creation of this process received it before and it was not destroyed.
-func (k *keyring) claim(id string) bool {
+// claim is what a creation may do with the instance that it received.
+type claim int
+
+const (
+	claimFree       claim = iota // it is the creation's
+	claimTaken                   // another resource of this run has it
+	claimDestroying              // this run destroys it for another resource
+)
+
+// claim records that a creation of this process received the instance. known says that a state has it.
+func (k *keyring) claim(id string, known bool) claim {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.created.has(id) {
-		return false
+	switch {
+	case k.destroying.has(id):
+		return claimDestroying
+	case known || k.created.has(id):
+		return claimTaken
 	}
 	k.created.add(id)
+	return claimFree
+}
+
+// unclaim undoes a claim.
+func (k *keyring) unclaim(id string) { k.created.remove(id) }
+
+// takeOver records that a creation received the instance of an earlier run, and returns an id for that creation. It is
+// false when this run has begun to destroy the instance.
+func (k *keyring) takeOver(id string) (creation string, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.destroying.has(id) {
+		return "", false
+	}
+	if k.takenOver == nil {
+		k.takenOver = map[string]string{}
+	}
+	k.takenOver[id] = rand.Text()
+	return k.takenOver[id], true
+}
+
+// destroy records that an instance is about to be destroyed. It is false when another creation than that of the state
+// took it over: that resource has it now.
+func (k *keyring) destroy(id, creation string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if by, taken := k.takenOver[id]; taken && by != creation {
+		return false
+	}
+	k.destroying.add(id)
 	return true
 }
+
+// keepAlive undoes destroy for an instance that was not destroyed.
+func (k *keyring) keepAlive(id string) { k.destroying.remove(id) }
 
 // release forgets an instance that is gone.
 func (k *keyring) release(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.created.remove(id)
+	delete(k.takenOver, id)
 	maps.DeleteFunc(k.kept, func(_ string, holder keyHolder) bool { return holder.id == id })
 }

@@ -68,10 +68,32 @@ func TestKeyring_create(t *testing.T) {
 	if _, _, clash := k.create("k", keyHolder{name: "b"}); clash {
 		t.Error("a creation that ended clashes")
 	}
-	if !k.claim("ins_a") || k.claim("ins_a") {
+	if k.claim("ins_a", false) != claimFree || k.claim("ins_a", false) != claimTaken {
 		t.Error("an instance must be claimed once")
 	}
-	if k.release("ins_a"); !k.claim("ins_a") {
+	if k.release("ins_a"); k.claim("ins_a", false) != claimFree {
 		t.Error("an instance that is gone cannot be claimed again")
+	}
+	if k.claim("ins_b", true) != claimTaken {
+		t.Error("an instance in a state can be claimed")
+	}
+}
+
+// Whoever comes first has a server: a creation that takes it over, or the resource that destroys it.
+func TestKeyring_takeOverAndDestroy(t *testing.T) {
+	var k keyring
+	creation, ok := k.takeOver("ins_a")
+	if !ok || k.destroy("ins_a", "") || k.destroy("ins_a", "another") {
+		t.Error("a server that was taken over is destroyed for another resource")
+	}
+	if !k.destroy("ins_a", creation) {
+		t.Error("a server that was taken over is not destroyed for its own resource")
+	}
+	if _, ok := k.takeOver("ins_a"); ok || k.claim("ins_a", true) != claimDestroying {
+		t.Error("a server that is being destroyed is taken over")
+	}
+	k.keepAlive("ins_a")
+	if _, ok := k.takeOver("ins_a"); !ok {
+		t.Error("a server whose destruction failed cannot be taken over")
 	}
 }

@@ -30,6 +30,7 @@ type market struct {
 	mu    sync.Mutex
 	lists map[listKey]*tfkit.Remembered[[]rental.Offer]
 	looks map[string]*tfkit.Remembered[*rental.Offer]
+	shown tfkit.OffersSeen // what glimpse returned
 }
 
 // listKey is a query, and how many offers were read of it at most.
@@ -71,7 +72,12 @@ func (m *market) list(ctx context.Context, client *rental.Client, query rental.O
 // glimpse finds an offer for an estimate: nil when it is gone. One that a data source
 // of this run has shown is not asked for again; a few are looked at one by one, more
 // of them in the list of the market.
-func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, rentalType rental.RentalType) (*rental.Offer, error) {
+func (m *market) glimpse(ctx context.Context, meta *tfkit.Meta, id string, rentalType rental.RentalType) (found *rental.Offer, err error) {
+	defer func() {
+		if found != nil {
+			m.shown.Put(*found)
+		}
+	}()
 	if offer, ok := tfkit.Shared[tfkit.OffersSeen](meta).Get(id, meta.MaxAge(glance)); ok {
 		return free(offer), nil
 	}

@@ -52,34 +52,42 @@ var (
 	urlType   = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
 )
 
-// fromAPI is the read side: prior with everything the service says put in.
-// What the service cannot say (or, being optional, did not say) stays as it was.
+// fromAPI is the read side: prior with everything that the service returned put in.
+// What the service does not return, or left out because it is optional, stays as it was.
 func fromAPI(prior model, inst rental.Instance) model {
 	m := prior
 	m.ID = types.StringValue(inst.ID)
-	m.Name = types.StringPointerValue(inst.Name)
+	if !inst.Omitted.Name || prior.Name.IsUnknown() {
+		m.Name = types.StringPointerValue(inst.Name)
+	}
 	m.Status = types.StringValue(string(inst.Status))
 	m.DesiredState = readDesiredState(prior.DesiredState, inst)
 	m.Type = said(tfkit.Text(inst.Type), prior.Type)
 	m.Template = said(tfkit.Text(inst.Template.Slug), prior.Template)
-	m.TemplateName = tfkit.Text(inst.Template.Name)
+	m.TemplateName = said(tfkit.Text(inst.Template.Name), prior.TemplateName)
 	m.Image = said(tfkit.Text(inst.Image), prior.Image)
-	if inst.DiskGB != 0 {
-		m.DiskGB = types.Int64Value(inst.DiskGB)
+	if rental.SameImage(m.Image.ValueString(), prior.Image.ValueString()) {
+		m.Image = prior.Image
 	}
-	m.StopReason = types.StringPointerValue(inst.StopReason)
-	m.Country = types.StringPointerValue(inst.Country)
-	m.CreatedAt = tfkit.Time(inst.CreatedAt)
-	m.StartedAt = tfkit.TimePointer(inst.StartedAt)
-	m.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
-		"slug": types.StringValue(inst.GPU.Slug), "name": types.StringValue(inst.GPU.Name),
-		"count": types.Int64Value(inst.GPU.Count), "vram_gb": types.Int64PointerValue(inst.GPU.VRAMGB),
-	})
+	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
+	m.StopReason = stopReason(prior, inst)
+	m.Country = said(types.StringPointerValue(inst.Country), prior.Country)
+	m.CreatedAt = said(tfkit.Time(inst.CreatedAt), prior.CreatedAt)
+	m.StartedAt = said(tfkit.TimePointer(inst.StartedAt), prior.StartedAt)
+	m.GPU = gpuValue(inst.GPU, prior.GPU)
 	m.Price = types.ObjectValueMust(priceType, map[string]attr.Value{
 		"running_kop_h": types.Int64Value(inst.Price.RunningKopH), "stopped_kop_h": types.Int64Value(inst.Price.StoppedKopH),
 		"traffic_kop_gb": types.Int64Value(inst.Price.TrafficKopGB),
 	})
 	m.SSH, m.URLs = sshValue(inst.SSH), urlsValue(inst.URLs)
+	if running := inst.Status == rental.StatusRunning; running && prior.Status.Equal(m.Status) {
+		if inst.Omitted.SSH && !prior.SSH.IsUnknown() {
+			m.SSH = prior.SSH
+		}
+		if inst.Omitted.URLs && !prior.URLs.IsUnknown() && !prior.URLs.IsNull() {
+			m.URLs = prior.URLs
+		}
+	}
 	return m
 }
 
@@ -89,6 +97,39 @@ func said(now, prior types.String) types.String {
 		return prior
 	}
 	return now
+}
+
+// diskValue keeps the prior size where the service left it out or rounds it up: a disk never grows, and another size
+// would replace the server.
+func diskValue(gb int64, prior types.Int64) types.Int64 {
+	if gb == 0 || !prior.IsNull() && !prior.IsUnknown() && gb > prior.ValueInt64() {
+		return prior
+	}
+	return types.Int64Value(gb)
+}
+
+// stopReason keeps the prior reason of a server that does not run where the service left it out.
+func stopReason(prior model, inst rental.Instance) types.String {
+	keeps := inst.Omitted.StopReason && !prior.StopReason.IsUnknown() && prior.Status.Equal(types.StringValue(string(inst.Status)))
+	if keeps && inst.Status != rental.StatusRunning {
+		return prior.StopReason
+	}
+	return types.StringPointerValue(inst.StopReason)
+}
+
+// gpuValue keeps the prior VRAM, or all of the prior value, where the service left it out.
+func gpuValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
+	known := !prior.IsNull() && !prior.IsUnknown()
+	if known && gpu.Slug == "" && gpu.Count == 0 {
+		return prior
+	}
+	vram := types.Int64PointerValue(gpu.VRAMGB)
+	if before, ok := prior.Attributes()["vram_gb"].(types.Int64); known && ok && vram.IsNull() {
+		vram = before
+	}
+	return types.ObjectValueMust(gpuType, map[string]attr.Value{
+		"slug": types.StringValue(gpu.Slug), "name": types.StringValue(gpu.Name), "count": types.Int64Value(gpu.Count), "vram_gb": vram,
+	})
 }
 
 // readDesiredState takes the intent from the service, so that a server stopped

@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -8,8 +10,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -100,4 +104,68 @@ func replaced(parts map[string]tftypes.Value, name string, value tftypes.Value) 
 	}
 	other[name] = value
 	return other
+}
+
+const fullInstance = `{"id":"ins_1","name":"a","status":"running","desired_state":"running","type":"on_demand",
+	"gpu":{"slug":"rtx_4090","name":"RTX 4090","count":1,"vram_gb":24},"template":{"slug":"ubuntu","name":"Ubuntu"},"image":"ubuntu:24.04",
+	"disk_gb":60,"country":"NL","price":{"running_kop_h":100,"stopped_kop_h":1,"traffic_kop_gb":1},
+	"ssh":{"host":"h","port":22,"user":"root","command":"ssh h"},"urls":[{"label":"l","url":"https://l"}],
+	"created_at":"2026-01-01T00:00:00Z","started_at":"2026-01-01T00:01:00Z","stop_reason":"user"}`
+
+func readInstance(t *testing.T, text string, change func(map[string]any)) rental.Instance {
+	t.Helper()
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		t.Fatal(err)
+	}
+	change(fields)
+	data, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inst rental.Instance
+	if err := json.Unmarshal(data, &inst); err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+// An optional field that an answer leaves out keeps its value, and another spelling of an image is no change.
+func TestFromAPI_leftOutFieldsStay(t *testing.T) {
+	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
+	want := fmt.Sprintf("%+v", prior)
+	for name, change := range map[string]func(map[string]any){
+		"vram_gb":  func(m map[string]any) { delete(m["gpu"].(map[string]any), "vram_gb") },
+		"gpu":      func(m map[string]any) { m["gpu"] = map[string]any{} },
+		"spelling": func(m map[string]any) { m["image"] = "docker.io/library/ubuntu:24.04" },
+		"size":     func(m map[string]any) { m["disk_gb"] = 64 },
+	} {
+		if got := fmt.Sprintf("%+v", fromAPI(prior, readInstance(t, fullInstance, change))); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	for _, name := range []string{"name", "desired_state", "template", "image", "disk_gb", "country", "ssh", "urls", "created_at", "started_at"} {
+		got := fmt.Sprintf("%+v", fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, name) })))
+		if got != want {
+			t.Errorf("without %s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// A field that is null is not left out.
+func TestFromAPI_nullIsAValue(t *testing.T) {
+	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
+	for name, is := range map[string]func(model) bool{
+		"name":        func(m model) bool { return m.Name.IsNull() },
+		"ssh":         func(m model) bool { return m.SSH.IsNull() },
+		"stop_reason": func(m model) bool { return m.StopReason.IsNull() },
+	} {
+		if got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { m[name] = nil })); !is(got) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	prior.Status = types.StringValue("stopped")
+	if got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, "ssh") })); !got.SSH.IsNull() {
+		t.Error("a server that was started since keeps the address from before")
+	}
 }

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,17 +18,26 @@ const fresh = 30 * time.Second
 // service knows no such offer, but it knows what was rented under the key.
 const noOffer = "none"
 
-var errInterrupted = errors.New("interrupted before anything was rented")
+// endedEarly says that the run was interrupted, or timeouts.create expired, before anything was rented.
+type endedEarly struct{ cause error }
 
-// refusedOffer is a refusal of the service for an offer, and how the offer stood
-// afterwards.
+func (e *endedEarly) Error() string { return "ended before anything was rented: " + e.cause.Error() }
+
+func (e *endedEarly) Unwrap() error { return e.cause }
+
+// refusedOffer is an offer that was not rented, and the state of the offer afterwards.
 type refusedOffer struct {
 	offerID string
 	state   offerState
-	err     error
+	err     error // the refusal of the service; nil when it was not asked because the offer is gone
 }
 
-func (e *refusedOffer) Error() string { return e.err.Error() }
+func (e *refusedOffer) Error() string {
+	if e.err == nil {
+		return "offer " + e.offerID + " is gone"
+	}
+	return e.err.Error()
+}
 
 func (e *refusedOffer) Unwrap() error { return e.err }
 
@@ -70,18 +78,19 @@ func (e *noInterruptibleError) Error() string {
 	return "offer " + e.offerID + " cannot be rented as interruptible"
 }
 
-// offerState is how an offer stands.
+// offerState is what can be done with an offer.
 type offerState int
 
 const (
-	offerThere offerState = iota
-	offerGone
-	offerDearer
-	offerUnsure // it could not be looked at
+	offerThere      offerState = iota
+	offerGone                  // it cannot be rented now
+	offerDearer                // it costs more than the cap, whether or not it can be rented now
+	offerUnrentable            // it has no price for the rental type
+	offerUnsure                // it could not be read
 )
 
-// look reads an offer as it is now, with its price for the rental type. An offer
-// dearer than the limit is dearer; 0 is no limit.
+// look reads an offer as it is now, with its price for the rental type. An offer that costs more than the limit is
+// dearer; 0 is no limit.
 func (c *creation) look(ctx context.Context, offerID string, limit int64) (state offerState, kopH int64, err error) {
 	offer, err := c.client.GetOffer(ctx, offerID)
 	switch {
@@ -89,27 +98,36 @@ func (c *creation) look(ctx context.Context, offerID string, limit int64) (state
 		return offerGone, 0, nil
 	case err != nil:
 		return offerUnsure, 0, err
-	case !offer.Available:
-		return offerGone, 0, nil
 	}
+	c.remember(offer)
 	kopH, rentable := priceOf(offer, c.order.Type)
 	switch {
 	case !rentable:
-		return offerGone, 0, &noInterruptibleError{offerID}
+		return offerUnrentable, 0, &noInterruptibleError{offerID}
 	case limit > 0 && kopH > limit:
 		return offerDearer, kopH, nil
+	case !offer.Available:
+		return offerGone, kopH, nil
 	}
 	return offerThere, kopH, nil
 }
 
+// remember keeps an offer for the comparison with the server that is rented from it.
+func (c *creation) remember(offer rental.Offer) {
+	if c.seen == nil {
+		c.seen = map[string]rental.Offer{}
+	}
+	c.seen[offer.ID] = offer
+}
+
 // choose rents from the offer that the plan names, or from the first of its
 // query that can be had.
-func (c *creation) choose(ctx, postCtx context.Context, plan model) (rented, error) {
-	if plan.OfferQuery.IsNull() {
-		return c.takeNamed(ctx, postCtx, plan.OfferID.ValueString(), plan.MaxPriceKopH.ValueInt64())
+func (c *creation) choose(ctx, postCtx context.Context) (rented, error) {
+	if c.plan.OfferQuery.IsNull() {
+		return c.takeNamed(ctx, postCtx, c.plan.OfferID.ValueString())
 	}
-	query, diags := offerQuery(ctx, plan)
-	parts, problems := readQuery(ctx, plan.OfferQuery)
+	query, diags := offerQuery(ctx, c.plan)
+	parts, problems := readQuery(ctx, c.plan.OfferQuery)
 	diags.Append(problems...)
 	if diags.HasError() {
 		return rented{}, fmt.Errorf("the offer_query cannot be read: %s", diags.Errors()[0].Detail())
@@ -117,32 +135,56 @@ func (c *creation) choose(ctx, postCtx context.Context, plan model) (rented, err
 	return c.takeFirst(ctx, postCtx, query, int(parts.attempts()))
 }
 
-// takeNamed rents from one offer.
-func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string, limit int64) (rented, error) {
-	if limit > 0 {
-		state, price, err := c.look(ctx, offerID, limit)
+// takeNamed rents from one offer. One that is gone or costs too much cannot be rented, but an earlier run may have
+// rented it under a configured key: that server is asked for.
+func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string) (rented, error) {
+	if c.limit() > 0 {
+		state, price, err := c.look(ctx, offerID, c.limit())
 		switch {
+		case state == offerDearer && c.keys.random:
+			return rented{}, &tooDearError{offerID, price, c.limit()}
 		case state == offerDearer:
-			return rented{}, &tooDearError{offerID, price, limit}
+			return c.takeOver(ctx, postCtx, &tooDearError{offerID, price, c.limit()})
+		case state == offerGone && c.keys.random:
+			return rented{}, &refusedOffer{offerID: offerID, state: offerGone}
 		case err != nil:
 			return rented{}, fmt.Errorf("looking at offer %s: %w", offerID, err)
 		}
-		// One that is gone is asked for all the same: it cannot be rented, but an
-		// earlier run may have rented it under this very key.
+	} else if offer, ok := c.fleet.market.shown.Get(offerID, createTimeout); ok {
+		c.remember(offer)
 	}
 	if ctx.Err() != nil {
-		return rented{}, errInterrupted
+		return rented{}, &endedEarly{ctx.Err()}
 	}
 	c.reserve(offerID)
-	server, err := c.post(postCtx, offerID)
+	server, state, err := c.rentOffer(ctx, postCtx, offerID, c.limit())
+	c.release(offerID, state, server, err)
 	if rental.IsNotFound(err) || rental.IsConflict(err) {
-		state, _, lookErr := c.look(ctx, offerID, limit)
-		if lookErr != nil {
-			state = offerUnsure
-		}
 		return rented{}, &refusedOffer{offerID, state, err}
 	}
 	return server, err
+}
+
+// maxPriceChanges is how often the request for an offer is repeated because its price changed.
+const maxPriceChanges = 2
+
+// rentOffer makes the request for an offer. After a refusal for which the offer may be the reason, it returns the state
+// of the offer. An offer whose price changed, but not above the limit, is asked for again.
+func (c *creation) rentOffer(ctx, postCtx context.Context, offerID string, limit int64) (rented, offerState, error) {
+	for changes := 0; ; changes++ {
+		before, _ := priceOf(c.seen[offerID], c.order.Type)
+		server, err := c.post(postCtx, offerID)
+		if !rental.IsNotFound(err) && !rental.IsConflict(err) {
+			return server, offerThere, err
+		}
+		state, price, lookErr := c.look(ctx, offerID, limit)
+		if lookErr != nil && state != offerUnrentable {
+			return rented{}, offerUnsure, err
+		}
+		if state != offerThere || price == before || rental.IsNotFound(err) || changes == maxPriceChanges {
+			return rented{}, state, err
+		}
+	}
 }
 
 // takeFirst goes through the offers of a query until one is rented. The list may
@@ -169,7 +211,7 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 		for _, offer := range c.failedLast(offers) {
 			switch {
 			case ctx.Err() != nil:
-				return rented{}, errInterrupted
+				return rented{}, &endedEarly{ctx.Err()}
 			case len(tried) >= attempts:
 			case tried[offer.ID]:
 				continue
@@ -178,7 +220,7 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 				continue
 			default:
 				tried[offer.ID] = true
-				server, next, err := c.tryOffer(ctx, postCtx, offer.ID, query)
+				server, next, err := c.tryOffer(ctx, postCtx, offer.ID)
 				if !next {
 					return server, err
 				}
@@ -187,7 +229,7 @@ func (c *creation) takeFirst(ctx, postCtx context.Context, query rental.OfferQue
 		}
 	}
 	if !c.keys.random && !c.asked {
-		return c.takeOver(postCtx, left)
+		return c.takeOver(ctx, postCtx, left)
 	}
 	return rented{}, left
 }
@@ -207,44 +249,42 @@ func (c *creation) failedLast(offers []rental.Offer) []rental.Offer {
 
 // takeOver asks what an earlier run has rented under the key, when there is
 // nothing to rent now.
-func (c *creation) takeOver(ctx context.Context, otherwise error) (rented, error) {
-	server, err := c.post(ctx, noOffer)
+func (c *creation) takeOver(ctx, postCtx context.Context, otherwise error) (rented, error) {
+	if ctx.Err() != nil {
+		return rented{}, &endedEarly{ctx.Err()}
+	}
+	server, err := c.post(postCtx, noOffer)
 	if err != nil && settles(err) {
 		return rented{}, otherwise
 	}
-	server.offerID = ""
 	return server, err
 }
 
 // tryOffer rents from one of several offers. next says that it is gone or
 // dearer, and that nothing was rented: then the next one may be tried.
-func (c *creation) tryOffer(ctx, postCtx context.Context, offerID string, query rental.OfferQuery) (server rented, next bool, err error) {
-	limit := int64(0)
-	if query.MaxPriceKopH != nil {
-		limit = *query.MaxPriceKopH
-	}
-	state, price, err := c.look(ctx, offerID, limit)
+func (c *creation) tryOffer(ctx, postCtx context.Context, offerID string) (server rented, next bool, err error) {
+	state, price, err := c.look(ctx, offerID, c.limit())
+	defer func() { c.release(offerID, state, server, err) }()
 	switch state {
 	case offerUnsure:
 		return rented{}, false, fmt.Errorf("looking at offer %s: %w", offerID, err)
 	case offerDearer:
-		c.fleet.offers.release(offerID) // a sibling with a higher cap may want it
-		return rented{}, true, &tooDearError{offerID, price, limit}
+		return rented{}, true, &tooDearError{offerID, price, c.limit()}
 	case offerGone:
+		return rented{}, true, &refusedOffer{offerID: offerID, state: offerGone}
+	case offerUnrentable:
 		return rented{}, true, err
 	case offerThere:
 	}
 	if ctx.Err() != nil {
-		return rented{}, false, errInterrupted
+		return rented{}, false, &endedEarly{ctx.Err()}
 	}
-	server, err = c.post(postCtx, offerID)
-	if !rental.IsNotFound(err) && !rental.IsConflict(err) {
+	server, state, err = c.rentOffer(ctx, postCtx, offerID, price)
+	switch {
+	case !rental.IsNotFound(err) && !rental.IsConflict(err):
 		return server, false, err
+	case state == offerThere || state == offerUnsure:
+		return rented{}, false, &refusedOffer{offerID, state, err}
 	}
-	now, _, lookErr := c.look(ctx, offerID, price)
-	if lookErr == nil && (now == offerGone || now == offerDearer) {
-		return rented{}, true, err
-	}
-	c.fleet.offers.release(offerID)
-	return rented{}, false, &refusedOffer{offerID, now, err}
+	return rented{}, true, err
 }

@@ -28,7 +28,7 @@ func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *d
 	switch {
 	case err != nil:
 		tfkit.AddError(diags, "read template "+slug, err)
-	case found && template.Image != plan.Image.ValueString():
+	case found && !rental.SameImage(template.Image, plan.Image.ValueString()):
 		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
 			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
 				"or create a gpurent_template with this image.", slug, template.Image, plan.Image.ValueString(), customTemplate))

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -213,6 +214,29 @@ func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T
 	w.Configure(env.Config(queried(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")))
 	w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer")
 	if err := env.Left("instances?status=all", 2); err != nil {
+		t.Error(err)
+	}
+	w.Run("destroy", "-auto-approve", "-no-color")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in the
+// state.
+func TestAccInstance_renamedWithItsKey(t *testing.T) {
+	env := acctest.Start(t)
+	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`)))
+	w.Run("apply", "-auto-approve", "-no-color")
+	env.Advance(time.Minute)
+	w.Configure(strings.Replace(env.Config(queried(`{}`, `idempotency_key = "k"`)), `"gpurent_instance" "trainer"`, `"gpurent_instance" "renamed"`, 1))
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err != nil {
+		t.Logf("the first apply:\n%s", output)
+	}
+	env.Advance(time.Minute)
+	w.Run("apply", "-auto-approve", "-no-color")
+	w.Run("plan", "-detailed-exitcode", "-no-color")
+	if err := env.Left("instances", 1); err != nil {
 		t.Error(err)
 	}
 	w.Run("destroy", "-auto-approve", "-no-color")

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -50,7 +49,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	server, ok := r.rent(waitCtx, plan, timeout, &resp.Diagnostics)
+	server, ok := r.rent(waitCtx, plan, &resp.Diagnostics)
 	if !ok {
 		return
 	}
@@ -59,13 +58,15 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	r.fleet().ids.add(inst.ID)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(inst.ID))...)
-	if resp.Diagnostics.HasError() {
+	if server.takenOver {
+		resp.Diagnostics.Append(leaveNote(ctx, resp.Private, takenOverKey, server.creation)...)
+		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
+	}
+	if resp.Diagnostics.HasError() || !r.accept(ctx, server, plan, resp) {
 		return
 	}
 	if server.takenOver {
 		addTakenOver(&resp.Diagnostics, server, plan)
-		resp.Diagnostics.Append(r.markTakenOver(ctx, resp.Private, inst.ID)...)
-		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
 		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
 	}
 	s := r.settlerFor(plan)
@@ -77,6 +78,19 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	} else {
 		warnOfClosedPages(&resp.Diagnostics, inst)
 	}
+}
+
+// accept compares a server that is in the state with what was ordered. It returns false after an error.
+func (r *instanceResource) accept(ctx context.Context, server rented, plan model, resp *resource.CreateResponse) bool {
+	switch {
+	case server.exceedsCap(plan):
+		r.rejectOverpriced(ctx, server, plan, resp)
+	case server.unreadable != nil:
+		addUnreadable(&resp.Diagnostics, server)
+	case !server.takenOver:
+		addDifferences(&resp.Diagnostics, server, plan)
+	}
+	return !resp.Diagnostics.HasError()
 }
 
 // reserveBurn reserves the price that the server would have if it were rented now.
@@ -207,12 +221,12 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	r.fleet().ids.add(state.ID.ValueString())
-	successor, diags := r.hasSuccessor(ctx, req.Private, state.ID.ValueString())
+	destroys, diags := r.beginDestroy(ctx, req.Private, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if successor {
+	if !destroys {
 		r.fleet().replacing.remove(state.ID.ValueString())
 		addNotReplaced(&resp.Diagnostics, state)
 		return
@@ -222,31 +236,29 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); !resp.Diagnostics.HasError() {
-		r.fleet().forget(state.ID.ValueString())
+	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		r.fleet().keys.keepAlive(state.ID.ValueString())
+		return
 	}
+	r.fleet().forget(state.ID.ValueString())
 }
 
 // takenOverKey is where the private state says which creation received the server of an earlier run.
 const takenOverKey = "taken_over"
 
-// markTakenOver records that this creation received the server. With create_before_destroy and an unchanged
-// idempotency key the state then has the server twice.
-func (r *instanceResource) markTakenOver(ctx context.Context, private noteWriter, id string) diag.Diagnostics {
-	creation := rand.Text()
-	r.fleet().takenOver.Store(id, creation)
-	return leaveNote(ctx, private, takenOverKey, creation)
-}
-
-// hasSuccessor reports whether a creation of this process received the server of a state that is to be destroyed. The
-// state of that creation itself has none.
-func (r *instanceResource) hasSuccessor(ctx context.Context, private noteReader, id string) (bool, diag.Diagnostics) {
-	creation, taken := r.fleet().takenOver.Load(id)
-	if !taken {
-		return false, nil
+// beginDestroy records that the server of a state is about to be destroyed. It is false when a creation of this run has
+// taken the server over: with create_before_destroy and an unchanged idempotency_key, or after a resource was renamed.
+// The state of that creation itself may destroy it.
+func (r *instanceResource) beginDestroy(ctx context.Context, private noteReader, id string) (bool, diag.Diagnostics) {
+	creation, diags := findNote[string](ctx, private, takenOverKey)
+	if diags.HasError() {
+		return false, diags
 	}
-	own, diags := findNote[string](ctx, private, takenOverKey)
-	return own == nil || *own != creation, diags
+	own := ""
+	if creation != nil {
+		own = *creation
+	}
+	return r.fleet().keys.destroy(id, own), diags
 }
 
 // completeImport fills in what an imported server lacks: the defaults of its

@@ -102,7 +102,7 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 		Computed:            true,
 		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the image of that template, which is the default. A change replaces the server.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), sameImage{}, stringplanmodifier.RequiresReplaceIfConfigured()},
 	}
 	attributes["desired_state"] = schema.StringAttribute{
 		Optional:            true,

@@ -112,11 +112,13 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	if match == nil {
 		options.PageSize = min(wanted, rental.MaxPageSize)
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	found, err := newest(d.Meta.Client.ListTransactions(ctx, options), match, wanted)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list transactions", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "transactions")
 	config.Transactions = make([]transaction, len(found))
 	for i, t := range found {
 		config.Transactions[i] = transaction{

@@ -35,6 +35,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	config.Offers, config.IDs = []item{}, []string{}
 	seen := tfkit.Shared[tfkit.OffersSeen](d.Meta)
 	for offer, err := range d.Meta.Client.ListOffers(ctx, query) {
@@ -49,5 +50,6 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 			break
 		}
 	}
+	skipped.Warn(&resp.Diagnostics, "offers")
 	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
 }

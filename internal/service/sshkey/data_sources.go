@@ -57,11 +57,13 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	keys, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](d.Meta).List(ctx, source(d.Meta))
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list SSH keys", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "SSH keys")
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint), CreatedAt: tfkit.Time(k.CreatedAt)}

@@ -20,20 +20,22 @@ type model struct {
 	CreatedAt   types.String `tfsdk:"created_at"`
 }
 
-// fromAPI is the read side: prior with what the service says put in. It does
+// fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value. It does
 // not say the key itself, for which the fingerprint stands after an import; type and
 // fingerprint follow from the key.
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
-	m.Name = types.StringValue(key.Name)
-	m.CreatedAt = tfkit.Time(key.CreatedAt)
-	m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
+	m.Name = tfkit.ValueOrPrior(tfkit.Text(key.Name), prior.Name)
+	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
+	if key.Fingerprint != "" {
+		m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
+	}
 	if m.PublicKey.IsNull() {
 		m.PublicKey = m.Fingerprint
 	}
 	if m.Type.IsNull() || m.Type.IsUnknown() {
-		m.Type = types.StringValue(key.Type)
+		m.Type = tfkit.Text(key.Type)
 	}
 	return m
 }

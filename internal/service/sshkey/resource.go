@@ -2,7 +2,6 @@ package sshkey
 
 import (
 	"context"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -20,7 +19,7 @@ var (
 )
 
 // creating keeps creations of keys apart.
-var creating sync.Mutex
+var creating tfkit.Creations
 
 type keyResource struct{ tfkit.Resource }
 
@@ -41,21 +40,23 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	}
 	create := toCreate(plan)
 	key, err := tfkit.Once[rental.SSHKey]{
-		Alone:    &creating,
-		Patience: r.Meta.Client.RequestTimeout(),
+		Creations: &creating,
+		Service:   r.Meta.Client.BaseURL(),
+		InFlight:  r.Meta.Client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.SSHKey, error) {
 			return tfkit.Filter(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), nil)
 		},
 		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
 		ID:     func(k rental.SSHKey) string { return k.ID },
 		Same: func(k rental.SSHKey) bool {
-			return canonical(k.Fingerprint) == wanted.fingerprint && (create.Name == "" || k.Name == create.Name)
+			return (k.Fingerprint == "" || canonical(k.Fingerprint) == wanted.fingerprint) && (k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
 		},
 	}.Run(ctx)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
 		return
 	}
+	r.snapshot().Created(key.ID, key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
@@ -71,7 +72,9 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta).Find(ctx, source(r.Meta), id)
+	listed := source(r.Meta)
+	listed.Lag = r.Meta.ListingLag()
+	key, found, err := r.snapshot().Find(ctx, listed, id)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
@@ -95,5 +98,12 @@ func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, re
 
 // Delete removes the key from the account.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	tfkit.Delete(ctx, req, resp, "delete SSH key", r.Meta.Client.DeleteSSHKey)
+	tfkit.Delete(ctx, req, resp, "delete SSH key", func(ctx context.Context, id string) error {
+		r.snapshot().Deleted(id)
+		return r.Meta.Client.DeleteSSHKey(ctx, id)
+	})
+}
+
+func (r *keyResource) snapshot() *tfkit.Snapshot[rental.SSHKey] {
+	return tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta)
 }

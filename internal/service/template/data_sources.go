@@ -99,11 +99,13 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
 		return
 	}
+	ctx, skipped := tfkit.CollectSkipped(ctx)
 	all, err := tfkit.ListTemplates(ctx, d.Meta)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "list templates", err)
 		return
 	}
+	skipped.Warn(&resp.Diagnostics, "templates")
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

@@ -2,9 +2,12 @@ package template
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 var _ planmodifier.String = replaceForText{}
@@ -37,10 +40,15 @@ func (m replaceForText) PlanModifyString(_ context.Context, req planmodifier.Str
 	resp.RequiresReplace = resp.PlanValue.IsUnknown() || resp.PlanValue.ValueString() != req.StateValue.ValueString()
 }
 
-// sameText is the text that was read, or the prior one if both are empty.
+// sameText is the text that was read, or the prior one if the service left the text out or has normalised it.
 func sameText(prior, now types.String) types.String {
-	if prior.ValueString() == now.ValueString() && !prior.IsUnknown() {
+	if !prior.IsUnknown() && (now.IsNull() || sameLine(prior.ValueString(), now.ValueString())) {
 		return prior
 	}
 	return now
+}
+
+// sameLine says whether two texts are the same but for white space around them and the composition of their letters.
+func sameLine(one, other string) bool {
+	return tfkit.SameName(strings.TrimSpace(one), strings.TrimSpace(other))
 }

@@ -43,6 +43,6 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 			tfkit.Prefixed(config.NamePrefix, func(t rental.Template) string { return t.Name }),
 		},
 		Show:   func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
-		Import: func(_ model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, t) },
+		Import: func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
 	}.Stream(ctx, req, stream)
 }

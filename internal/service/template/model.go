@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -30,32 +31,59 @@ type model struct {
 	Owner  types.String `tfsdk:"owner"`
 }
 
-// fromAPI is the read side.
-func fromAPI(ctx context.Context, t rental.Template) (model, diag.Diagnostics) {
+// fromAPI is the read side. The service cannot change a template, so what it leaves out, or spells in another way, is as it was: the prior
+// value is kept.
+func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	ports, problems := types.SetValueFrom(ctx, types.Int64Type, append([]int64{}, t.Ports...))
-	diags.Append(problems...)
-	env := t.Env
-	if env == nil {
-		env = map[string]string{}
+	m := prior
+	m.Name = sameText(prior.Name, tfkit.Text(t.Name))
+	if t.Image != "" && !rental.SameImage(prior.Image.ValueString(), t.Image) {
+		m.Image = types.StringValue(t.Image)
 	}
-	envValue, problems := types.MapValueFrom(ctx, types.StringType, env)
-	diags.Append(problems...)
-	return model{
-		Name:              types.StringValue(t.Name),
-		Image:             types.StringValue(t.Image),
-		Description:       tfkit.Text(t.Description),
-		LaunchMode:        types.StringValue(string(t.LaunchMode)),
-		Ports:             ports,
-		Env:               envValue,
-		Onstart:           onstart(t.OnStart),
-		MinDiskGB:         types.Int64Value(t.MinDiskGB),
-		RecommendedDiskGB: types.Int64Value(t.RecommendedDiskGB),
-		ID:                types.StringValue(t.Slug),
-		Slug:              types.StringValue(t.Slug),
-		Public:            types.BoolValue(t.Public),
-		Owner:             types.StringValue(string(t.Owner)),
-	}, diags
+	m.Description = sameText(prior.Description, tfkit.Text(t.Description))
+	m.LaunchMode = launchMode(prior.LaunchMode, t.LaunchMode)
+	if t.Ports != nil || prior.Ports.IsNull() {
+		ports, problems := types.SetValueFrom(ctx, types.Int64Type, append([]int64{}, t.Ports...))
+		diags.Append(problems...)
+		m.Ports = ports
+	}
+	if t.Env != nil || prior.Env.IsNull() {
+		env := map[string]string{}
+		maps.Copy(env, t.Env)
+		value, problems := types.MapValueFrom(ctx, types.StringType, env)
+		diags.Append(problems...)
+		m.Env = value
+	}
+	m.Onstart = sameText(prior.Onstart, onstart(t.OnStart))
+	m.MinDiskGB = positiveOrPrior(t.MinDiskGB, prior.MinDiskGB)
+	m.RecommendedDiskGB = positiveOrPrior(t.RecommendedDiskGB, prior.RecommendedDiskGB)
+	m.ID, m.Slug = types.StringValue(t.Slug), types.StringValue(t.Slug)
+	m.Public = types.BoolValue(t.Public)
+	m.Owner = types.StringValue(string(cmp.Or(t.Owner, rental.OwnerMe)))
+	return m, diags
+}
+
+// launchMode is the prior value when the service's is left out, or one that this version does not know.
+func launchMode(prior types.String, now rental.LaunchMode) types.String {
+	known := now == rental.LaunchSSH || now == rental.LaunchJupyter || now == rental.LaunchEntrypoint
+	switch {
+	case known || now != "" && prior.IsNull():
+		return types.StringValue(string(now))
+	case prior.IsNull():
+		return types.StringValue(string(rental.LaunchSSH)) // the service's default
+	}
+	return prior
+}
+
+// positiveOrPrior is the prior size when the service leaves it out.
+func positiveOrPrior(now int64, prior types.Int64) types.Int64 {
+	switch {
+	case now > 0:
+		return types.Int64Value(now)
+	case prior.IsUnknown():
+		return types.Int64Null()
+	}
+	return prior
 }
 
 // onstart is null for no command, however the service writes that.
@@ -96,10 +124,12 @@ func toCreate(ctx context.Context, plan model) (rental.TemplateCreate, diag.Diag
 	return create, diags
 }
 
-// sameContent says whether a template has what create asked for, leaving out
-// the sizes that the service may have chosen itself.
+// sameContent says whether a template may be what create asked for. Optional fields that the service leaves out do not count, nor do the
+// sizes, which the service may have chosen itself, nor the launch mode, which may have a name that this version does not know.
 func sameContent(create rental.TemplateCreate, t rental.Template) bool {
 	ports, wanted := slices.Sorted(slices.Values(t.Ports)), slices.Sorted(slices.Values(create.Ports))
-	return t.Name == create.Name && t.Image == create.Image && t.Description == create.Description && t.LaunchMode == create.LaunchMode &&
-		onstart(t.OnStart).ValueString() == create.OnStart && slices.Equal(ports, wanted) && maps.Equal(t.Env, create.Env)
+	return sameLine(t.Name, create.Name) && rental.SameImage(t.Image, create.Image) &&
+		(t.Description == "" || sameLine(t.Description, create.Description)) &&
+		(t.OnStart == nil || sameLine(*t.OnStart, create.OnStart)) &&
+		(t.Ports == nil || slices.Equal(ports, wanted)) && (t.Env == nil || maps.Equal(t.Env, create.Env))
 }

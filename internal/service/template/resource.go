@@ -3,7 +3,6 @@ package template
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -19,7 +18,7 @@ var (
 )
 
 // creating keeps creations of templates apart.
-var creating sync.Mutex
+var creating tfkit.Creations
 
 type templateResource struct{ tfkit.Resource }
 
@@ -36,18 +35,20 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	template, err := tfkit.Once[rental.Template]{
-		Alone:    &creating,
-		Patience: r.Meta.Client.RequestTimeout(),
-		List:     r.owned,
-		Create:   func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
-		ID:       func(t rental.Template) string { return t.Slug },
-		Same:     func(t rental.Template) bool { return sameContent(create, t) },
+		Creations: &creating,
+		Service:   r.Meta.Client.BaseURL(),
+		InFlight:  r.Meta.Client.RequestTimeout(),
+		List:      r.owned,
+		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
+		ID:        func(t rental.Template) string { return t.Slug },
+		Same:      func(t rental.Template) bool { return sameContent(create, t) },
 	}.Run(ctx)
 	if err != nil {
 		tfkit.AddError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
 		return
 	}
-	now, diags := fromAPI(ctx, template)
+	r.snapshot().Created(template.Slug, template)
+	now, diags := fromAPI(ctx, plan, template)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
@@ -64,19 +65,18 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	slug := state.ID.ValueString()
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
+	template, found, err := tfkit.RefreshTemplate(ctx, r.Meta, slug)
 	switch {
 	case err != nil:
 		tfkit.AddError(&resp.Diagnostics, "read template "+slug, err)
 	case !found:
 		resp.State.RemoveResource(ctx)
-	case template.Owner != rental.OwnerMe:
+	case template.Owner == rental.OwnerCatalog:
 		resp.Diagnostics.AddError("Not an own template",
 			fmt.Sprintf("Template %q belongs to the service's catalogue and cannot be managed. Use its slug directly, or the data source gpurent_templates.", slug))
 	default:
-		now, diags := fromAPI(ctx, template)
+		now, diags := fromAPI(ctx, state, template)
 		resp.Diagnostics.Append(diags...)
-		now.Description = sameText(state.Description, now.Description)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 	}
 }
@@ -88,10 +88,17 @@ func (r *templateResource) Update(ctx context.Context, req resource.UpdateReques
 
 // Delete removes the template from the account.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	tfkit.Delete(ctx, req, resp, "delete template", r.Meta.Client.DeleteTemplate)
+	tfkit.Delete(ctx, req, resp, "delete template", func(ctx context.Context, slug string) error {
+		r.snapshot().Deleted(slug)
+		return r.Meta.Client.DeleteTemplate(ctx, slug)
+	})
+}
+
+func (r *templateResource) snapshot() *tfkit.Snapshot[rental.Template] {
+	return tfkit.Shared[tfkit.Snapshot[rental.Template]](r.Meta)
 }
 
 // owned lists the account's own templates.
 func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
-	return tfkit.Filter(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Owner == rental.OwnerMe })
+	return tfkit.Filter(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Owner != rental.OwnerCatalog })
 }

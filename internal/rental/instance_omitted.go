@@ -1,0 +1,34 @@
+package rental
+
+import "encoding/json"
+
+// InstanceOmitted says which optional fields an answer left out. A nil field that is not omitted was null.
+type InstanceOmitted struct{ Name, StopReason, SSH, URLs bool }
+
+// UnmarshalJSON reads an instance and notes what the answer left out.
+func (i *Instance) UnmarshalJSON(data []byte) error {
+	type plainInstance Instance
+	fields := struct {
+		*plainInstance
+		Name       optional[*string]       `json:"name"`
+		StopReason optional[*string]       `json:"stop_reason"`
+		SSH        optional[*SSH]          `json:"ssh"`
+		URLs       optional[[]InstanceURL] `json:"urls"`
+	}{plainInstance: (*plainInstance)(i)}
+	err := json.Unmarshal(data, &fields)
+	i.Name, i.StopReason, i.SSH, i.URLs = fields.Name.value, fields.StopReason.value, fields.SSH.value, fields.URLs.value
+	i.Omitted = InstanceOmitted{!fields.Name.present, !fields.StopReason.present, !fields.SSH.present, !fields.URLs.present}
+	return err
+}
+
+// optional is a field that may be left out.
+type optional[T any] struct {
+	value   T
+	present bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It is called for null, too.
+func (o *optional[T]) UnmarshalJSON(data []byte) error {
+	o.present = true
+	return json.Unmarshal(data, &o.value)
+}

@@ -1,0 +1,643 @@
+package instance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// middlebox is between the provider and the service. It passes everything on until a test sets handle.
+type middlebox struct {
+	mu     sync.Mutex
+	handle func(w http.ResponseWriter, r *http.Request, service http.Handler)
+}
+
+func (m *middlebox) set(handle func(w http.ResponseWriter, r *http.Request, service http.Handler)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.handle = handle
+}
+
+func (m *middlebox) wrap(service http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
+		handle := m.handle
+		m.mu.Unlock()
+		if handle == nil {
+			service.ServeHTTP(w, r)
+			return
+		}
+		handle(w, r, service)
+	})
+}
+
+// behindMiddlebox starts a service and a provider that does not retry by itself. In-flight work ends after 100 ms.
+func behindMiddlebox(t *testing.T, arguments ...any) (*acctest.Env, *host, *middlebox) {
+	t.Helper()
+	m := &middlebox{}
+	env := acctest.Start(t, acctest.WithWrap(m.wrap))
+	config := map[string]any{"max_retries": int64(0), "request_timeout": "100ms"}
+	for i := 0; i < len(arguments); i += 2 {
+		config[arguments[i].(string)] = arguments[i+1]
+	}
+	return env, newHost(t, env, config), m
+}
+
+func isCreate(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instances")
+}
+
+// rewrites changes the body of the answers to the requests that match.
+func rewrites(matches func(*http.Request) bool, change func(body map[string]any)) func(http.ResponseWriter, *http.Request, http.Handler) {
+	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if !matches(r) {
+			service.ServeHTTP(w, r)
+			return
+		}
+		recorder := recorderFor(w)
+		service.ServeHTTP(recorder, r)
+		var body map[string]any
+		if err := json.Unmarshal(recorder.Body.Bytes(), &body); err == nil && recorder.Code/100 == 2 {
+			change(body)
+			recorder.Body.Reset()
+			_ = json.NewEncoder(recorder.Body).Encode(body) //nolint:errcheck // into memory
+		}
+		maps.Copy(w.Header(), recorder.Header())
+		w.Header().Del("Content-Length")
+		w.WriteHeader(recorder.Code)
+		_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client tells
+	}
+}
+
+// recorderFor records an answer, with the headers that are set before the service gets the request.
+func recorderFor(w http.ResponseWriter) *httptest.ResponseRecorder {
+	recorder := httptest.NewRecorder()
+	maps.Copy(recorder.Header(), w.Header())
+	return recorder
+}
+
+// pass passes on what the service returned.
+func pass(w http.ResponseWriter, recorder *httptest.ResponseRecorder) {
+	maps.Copy(w.Header(), recorder.Header())
+	w.WriteHeader(recorder.Code)
+	_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client tells
+}
+
+// fails answers with an error of the service.
+func fails(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"code":%q,"message":"no"}}`, code)
+}
+
+// errorsOf are the summaries of the errors.
+func errorsOf(diags []*tfprotov6.Diagnostic) (summaries []string) {
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			summaries = append(summaries, d.Summary)
+		}
+	}
+	return summaries
+}
+
+func (h *host) attribute(o *object, name string) tftypes.Value {
+	h.Helper()
+	var attributes map[string]tftypes.Value
+	if err := o.state.As(&attributes); err != nil {
+		h.Fatal(err)
+	}
+	return attributes[name]
+}
+
+// saved fails unless there is an object for one instance of the service, and returns that.
+func (h *host) saved(env *acctest.Env, o *object) (inst struct {
+	ID, Status string
+},
+) {
+	h.Helper()
+	if o == nil {
+		h.Fatal("the state has no server")
+	}
+	inst.ID = h.id(o)
+	inst = acctest.Fetch[struct{ ID, Status string }](env, "instances/"+inst.ID)
+	return inst
+}
+
+func left(t *testing.T, env *acctest.Env, active, ever int) {
+	t.Helper()
+	if err := env.Left("instances", active); err != nil {
+		t.Error(err)
+	}
+	if ever < 0 {
+		return
+	}
+	if err := env.Left("instances?status=all", ever); err != nil {
+		t.Error("ever rented:", err)
+	}
+}
+
+// cheapest is the offer that keyed takes, and its price.
+func cheapest(env *acctest.Env) (acctest.Offer, int64) {
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	return offer, offer.Price.OnDemandKopH
+}
+
+func expensive(body map[string]any) {
+	body["price"].(map[string]any)["running_kop_h"] = 990_016
+}
+
+// Whatever the answer to a create costs is compared with the cap. A server of this apply is destroyed, one of an earlier
+// run stopped, and the state has what is left.
+func TestCreate_AnswerAboveCap(t *testing.T) {
+	t.Parallel()
+	refuses := func(method, suffix string, handle func(http.ResponseWriter, *http.Request, http.Handler)) func(http.ResponseWriter, *http.Request, http.Handler) {
+		return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+			if r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && strings.Contains(r.URL.Path, "/instances/") {
+				fails(w, http.StatusServiceUnavailable, "provider_unavailable")
+				return
+			}
+			handle(w, r, service)
+		}
+	}
+	lostOnce := func() func(http.ResponseWriter, *http.Request, http.Handler) {
+		var lost atomic.Bool
+		change := rewrites(isCreate, expensive)
+		return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+			if isCreate(r) && !lost.Swap(true) {
+				service.ServeHTTP(recorderFor(w), r)
+				panic(http.ErrAbortHandler)
+			}
+			change(w, r, service)
+		}
+	}
+	for name, test := range map[string]struct {
+		handle  func(http.ResponseWriter, *http.Request, http.Handler)
+		earlier bool // an earlier run rented it with the same key
+		byQuery bool
+		want    string
+		state   bool
+		status  string // in the service
+	}{
+		"new":                        {handle: rewrites(isCreate, expensive), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
+		"new, by query":              {handle: rewrites(isCreate, expensive), byQuery: true, want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
+		"own, replayed":              {handle: lostOnce(), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
+		"new, cannot be destroyed":   {handle: refuses("DELETE", "", rewrites(isCreate, expensive)), want: "runs at a price above max_price_kop_h", state: true, status: "running"},
+		"earlier":                    {handle: rewrites(isCreate, expensive), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
+		"earlier, cannot be stopped": {handle: refuses("POST", "/stop", rewrites(isCreate, expensive)), earlier: true, want: "runs at a price above max_price_kop_h", state: true, status: "running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			offer, price := cheapest(env)
+			config := keyed("a", "max_price_kop_h", price)
+			if !test.byQuery {
+				config["offer_query"], config["offer_id"] = nil, offer.ID
+			}
+			if test.earlier {
+				_, diags := newHost(t, env, nil).apply(nil, config)
+				expect(t, "the earlier run", diags)
+				env.Advance(time.Minute)
+			}
+			m.set(test.handle)
+			server, diags := h.apply(nil, config)
+			m.set(nil)
+			expect(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h allows")
+			if (server != nil) != test.state {
+				t.Fatalf("in the state: %t", server != nil)
+			}
+			env.Advance(time.Minute)
+			all := acctest.Fetch[struct {
+				Data []struct{ ID, Status string }
+			}](env, "instances?status=all").Data
+			if len(all) != 1 || all[0].Status != test.status || test.state && all[0].ID != h.id(server) {
+				t.Errorf("the service has %v, want one that is %s", all, test.status)
+			}
+		})
+	}
+}
+
+// What the disk costs is no reason to destroy a server.
+func TestCreate_DiskIsBeyondCap(t *testing.T) {
+	t.Parallel()
+	env, h, _ := behindMiddlebox(t)
+	offer, price := cheapest(env)
+	server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "disk_gb", int64(120)))
+	expect(t, "the apply", diags)
+	var parts map[string]tftypes.Value
+	if err := h.attribute(server, "price").As(&parts); err != nil {
+		t.Fatal(err)
+	}
+	if parts["running_kop_h"].Equal(tftypes.NewValue(tftypes.Number, price)) {
+		t.Error("the disk costs nothing: this tests nothing")
+	}
+}
+
+// An offer above the cap is not rented, whether or not it is available.
+func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]any{"random key": nil, "fixed key": "k"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			offer, price := cheapest(env)
+			// The listing and the offer disagree with what the service then does: it rents.
+			m.set(rewrites(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/offers/"+offer.ID) }, func(body map[string]any) {
+				body["available"] = false
+				body["price"].(map[string]any)["on_demand_kop_h"] = price + 1
+			}))
+			server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", key))
+			expect(t, "the apply", diags, "Offer is dearer than max_price_kop_h")
+			if server != nil {
+				t.Error("the state has a server")
+			}
+			left(t, env, 0, 0)
+		})
+	}
+}
+
+// With a random key an offer that is known to be gone is not asked for. With a fixed one it is: an earlier run may have rented it.
+func TestCreate_OfferGone(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		key   any
+		posts int
+	}{"random key": {nil, 0}, "fixed key": {"k", 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, _ := behindMiddlebox(t)
+			offer, price := cheapest(env)
+			available(t, env, offer.ID, false)
+			_, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", test.key))
+			expect(t, "the apply", diags, "offer "+offer.ID+" is gone")
+			if n := env.CountRequests("POST", "/instances"); n != test.posts {
+				t.Errorf("%d requests to rent, want %d", n, test.posts)
+			}
+		})
+	}
+}
+
+// The server of an earlier run is found under its key when its offer costs too much by now. Its own price is locked.
+func TestCreate_TakesOverWhileTheOfferIsAboveCap(t *testing.T) {
+	t.Parallel()
+	env, h, _ := behindMiddlebox(t)
+	offer, price := cheapest(env)
+	config := keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price)
+	first, diags := newHost(t, env, nil).apply(nil, config)
+	expect(t, "the earlier run", diags)
+	env.Advance(time.Minute)
+	if err := env.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(2 * price)}); err != nil {
+		t.Fatal(err)
+	}
+	// The plan refuses it before it asks for the key, so this is what happens when the price rises after the plan.
+	plan := h.plan(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", 3*price))
+	config["max_price_kop_h"] = price
+	value := valueOf(h.schema().ValueType(), config)
+	plan.state = h.pack(h.with(h.unpack(plan.state), "max_price_kop_h", price))
+	server, diags := h.change(valueOf(h.schema().ValueType(), nil), plan, value)
+	expect(t, "the takeover", diags, "Took over instance "+h.id(first))
+	if h.id(server) != h.id(first) {
+		t.Error("it is another server")
+	}
+}
+
+// with is a value with another attribute.
+func (h *host) with(value tftypes.Value, name string, attribute any) tftypes.Value {
+	h.Helper()
+	attributes := map[string]tftypes.Value{}
+	if err := value.As(&attributes); err != nil {
+		h.Fatal(err)
+	}
+	attributes[name] = valueOf(attributes[name].Type(), attribute)
+	return tftypes.NewValue(value.Type(), attributes)
+}
+
+// Before the request is repeated the price is read again. Above the cap the repetition can only find what was rented.
+func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rented bool // by the request whose answer was lost
+		want   string
+	}{
+		"nothing was rented": {false, "Offer is dearer than max_price_kop_h"},
+		"it was rented":      {true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			offer, price := cheapest(env)
+			var posts atomic.Int64
+			m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+				if !isCreate(r) || posts.Add(1) > 3 {
+					service.ServeHTTP(w, r)
+					return
+				}
+				if posts.Load() == 1 && test.rented {
+					service.ServeHTTP(recorderFor(w), r)
+				}
+				if err := env.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(100 * price)}); err != nil {
+					t.Error(err)
+				}
+				fails(w, http.StatusServiceUnavailable, "provider_unavailable")
+			})
+			server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", nil))
+			m.set(nil)
+			if test.want == "" {
+				expect(t, "the apply", diags)
+				h.saved(env, server)
+				left(t, env, 1, 1)
+				return
+			}
+			expect(t, "the apply", diags, test.want)
+			left(t, env, 0, 0)
+		})
+	}
+}
+
+// A new server is in the state whatever else its answer says. What is harmless only warns.
+func TestCreate_FreshAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	gpu := func(field string, value any) func(map[string]any) {
+		return func(body map[string]any) { body["gpu"].(map[string]any)[field] = value }
+	}
+	set := func(field string, value any) func(map[string]any) {
+		return func(body map[string]any) { body[field] = value }
+	}
+	for name, test := range map[string]struct {
+		change func(map[string]any)
+		errors string
+		want   string
+	}{
+		"image spelled differently": {set("image", "docker.io/library/ubuntu:24.04"), "", ""},
+		"another image":             {set("image", "docker.io/library/debian:12"), "is not what was ordered", "docker.io/library/debian:12"},
+		"another GPU":               {gpu("slug", "rtx-4090-pcie"), "", "differs from its offer"},
+		"fewer GPUs":                {gpu("count", 0.0+1), "is not what was ordered", "it has 1 GPUs, the offer had 2"},
+		"less VRAM":                 {gpu("vram_gb", 8), "is not what was ordered", "8 GB of VRAM"},
+		"another type":              {set("type", "interruptible"), "is not what was ordered", "type is interruptible"},
+		"a smaller disk":            {set("disk_gb", 20), "is not what was ordered", "disk_gb is 20"},
+		"a larger disk":             {set("disk_gb", 64), "", "disk_gb is 64"},
+		"another template":          {set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "is not what was ordered", "template is ubuntu"},
+		"an unreadable field":       {set("disk_gb", "sixty"), "was created, but the answer cannot be read", "disk_gb"},
+		"everything optional is absent": {func(body map[string]any) {
+			for _, field := range strings.Fields("name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at started_at stop_reason") {
+				delete(body, field)
+			}
+		}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			offer := env.Offers("num_gpus=2")[0]
+			config := keyed("a", "template", "custom", "image", "ubuntu:24.04", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", offer.Price.OnDemandKopH)
+			m.set(rewrites(isCreate, test.change))
+			server, diags := h.apply(nil, config)
+			m.set(nil)
+			h.saved(env, server)
+			if test.want != "" {
+				expect(t, "the apply", diags, test.want)
+			} else {
+				expect(t, "the apply", diags)
+			}
+			if got := strings.Join(errorsOf(diags), " "); (got == "") != (test.errors == "") || !strings.Contains(got, test.errors) {
+				t.Errorf("errors %q, want %q", got, test.errors)
+			}
+			left(t, env, 1, 1)
+			if test.errors != "" {
+				return
+			}
+			h.refresh(server)
+			if plan := h.plan(server, config); plan.replaces || len(plan.diags) > 0 || !h.unpack(plan.state).Equal(server.state) {
+				t.Errorf("the next plan has changes; replaces: %t, %s", plan.replaces, said(plan.diags))
+			}
+		})
+	}
+}
+
+// A success without an id is repeated with the same key, a bounded number of times.
+func TestCreate_AnswerWithoutID(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bad  int64
+		want string
+	}{"once": {1, ""}, "always": {1 << 40, "Cannot tell whether the instance was created"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			var posts atomic.Int64
+			m.set(rewrites(func(r *http.Request) bool { return isCreate(r) && posts.Add(1) <= test.bad }, func(body map[string]any) { delete(body, "id") }))
+			server, diags := h.apply(nil, keyed("a", "idempotency_key", nil))
+			m.set(nil)
+			left(t, env, 1, 1)
+			if test.want == "" {
+				expect(t, "the apply", diags)
+				h.saved(env, server)
+				return
+			}
+			expect(t, "the apply", diags, test.want)
+			if n := posts.Load(); n > 5 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// Two resources never have one instance, even if the service ignores the key. The second has no state, so that
+// destroying it leaves the instance of the first.
+func TestCreate_SameInstanceForTwoResources(t *testing.T) {
+	t.Parallel()
+	for name, fromState := range map[string]bool{"both are new": false, "the first is in the state": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, m := behindMiddlebox(t)
+			creator := h
+			if fromState {
+				creator = newHost(t, env, nil)
+			}
+			first, diags := creator.apply(nil, keyed("a"))
+			expect(t, "the first", diags)
+			if fromState {
+				h.refresh(first)
+			}
+			id := h.id(first)
+			answer := acctest.Fetch[map[string]any](env, "instances/"+id)
+			m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+				if !isCreate(r) {
+					service.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusCreated)
+				_ = json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client tells
+			})
+			second, diags := h.apply(nil, keyed("b"))
+			m.set(nil)
+			expect(t, "the second", diags, "The API returned the instance of another resource", id)
+			if second != nil {
+				t.Error("the state has the instance twice")
+			}
+			left(t, env, 1, 1)
+			expect(t, "a plan for the first", h.plan(first, keyed("a")).diags)
+			expect(t, "the destruction of the first", h.destroy(first))
+			left(t, env, 0, 1)
+		})
+	}
+}
+
+// The create request goes on when timeouts.create expires while it is under way.
+func TestCreate_RequestOutlivesTimeout(t *testing.T) {
+	t.Parallel()
+	env, h, m := behindMiddlebox(t, "request_timeout", "10s")
+	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if isCreate(r) {
+			body, err := io.ReadAll(r.Body) // or the server does not notice that the client left
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			recorder := recorderFor(w)
+			service.ServeHTTP(recorder, r)
+			select {
+			case <-time.After(time.Second):
+			case <-r.Context().Done():
+				t.Error("the request was given up")
+			}
+			pass(w, recorder)
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+	server, diags := h.apply(nil, keyed("a", "timeouts", map[string]any{"create": "300ms"}))
+	m.set(nil)
+	expect(t, "the apply", diags, "is not ready yet")
+	h.saved(env, server)
+}
+
+// Where timeouts.create expires before anything was rented, that is what the error says, and not an interruption.
+func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
+	t.Parallel()
+	env, h, m := behindMiddlebox(t, "request_timeout", "10s")
+	offer, price := cheapest(env)
+	config := keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "timeouts", map[string]any{"create": "200ms"})
+	plan := h.plan(nil, config)
+	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if strings.Contains(r.URL.Path, "/offers") {
+			time.Sleep(500 * time.Millisecond)
+		}
+		service.ServeHTTP(w, r)
+	})
+	_, diags := h.change(valueOf(h.schema().ValueType(), nil), plan, valueOf(h.schema().ValueType(), config))
+	expect(t, "the apply", diags, "Cannot create instance", "timeouts.create")
+	if n := env.CountRequests("POST", "/instances"); n != 0 {
+		t.Errorf("%d requests to rent", n)
+	}
+}
+
+// A renamed resource with an unchanged key has one server after two applies at most, in whatever order Terraform destroys
+// the old address and creates the new one.
+func TestCreate_RenamedResource(t *testing.T) {
+	t.Parallel()
+	config := keyed("a", "idempotency_key", "k")
+	for name, test := range map[string]struct {
+		sameProcess bool
+		apply       func(h *host, old *object) *object
+	}{
+		"destroyed first": {false, func(h *host, old *object) *object {
+			expect(h.T, "the destruction", h.destroy(old))
+			server, diags := h.apply(nil, config)
+			expect(h.T, "the creation", diags)
+			return server
+		}},
+		"created first": {false, func(h *host, old *object) *object {
+			server, diags := h.apply(nil, config)
+			expect(h.T, "the creation", diags, "Took over instance")
+			expect(h.T, "the destruction", h.destroy(old), "was not replaced")
+			return server
+		}},
+		"destroyed first, one process": {true, func(h *host, old *object) *object {
+			expect(h.T, "the destruction", h.destroy(old))
+			server, diags := h.apply(nil, config)
+			expect(h.T, "the creation", diags)
+			return server
+		}},
+		"created first, one process": {true, func(h *host, old *object) *object {
+			server, _ := h.apply(nil, config)
+			h.destroy(old)
+			return server
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, h, _ := behindMiddlebox(t)
+			old, diags := h.apply(nil, config)
+			expect(t, "the server", diags)
+			expect(t, "a plan without changes", h.plan(old, config).diags)
+			env.Advance(time.Minute)
+			if !test.sameProcess {
+				h = newHost(t, env, nil)
+			}
+			server := test.apply(h, old)
+			env.Advance(time.Minute)
+			server = settled(h, server, config)
+			if inst := h.saved(env, server); inst.Status != "running" {
+				t.Errorf("it is %s", inst.Status)
+			}
+			left(t, env, 1, -1)
+		})
+	}
+}
+
+// settled is the resource after another apply.
+func settled(h *host, server *object, config map[string]any) *object {
+	h.Helper()
+	if server != nil {
+		h.refresh(server)
+		if server.state.IsNull() {
+			server = nil
+		}
+	}
+	server, diags := h.apply(server, config)
+	expect(h.T, "the second apply", diags)
+	return server
+}
+
+// Another spelling of an image plans nothing, whichever side has it.
+func TestPlan_ImageSpelling(t *testing.T) {
+	t.Parallel()
+	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
+	for _, test := range []struct{ template, applied, planned string }{
+		{"custom", short, long},
+		{"custom", long, short},
+		{"ubuntu", "docker.io/nvidia/cuda:12.6.3-base-ubuntu24.04", "nvidia/cuda:12.6.3-base-ubuntu24.04"},
+	} {
+		env, h, _ := behindMiddlebox(t)
+		config := keyed("a", "template", test.template, "image", test.applied)
+		server, diags := h.apply(nil, config)
+		expect(t, "the apply", diags)
+		h.refresh(server)
+		expect(t, "a plan", h.plan(server, config).diags)
+		config["image"] = test.planned
+		plan := h.plan(server, config)
+		expect(t, "a plan with the other spelling", plan.diags)
+		if plan.replaces {
+			t.Errorf("%+v: it is replaced", test)
+		}
+		if config["image"] = "debian:12"; test.template == "custom" && !h.plan(server, config).replaces {
+			t.Errorf("%+v: another image does not replace it", test)
+		}
+		left(t, env, 1, 1)
+	}
+}

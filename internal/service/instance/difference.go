@@ -1,0 +1,82 @@
+package instance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// differs says in what a server of an earlier run is not what the plan wants; empty when it is.
+func differs(inst rented, plan model) string {
+	unlike := func(name string, has, wants any) string {
+		return fmt.Sprintf("%s is %v, and the configuration says %v", name, has, wants)
+	}
+	switch {
+	case inst.Template.Slug != "" && inst.Template.Slug != plan.Template.ValueString() && inst.twinTemplate == "":
+		return unlike("template", inst.Template.Slug, plan.Template.ValueString())
+	case inst.DiskGB != 0 && inst.DiskGB != plan.DiskGB.ValueInt64():
+		return unlike("disk_gb", inst.DiskGB, plan.DiskGB.ValueInt64())
+	case inst.Type != "" && string(inst.Type) != plan.Type.ValueString():
+		return unlike("type", inst.Type, plan.Type.ValueString())
+	case inst.Image != "" && !plan.Image.IsUnknown() && !rental.SameImage(inst.Image, plan.Image.ValueString()):
+		return unlike("image", inst.Image, plan.Image.ValueString())
+	}
+	return ""
+}
+
+// differences says in what a new server is not what was ordered. Harmful differences make it useless in place of the
+// ordered one. What the service left out is no difference.
+func differences(s rented, plan model) (harmful, harmless []string) {
+	unlike := func(what string, has, ordered any) string {
+		return fmt.Sprintf("%s is %v, ordered was %v", what, has, ordered)
+	}
+	if s.Type != "" && string(s.Type) != plan.Type.ValueString() {
+		harmful = append(harmful, unlike("type", s.Type, plan.Type.ValueString()))
+	}
+	if slug := s.Template.Slug; slug != "" && slug != plan.Template.ValueString() {
+		harmful = append(harmful, unlike("template", slug, plan.Template.ValueString()))
+	}
+	if s.Image != "" && !plan.Image.IsUnknown() && !plan.Image.IsNull() && !rental.SameImage(s.Image, plan.Image.ValueString()) {
+		harmful = append(harmful, unlike("image", s.Image, plan.Image.ValueString()))
+	}
+	switch ordered := plan.DiskGB.ValueInt64(); {
+	case s.DiskGB != 0 && s.DiskGB < ordered:
+		harmful = append(harmful, unlike("disk_gb", s.DiskGB, ordered))
+	case s.DiskGB > ordered:
+		harmless = append(harmless, unlike("disk_gb", s.DiskGB, ordered))
+	}
+	if s.offer != nil {
+		worse, other := gpuDifferences(s.GPU, s.offer.GPU)
+		harmful, harmless = append(harmful, worse...), append(harmless, other...)
+	}
+	return harmful, harmless
+}
+
+// gpuDifferences compares the GPUs of a server with those of its offer.
+func gpuDifferences(has rental.InstanceGPU, offered rental.OfferGPU) (harmful, harmless []string) {
+	if has.Count != 0 && has.Count != offered.Count {
+		text := fmt.Sprintf("it has %d GPUs, the offer had %d", has.Count, offered.Count)
+		if has.Count < offered.Count {
+			harmful = append(harmful, text)
+		} else {
+			harmless = append(harmless, text)
+		}
+	}
+	if has.VRAMGB != nil && *has.VRAMGB < offered.VRAMGB {
+		harmful = append(harmful, fmt.Sprintf("its GPUs have %d GB of VRAM, those of the offer had %d GB", *has.VRAMGB, offered.VRAMGB))
+	}
+	if has.Slug != "" && has.Slug != offered.Slug {
+		harmless = append(harmless, fmt.Sprintf("its GPU is %q, that of the offer was %q", has.Slug, offered.Slug))
+	}
+	return harmful, harmless
+}
+
+// sameContent reports whether servers made from two templates are the same.
+func sameContent(a, b rental.Template) bool {
+	return rental.SameImage(a.Image, b.Image) && a.LaunchMode == b.LaunchMode && maps.Equal(a.Env, b.Env) &&
+		samePointer(a.OnStart, b.OnStart) && slices.Equal(slices.Sorted(slices.Values(a.Ports)), slices.Sorted(slices.Values(b.Ports)))
+}
+
+func samePointer[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }

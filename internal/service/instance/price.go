@@ -1,0 +1,108 @@
+package instance
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Prices are kopecks per hour. The price of an offer includes a base disk, and the running price of an instance the
+// whole disk, so an instance may cost more than max_price_kop_h by what its disk costs.
+
+// exceedsCap reports whether an instance costs more than limit while it runs, and more than the price base and disk
+// explain. A limit of 0 is no cap.
+func exceedsCap(inst rental.Instance, limit, base, disk int64) bool {
+	running := inst.Price.RunningKopH
+	return limit > 0 && running > limit && running-base > disk
+}
+
+// startExceedsCap is exceedsCap for the answer to a start or a new bid. stoppedBefore is the price of the stopped
+// instance, its disk, before the request.
+func startExceedsCap(inst rental.Instance, limit, stoppedBefore int64) bool {
+	return exceedsCap(inst, limit, limit, min(stoppedBefore, inst.Price.StoppedKopH))
+}
+
+// hoursPerMonth turns a monthly price into an hourly one.
+const hoursPerMonth = 730
+
+// exceedsCap compares the answer to the create request with the cap.
+func (s rented) exceedsCap(plan model) bool {
+	limit := plan.MaxPriceKopH.ValueInt64()
+	if s.takenOver && !billsGPU(s.Instance) {
+		return false // a start compares its price
+	}
+	if s.offer == nil {
+		return exceedsCap(s.Instance, limit, limit, s.Price.StoppedKopH)
+	}
+	price, _ := priceOf(*s.offer, rental.RentalType(plan.Type.ValueString()))
+	disk := (max(s.DiskGB, plan.DiskGB.ValueInt64())*s.offer.Price.StorageKopGBMonth + hoursPerMonth - 1) / hoursPerMonth
+	return exceedsCap(s.Instance, limit, min(price, limit), disk)
+}
+
+// billsGPU reports whether an instance is billed at its running price, or is about to be.
+func billsGPU(inst rental.Instance) bool {
+	idle := []rental.InstanceStatus{rental.StatusStopped, rental.StatusStopping, rental.StatusOutbid, rental.StatusFailed}
+	return !slices.Contains(idle, inst.Status)
+}
+
+// rejectOverpriced destroys a server that turned out to cost more than the cap, or stops one that an earlier run rented.
+// The state keeps it unless its destruction was accepted.
+func (r *instanceResource) rejectOverpriced(ctx context.Context, server rented, plan model, resp *resource.CreateResponse) {
+	ctx, end := tfkit.Detach(ctx)
+	defer end()
+	if server.takenOver {
+		stopped, err := r.Meta.Client.StopInstance(ctx, server.ID)
+		if err != nil {
+			addOverpricedRuns(&resp.Diagnostics, server, plan, "stop", err)
+			return
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, stopped))...)
+		addOverpricedStopped(&resp.Diagnostics, server, plan)
+		return
+	}
+	r.fleet().keys.destroy(server.ID, "")
+	if err := r.requestDestroy(ctx, server.ID); err != nil {
+		r.fleet().keys.keepAlive(server.ID)
+		addOverpricedRuns(&resp.Diagnostics, server, plan, "destroy", err)
+		return
+	}
+	r.fleet().forget(server.ID)
+	resp.State.RemoveResource(ctx)
+	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
+	addOverpricedDestroyed(&resp.Diagnostics, server, plan)
+}
+
+// requestDestroy returns nil when the service has accepted to destroy an instance, or has no such instance.
+func (r *instanceResource) requestDestroy(ctx context.Context, id string) error {
+	_, err := r.Meta.Client.DeleteInstance(ctx, id)
+	if rental.IsConflict(err) {
+		// An earlier request of ours whose answer was lost may be the reason.
+		if inst, readErr := r.Meta.Client.GetInstance(ctx, id); readErr == nil && gone(inst) {
+			return nil
+		}
+	}
+	if rental.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// addDifferences reports in what a new server differs from the order and its offer. It returns false when the server
+// cannot be used in place of the ordered one.
+func addDifferences(diags *diag.Diagnostics, server rented, plan model) bool {
+	harmful, harmless := differences(server, plan)
+	switch {
+	case len(harmful) > 0:
+		addNotAsOrdered(diags, server.Instance, append(harmful, harmless...))
+		return false
+	case len(harmless) > 0:
+		addDiffersFromOffer(diags, server.Instance, harmless)
+	}
+	return true
+}

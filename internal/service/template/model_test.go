@@ -1,0 +1,49 @@
+package template
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+var full = rental.Template{
+	Slug: "t", Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
+	Env: map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+}
+
+// A template cannot change, so what the service leaves out or spells in another way is no difference.
+func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
+	prior, diags := fromAPI(t.Context(), model{}, full)
+	if diags.HasError() {
+		t.Fatal(diags)
+	}
+	for name, now := range map[string]rental.Template{
+		"nothing but the slug": {Slug: "t"},
+		"normalised": {
+			Slug: "t", Name: "Trainer ", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell", Ports: []int64{8888, 22},
+			Env: map[string]string{"A": "b"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+		},
+	} {
+		got, diags := fromAPI(t.Context(), prior, now)
+		if diff := cmp.Diff(prior, got); diags.HasError() || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, diags, diff)
+		}
+		if !sameContent(rental.TemplateCreate{
+			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888}, Env: full.Env, OnStart: "run",
+		}, func() rental.Template {
+			now.Name, now.Image = "Trainer", "index.docker.io/library/ubuntu:24.04"
+			return now
+		}()) {
+			t.Errorf("%s: not recognised as what was created", name)
+		}
+	}
+	other := full
+	other.Image, other.LaunchMode, other.Ports = "ubuntu:22.04", rental.LaunchJupyter, []int64{1}
+	got, _ := fromAPI(t.Context(), prior, other)
+	if got.Image != types.StringValue("ubuntu:22.04") || got.LaunchMode != types.StringValue("jupyter") || got.Ports.Equal(prior.Ports) {
+		t.Errorf("a real difference is not shown: %+v", got)
+	}
+}
