@@ -127,6 +127,11 @@ func (s *scripted) RoundTrip(req *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
+	return jsonResponse(req, status, answer)
+}
+
+// jsonResponse is a response with a JSON body.
+func jsonResponse(req *http.Request, status int, answer any) (*http.Response, error) {
 	body, err := json.Marshal(answer)
 	header := http.Header{"Content-Type": {"application/json"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
