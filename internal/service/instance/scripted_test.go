@@ -23,13 +23,14 @@ type scripted struct {
 	before rental.Instance // as it was before the last change by a request
 	stale  time.Time       // until then reads return before
 	lag    time.Duration   // of reads after an accepted request
-	offer  int64           // price of a new bid, kopecks per hour
-	ahead  []transition
+	// current: the answer to a request does not lag.
+	current bool
+	offer   int64 // price of a new bid, kopecks per hour
+	ahead   []transition
 	// on answers a request such as "start" or "DELETE": with a status, and 0 for a cut connection.
 	on map[string]func(*scripted) int
 	// sent are the requests that change something, in order.
-	sent  []string
-	reads int
+	sent []string
 }
 
 // transition happens to the server at a time.
@@ -164,6 +165,9 @@ func (s *scripted) answer(req *http.Request) (status int, answer any) {
 	if status != http.StatusOK {
 		return status, failure(status)
 	}
+	if s.current {
+		return status, s.inst
+	}
 	return status, s.view()
 }
 
@@ -177,7 +181,6 @@ func failure(status int) any {
 }
 
 func (s *scripted) read(last string) (status int, answer any) {
-	s.reads++
 	if on := s.on["GET"]; on != nil {
 		if status := on(s); status != http.StatusOK {
 			return status, failure(status)

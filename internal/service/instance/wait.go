@@ -75,7 +75,7 @@ func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Inst
 	defer s.release()
 	inst, err := s.wait(ctx, inst)
 	if err != nil && interrupted(ctx, err) {
-		err = &stoppedWaiting{cause: ctx.Err(), trouble: s.trouble}
+		err = &stoppedWaiting{cause: ctx.Err(), trouble: s.lastTrouble()}
 	}
 	if s.aboveCap == nil {
 		return inst, err
@@ -84,6 +84,14 @@ func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Inst
 		s.aboveCap.stuck = err
 	}
 	return inst, s.aboveCap
+}
+
+// lastTrouble is why the last read failed, or the last start or stop had no answer.
+func (s *settler) lastTrouble() error {
+	if s.trouble == nil && s.last != nil && !s.last.visible {
+		return s.last.err
+	}
+	return s.trouble
 }
 
 // wait returns when the server is where it is wanted, or cannot get there.
