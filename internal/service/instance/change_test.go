@@ -238,3 +238,41 @@ func TestUpdate_Reports(t *testing.T) {
 		})
 	}
 }
+
+// The burn limit is checked beside the start, also when the server is still stopping before it.
+func TestUpdate_BurnLimitBesideTheStart(t *testing.T) {
+	for name, test := range map[string]struct {
+		limit int64
+		want  string
+		sent  string
+	}{
+		"above": {1000, "Error: " + tooMuchBurnSummary, ""},
+		"below": {2000, "", "start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := func() *scripted {
+				s := newScripted(rental.OnDemand, rental.StatusStopping, rental.DesiredStopped)
+				s.then(10*time.Second, is(rental.StatusStopped, rental.DesiredStopped))
+				s.on["start"] = starts
+				return s
+			}
+			inScript(t, made, func(t *testing.T, s *scripted, meta *tfkit.Meta) {
+				meta.Run = tfkit.NewRun(false)
+				meta.Spending = tfkit.Spending{MaxBurnKopH: test.limit}
+				r := &instanceResource{}
+				r.Meta = meta
+				raw, state := emptyState(t, r)
+				state.ID = types.StringValue(scriptedID)
+				plan := state
+				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue(outbidRestart)
+				expectChange(state, &plan)
+				resp := resource.UpdateResponse{State: raw}
+				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
+				begins(t, textOf(resp.Diagnostics), test.want)
+				if s.requests() != test.sent {
+					t.Errorf("sent %q, want %q", s.requests(), test.sent)
+				}
+			})
+		})
+	}
+}
