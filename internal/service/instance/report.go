@@ -43,7 +43,7 @@ const untaint = "To keep this server and go on waiting for it, run `terraform un
 // taints it: the next apply takes up where this one ended.
 func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
-	case errors.Is(err, errReported):
+	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err):
 		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded):
@@ -118,7 +118,7 @@ func addAboveCap(diags *diag.Diagnostics, inst rental.Instance, err *priceError,
 				price, limit, advice))
 	default:
 		diags.AddError("Instance "+inst.ID+" was not started: price above the cap",
-			fmt.Sprintf("A start costs %s now, and max_price_kop_h allows %s. No start was requested. %s", price, limit, advice))
+			fmt.Sprintf("A start costs %s now, and max_price_kop_h allows %s. No start was requested: only its disk is billed. %s", price, limit, advice))
 	}
 }
 

@@ -22,7 +22,7 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 	var refused *refusal
 	var outbid *outbidAgainError
 	switch {
-	case errors.Is(err, errReported):
+	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err) && errors.Is(ctx.Err(), context.Canceled):
 		v.diags.AddError("Interrupted before instance "+inst.ID+" was "+v.goal(),
 			v.requests()+" "+v.again()+"\n\n"+v.story(ctx, inst))

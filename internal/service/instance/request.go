@@ -81,8 +81,10 @@ func (r *refusal) Error() string { return r.err.Error() }
 
 func (r *refusal) Unwrap() error { return r.err }
 
-// errReported ends a wait whose error is among the diagnostics already.
-var errReported = errors.New("it was reported already")
+// reportedError ends a wait whose error is among the diagnostics already.
+type reportedError struct{}
+
+func (reportedError) Error() string { return "" }
 
 // reserveStart reserves what a start adds to the burn rate until release is called.
 func reserveStart(ctx context.Context, meta *tfkit.Meta, inst rental.Instance, diags *diag.Diagnostics) (release func(), err error) {
@@ -91,7 +93,7 @@ func reserveStart(ctx context.Context, meta *tfkit.Meta, inst rental.Instance, d
 	diags.Append(found...)
 	if found.HasError() {
 		reservation.release()
-		return nil, errReported
+		return nil, reportedError{}
 	}
 	return reservation.release, nil
 }
