@@ -82,6 +82,7 @@ func (s *settler) checkPrice(ctx context.Context, inst *rental.Instance) error {
 		if s.last.visible || inst.Price.RunningKopH == s.last.before.Price.RunningKopH {
 			return nil
 		}
+	default:
 	}
 	price := bareAfter(s.last.before, *inst)
 	if price <= s.maxPrice {

@@ -47,12 +47,13 @@ func (r *instanceResource) awaitStart(ctx context.Context, id string, cause erro
 	enough := failed.doubt(statusLag(r.Meta.PollInterval), r.Meta.Client.RequestTimeout())
 	check := func(_ context.Context, inst rental.Instance, err error) (bool, error) {
 		last = inst
+		failed.seen++
 		switch {
 		case err == nil && gone(inst):
 			return true, nil
 		case err != nil && isDefinitive(err):
 			return false, err
-		case time.Since(failed.at) > enough:
+		case failed.seen >= lagObservations && time.Since(failed.at) > enough:
 			return false, cause
 		}
 		return false, nil

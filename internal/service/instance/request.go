@@ -17,6 +17,8 @@ const (
 	maxStatusLag = 30 * time.Second
 	// lagIntervals bounds it for short poll intervals, which serve fast services.
 	lagIntervals = 30
+	// lagObservations is how many observations of an unchanged status are needed at least.
+	lagObservations = 5
 	// maxRequests is how many starts, and how many stops, one wait requests: a server
 	// that is outbid again and again must not be bid for without end.
 	maxRequests = 3
@@ -33,12 +35,14 @@ type request struct {
 	before  rental.Instance // as the server was before the request
 	at      time.Time       // when it was answered, or given up
 	err     error           // a conflict, or why the answer is unknown; nil when it was accepted
+	seen    int             // observations after the request
 	visible bool            // an observation after the request shows its effect
 }
 
 // observe notes the effect of the request. The answer to the request itself is no
 // observation: the next one may still return the status from before.
 func (r *request) observe(inst rental.Instance) {
+	r.seen++
 	running := r.wanted == rental.DesiredRunning
 	moved := inst.Status != r.before.Status && (running || inst.Status != rental.StatusRunning)
 	// An outbid server is heading for running before and after a new bid.
@@ -110,7 +114,8 @@ func (e *outbidAgainError) Error() string {
 func (s *settler) afterRequest(inst rental.Instance, next step) (step, error) {
 	r := s.last
 	moved := inst.Status != r.before.Status
-	inFlight := !r.visible && time.Since(r.at) <= r.doubt(statusLag(s.interval), s.client.RequestTimeout())
+	doubt := r.doubt(statusLag(s.interval), s.client.RequestTimeout())
+	inFlight := !r.visible && (r.seen < lagObservations || time.Since(r.at) <= doubt)
 	switch {
 	case s.wanted == rental.DesiredStopped && inst.Status == rental.StatusOutbid && (moved || !inFlight && inst.DesiredState == ""):
 		return stepNone, nil // its GPU is not billed: as good as stopped

@@ -86,6 +86,18 @@ func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Inst
 	return inst, s.aboveCap
 }
 
+// backoff grows, and begins again after each start or stop.
+func (s *settler) backoff() poll.Backoff {
+	growing := poll.Growing(s.interval)
+	first, last := 0, s.last
+	return func(attempt int) time.Duration {
+		if s.last != last {
+			first, last = attempt, s.last
+		}
+		return growing(attempt - first)
+	}
+}
+
 // lastTrouble is why the last read failed, or the last start or stop had no answer.
 func (s *settler) lastTrouble() error {
 	if s.trouble == nil && s.last != nil && !s.last.visible {
@@ -115,7 +127,7 @@ func (s *settler) wait(ctx context.Context, inst rental.Instance) (rental.Instan
 		}
 		return false, err
 	}
-	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: poll.Growing(s.interval), habit: s.habit, check: check})
+	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: s.backoff(), habit: s.habit, check: check})
 	return inst, err
 }
 

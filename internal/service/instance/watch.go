@@ -252,7 +252,7 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 	if many {
 		now = w.deliverListed(ctx, client, now)
 	}
-	w.lookUp(client, now)
+	w.lookUp(client, now) //nolint:contextcheck // each look has the context of its waiter
 }
 
 // deliverListed gives everybody the server from a listing, as soon as its page is there. It
