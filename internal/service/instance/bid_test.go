@@ -29,6 +29,15 @@ func TestInstanceActions_newBidsStayBelowTheirCap(t *testing.T) {
 			interrupt()
 			return serve(), nil
 		}, "was stopped again: price above the cap", false},
+		"interrupted, and the answer is lost": {func(_ *bubble, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
+			resp := serve()
+			if verb == "start" && resp.StatusCode == http.StatusOK {
+				interrupt()
+				time.Sleep(25 * time.Second) // the status lags behind the start
+				return nil, lost
+			}
+			return resp, nil
+		}, "was stopped again: price above the cap", false},
 		"the answer is lost": {func(_ *bubble, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			resp := serve()
 			if verb == "start" && resp.StatusCode == http.StatusOK {

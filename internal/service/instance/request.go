@@ -43,17 +43,9 @@ type request struct {
 // observation: the next one may still return the status from before.
 func (r *request) observe(inst rental.Instance) {
 	r.seen++
-	running := r.wanted == rental.DesiredRunning
-	moved := inst.Status != r.before.Status && (running || inst.Status != rental.StatusRunning)
-	// An outbid server is heading for running before and after a new bid.
-	redirected := r.before.Status != rental.StatusOutbid && inst.DesiredState == r.wanted && r.before.DesiredState != r.wanted
-	r.visible = r.visible || moved || redirected || running && stoppedByService(r.before, inst)
-}
-
-// stoppedByService reports whether the service stopped the server for a new reason.
-func stoppedByService(before, now rental.Instance) bool {
-	return before.StopReason != nil && now.StopReason != nil && *now.StopReason != *before.StopReason &&
-		*now.StopReason != rental.StopReasonUser
+	if inst.Status != r.before.Status && (r.wanted == rental.DesiredRunning || inst.Status != rental.StatusRunning) {
+		r.visible = true
+	}
 }
 
 // doubt is how long the status from before the request proves nothing.

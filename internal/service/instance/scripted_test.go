@@ -41,6 +41,8 @@ type transition struct {
 
 const scriptedID = "ins_1"
 
+var testKey = "test" + strings.Repeat("0", 40)
+
 func newScripted(kind rental.RentalType, status rental.InstanceStatus, desired rental.DesiredState) *scripted {
 	return &scripted{
 		on:    map[string]func(*scripted) int{},
@@ -209,7 +211,7 @@ func inScript(t *testing.T, s func() *scripted, story func(*testing.T, *scripted
 	synctest.Test(t, func(t *testing.T) {
 		service := s()
 		client, err := rental.New(rental.Config{
-			BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: service, MaxRetries: 2,
+			BaseURL: "https://rent.example/api/v1", APIKey: testKey, Transport: service, MaxRetries: 2,
 		})
 		if err != nil {
 			t.Fatal(err)
