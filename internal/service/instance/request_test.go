@@ -23,14 +23,14 @@ func TestAfterRequest_UnchangedStatus(t *testing.T) {
 		waits bool
 	}{
 		"accepted, soon":                {nil, lag, 50, true},
-		"accepted, few observations":    {nil, time.Hour, lagObservations - 1, true},
-		"accepted, decided":             {nil, lag + 1, lagObservations, false},
+		"accepted, few observations":    {nil, time.Hour, 4, true},
+		"accepted, decided":             {nil, lag + 1, 5, false},
 		"refused, soon":                 {conflict, lag, 50, true},
-		"refused, decided":              {conflict, lag + 1, lagObservations, false},
+		"refused, decided":              {conflict, lag + 1, 5, false},
 		"lost, may be in flight":        {lost, lag + inFlight, 50, true},
-		"lost, decided":                 {lost, lag + inFlight + 1, lagObservations, false},
+		"lost, decided":                 {lost, lag + inFlight + 1, 5, false},
 		"refused after a lost one":      {afterLost, lag + inFlight, 50, true},
-		"refused after a lost one, end": {afterLost, lag + inFlight + 1, lagObservations, false},
+		"refused after a lost one, end": {afterLost, lag + inFlight + 1, 5, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
