@@ -71,7 +71,7 @@ func spotFleetStory(l *life) {
 	if err == nil {
 		l.t.Errorf("an apply paid more than the cap:\n%s", said)
 	}
-	l.says(said, "was not started: too dear", "max_price_kop_h allows 35,00 ₽ per hour")
+	l.says(said, "was not started: price above the cap", "max_price_kop_h allows 35,00 ₽ per hour")
 	for name, now := range l.servers(3) {
 		want := "running"
 		if name == "spot-1" {

@@ -46,7 +46,7 @@ func newStart() action.Action {
 		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, costs: costsOfStart, do: start,
 		about: "Starts a server that is stopped or outbid, and waits until it is ready: running, with its SSH address assigned unless its template has none. " +
 			"One that is starting is only waited for, one that is stopping is started after that, and for one that runs there is nothing to do. " +
-			"For an interruptible server a start can place a new bid: `max_price_kop_h` caps it. The provider's `spending` holds as for a plan.",
+			"For an interruptible server a start can place a new bid: `max_price_kop_h` caps it. A server that is outbid again is started at most three times. The provider's `spending` holds as for a plan.",
 	}
 }
 
@@ -114,8 +114,9 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 	if a.starts {
 		attributes["max_price_kop_h"] = schema.Int64Attribute{
 			Optional: true, Validators: capRules,
-			MarkdownDescription: "Do not start the server when it would cost more than this, kopecks per hour without its disk. What a new bid of an interruptible server costs " +
-				"only the answer to its start tells: when that is too much, it is stopped again at once. No cap by default, whatever `max_price_kop_h` of the `gpurent_instance` says.",
+			MarkdownDescription: "Maximum hourly price of a start in kopecks, without the disk. The price of an on-demand server is compared before the start, the price in the service's answers after it: " +
+				"a server that turns out more expensive is stopped again, and the action fails with both prices. " +
+				"No cap by default: an action cannot read `max_price_kop_h` of the `gpurent_instance`.",
 		}
 	}
 	resp.Schema = schema.Schema{MarkdownDescription: a.about + notInConfiguration, Attributes: attributes}

@@ -104,10 +104,10 @@ func capStarts(s *stage) {
 	offer := s.CheapestOffer("rtx_4090", "on_demand")
 	id := s.rents(offer.ID, "")
 	tight, wide := fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH-100), fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)
-	s.refuses("restart", id, tight, "running", "was not restarted: too dear", "It was not stopped", "Raise max_price_kop_h")
+	s.refuses("restart", id, tight, "running", "was not restarted: price above the cap", "It was not stopped", "Raise max_price_kop_h")
 	s.asked(id, 0, 0)
 	s.does("stop", id, "stopped")
-	s.refuses("start", id, tight, "stopped", "was not started: too dear", "max_price_kop_h allows")
+	s.refuses("start", id, tight, "stopped", "was not started: price above the cap", "max_price_kop_h allows")
 	s.asked(id, 0, 1)
 	if said, ok := s.run("start", id, wide); !ok {
 		s.Errorf("a start within the cap fails: %s", said)
@@ -123,10 +123,10 @@ func capNewBids(s *stage) {
 	}
 	s.asked(id, 1, 1)
 	s.passes(offer, 100)
-	s.refuses("start", id, limit, "", "was not started: too dear", "run the action again later")
+	s.refuses("start", id, limit, "", "was stopped again: price above the cap", "run the action again later")
 	s.asked(id, 1, 1)
 	s.Advance(time.Hour)
-	s.refuses("restart", id, limit, "", "only started", "was not started: too dear")
+	s.refuses("restart", id, limit, "", "only started", "was stopped again: price above the cap")
 	s.Advance(time.Hour)
 	s.expect(id, "stopped", "", nil)
 }

@@ -8,10 +8,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// priceError says that a start would cost more than allowed.
+// priceError reports a start that costs more than the cap allows.
 type priceError struct {
 	price, limit int64 // kopecks per hour
-	// stuck: it was started before its price was known, and could not be stopped again.
+	// started: the price was known only after the start, and the server was to be stopped again.
+	started bool
+	// stuck is why it could not be stopped; nil when the service accepted the stop.
 	stuck error
 }
 
@@ -19,90 +21,125 @@ func (e *priceError) Error() string {
 	return fmt.Sprintf("it costs %s now, max_price_kop_h allows %s", tfkit.HourlyRubles(e.price), tfkit.HourlyRubles(e.limit))
 }
 
-// start starts a server or renews its bid, never above the cap.
+// start starts a server or renews its bid. With a cap, an interruption does not come
+// between the request and the check of the price in its answer.
 func (s *settler) start(ctx context.Context, inst *rental.Instance) error {
+	if err := s.checkBeforeStart(ctx, *inst); err != nil {
+		return s.tryLater(ctx, err)
+	}
+	if s.reserve != nil {
+		release, err := s.reserve(ctx, *inst)
+		if err != nil {
+			return err
+		}
+		s.releases = append(s.releases, release)
+	}
+	s.starts++
 	if s.maxPrice == 0 {
 		return s.ask(ctx, inst, s.client.StartInstance)
 	}
-	if inst.Type != rental.Interruptible {
-		// Its price is locked.
-		if price := bare(*inst); price > s.maxPrice {
-			return &priceError{price: price, limit: s.maxPrice}
-		}
-		return s.ask(ctx, inst, s.client.StartInstance)
-	}
-	checked, err := s.checkBid(ctx)
-	if err != nil {
-		return err
-	}
-	if checked {
-		return s.ask(ctx, inst, s.client.StartInstance)
-	}
-	return s.bidAndLook(ctx, inst)
-}
-
-// bidAndLook renews a bid where there is no offer to look at beforehand, so the
-// answer is looked at. An interruption must not come between the two.
-func (s *settler) bidAndLook(ctx context.Context, inst *rental.Instance) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, end := tfkit.Detach(ctx)
+	detached, end := tfkit.Detach(ctx)
 	defer end()
-	err := s.ask(ctx, inst, s.client.StartInstance)
-	if unreachable(err) {
-		// As with a conflict, the next looks tell what came of it.
-		s.asked, s.refusal, err = true, s.refused(err, *inst), nil
-	}
-	if err != nil {
+	if err := s.ask(detached, inst, s.client.StartInstance); err != nil {
 		return err
 	}
-	if s.refusal != nil {
-		s.unpriced = true // a request may have arrived whose answer was lost
-		return nil
+	if err := s.checkPrice(detached, inst); err != nil || ctx.Err() == nil {
+		return err
 	}
-	return s.holdToCap(ctx, inst)
+	// There is no next observation after an interruption.
+	seen, err := s.client.GetInstance(detached, inst.ID)
+	if err != nil {
+		return ctx.Err()
+	}
+	*inst = seen
+	s.last.observe(seen)
+	return s.checkPrice(detached, inst)
 }
 
-// holdToCap stops a server again that was started above the cap.
-func (s *settler) holdToCap(ctx context.Context, inst *rental.Instance) error {
-	if bare(*inst) <= s.maxPrice {
+// tryLater leaves to the next observation what failed without the service's own word.
+func (s *settler) tryLater(ctx context.Context, err error) error {
+	if isDefinitive(err) || ctx.Err() != nil {
+		return err
+	}
+	s.trouble = err
+	return nil
+}
+
+// checkPrice stops a server again that this wait started above the cap. Every observation
+// after a start is checked, because its answer may be lost, or tell the price from before.
+func (s *settler) checkPrice(ctx context.Context, inst *rental.Instance) error {
+	if s.maxPrice == 0 || s.starts == 0 || s.aboveCap != nil || s.last == nil || s.last.wanted != rental.DesiredRunning {
 		return nil
 	}
+	switch inst.Status {
+	case rental.StatusStopping, rental.StatusFailed, rental.StatusDestroying, rental.StatusDestroyed:
+		return nil
+	case rental.StatusStopped, rental.StatusOutbid:
+		// Its GPU is not billed, unless the status lags and only the price is new.
+		if s.last.visible || inst.Price.RunningKopH == s.last.before.Price.RunningKopH {
+			return nil
+		}
+	default:
+	}
+	price := bareAfter(s.last.before, *inst)
+	if price <= s.maxPrice {
+		return nil
+	}
+	s.aboveCap = &priceError{price: price, limit: s.maxPrice, started: true}
+	s.wanted = rental.DesiredStopped
 	ctx, end := tfkit.Detach(ctx)
 	defer end()
-	dear := &priceError{price: bare(*inst), limit: s.maxPrice}
-	stopped, err := s.client.StopInstance(ctx, inst.ID)
-	if err != nil {
-		dear.stuck = err
-		return dear
+	if err := s.stop(ctx, inst); err != nil {
+		return err
 	}
-	*inst = stopped
-	return dear
+	if s.last.err == nil {
+		return s.aboveCap
+	}
+	return nil // the next observations decide whether to stop it once more
 }
 
 // bare is what a running server costs without its disk, kopecks per hour: at
 // most what its offer asks, whose price holds a base disk, so that a comparison
 // with the cap never refuses what the cap allows.
-func bare(inst rental.Instance) int64 { return inst.Price.RunningKopH - inst.Price.StoppedKopH }
+func bare(inst rental.Instance) int64 { return bareAfter(inst, inst) }
 
-// checkBid compares the price a new bid would have with the cap. It reports
-// false when there is no offer to compare with: after an import the state does
-// not know it.
-func (s *settler) checkBid(ctx context.Context) (checked bool, err error) {
-	if s.offerID == "" {
-		return false, nil
+// bareAfter is bare for a server that was started, with the smaller price of its disk
+// before and after: a price that moved to the disk does not escape the cap.
+func bareAfter(before, now rental.Instance) int64 {
+	return now.Price.RunningKopH - max(0, min(before.Price.StoppedKopH, now.Price.StoppedKopH))
+}
+
+// checkBeforeStart compares the price that a start would have with the cap, as far as it is known.
+// The price of an on-demand server is locked, that of a new bid is the offer's. There may be no offer
+// to compare with: after an import the state does not know it.
+func (s *settler) checkBeforeStart(ctx context.Context, inst rental.Instance) error {
+	switch {
+	case s.maxPrice == 0:
+		return nil
+	case inst.Type != rental.Interruptible:
+		return s.allow(bare(inst))
+	case s.offerID == "":
+		return nil
 	}
 	offer, err := s.client.GetOffer(ctx, s.offerID)
 	switch {
 	case rental.IsNotFound(err):
-		return false, nil
+		return nil
 	case err != nil:
-		return false, err
+		return err
 	case offer.Price.InterruptibleKopH == nil:
-		return false, nil
-	case *offer.Price.InterruptibleKopH > s.maxPrice:
-		return false, &priceError{price: *offer.Price.InterruptibleKopH, limit: s.maxPrice}
+		return nil
 	}
-	return true, nil
+	return s.allow(*offer.Price.InterruptibleKopH)
+}
+
+// allow returns an error for a price above the cap.
+func (s *settler) allow(price int64) error {
+	if price > s.maxPrice {
+		return &priceError{price: price, limit: s.maxPrice}
+	}
+	return nil
 }

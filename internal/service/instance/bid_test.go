@@ -24,30 +24,39 @@ func TestInstanceActions_newBidsStayBelowTheirCap(t *testing.T) {
 		"it is too much": {func(_ *bubble, _ string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			return serve(), nil
 		},
-			"was not started: too dear", false},
+			"was stopped again: price above the cap", false},
 		"interrupted in between": {func(_ *bubble, _ string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
 			interrupt()
 			return serve(), nil
-		}, "was not started: too dear", false},
+		}, "was stopped again: price above the cap", false},
+		"interrupted, and the answer is lost": {func(_ *bubble, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
+			resp := serve()
+			if verb == "start" && resp.StatusCode == http.StatusOK {
+				interrupt()
+				time.Sleep(25 * time.Second) // the status lags behind the start
+				return nil, lost
+			}
+			return resp, nil
+		}, "was stopped again: price above the cap", false},
 		"the answer is lost": {func(_ *bubble, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			resp := serve()
 			if verb == "start" && resp.StatusCode == http.StatusOK {
 				return nil, lost
 			}
 			return resp, nil
-		}, "was not started: too dear", false},
+		}, "was stopped again: price above the cap", false},
 		"all answers are lost": {func(_ *bubble, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			if resp := serve(); verb == "stop" {
 				return resp, nil
 			}
 			return nil, lost
-		}, "was not started: too dear", false},
+		}, "was stopped again: price above the cap", false},
 		"it cannot be stopped again": {func(_ *bubble, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			if verb == "stop" {
 				return nil, lost
 			}
 			return serve(), nil
-		}, "was started above its cap", true},
+		}, "runs above the cap", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {

@@ -89,7 +89,7 @@ func TestAccInstance_outbid(t *testing.T) {
 			},
 			{
 				Config:      config(fmt.Sprintf("max_price_kop_h = %d", bid)),
-				ExpectError: regexp.MustCompile(`too dear`),
+				ExpectError: regexp.MustCompile(`price\s+above\s+the\s+cap`),
 			},
 			{
 				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
@@ -116,7 +116,7 @@ func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(server(`desired_state = "stopped"`))},
-			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)too dear.*per\s+month`)},
+			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`)},
 			{Config: env.Config(server(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
 		},
 	})

@@ -102,7 +102,7 @@ func (v *invocation) affordable(ctx context.Context, inst rental.Instance) bool 
 // not passed its bid, so that what it costs now bounds what a new bid would cost.
 func (v *invocation) startsAgain(ctx context.Context, inst rental.Instance) bool {
 	if price := bare(inst); v.maxPrice > 0 && price > v.maxPrice {
-		addTooDearToRestart(v.diags, inst, &priceError{price: price, limit: v.maxPrice})
+		addAboveCapToRestart(v.diags, inst, &priceError{price: price, limit: v.maxPrice})
 		return false
 	}
 	if inst.Type == rental.Interruptible {
@@ -125,13 +125,16 @@ func (v *invocation) startsAgain(ctx context.Context, inst rental.Instance) bool
 func (v *invocation) bring(ctx context.Context, inst rental.Instance, wanted rental.DesiredState) (rental.Instance, bool) {
 	s := newSettler(v.action.Meta, wanted, outbidRestart, v.maxPrice)
 	s.teller = v.teller
+	s.reserve = func(ctx context.Context, inst rental.Instance) (func(), error) {
+		return reserveStart(ctx, v.action.Meta, inst, v.diags)
+	}
 	now, err := s.settle(ctx, inst)
 	if err != nil {
 		v.report(ctx, now, err)
 		return now, false
 	}
-	v.teller.tell("%s", ended(now, !s.asked && now.Status == inst.Status && (now.SSH == nil) == (inst.SSH == nil)))
-	warnOfClosedPages(v.diags, now)
+	v.teller.tell("%s", ended(now, s.last == nil && now.Status == inst.Status && (now.SSH == nil) == (inst.SSH == nil)))
+	s.warnOfMissing(v.diags, now)
 	return now, true
 }
 

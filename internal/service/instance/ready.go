@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -16,38 +17,45 @@ const (
 	// linkIntervals is how many a running server is given to open its web pages. A
 	// page that opens only after hours of loading must not fail the server.
 	linkIntervals = 24
+	// sshIntervals is how many a running server is given to get its SSH address where its template
+	// has SSH. The service may never return one, because the field is optional.
+	sshIntervals = 120
 )
 
 // ready says whether a server that is where it is wanted can be used: a running
 // one needs its SSH address, unless its template has none, and its web pages.
-func (s *settler) ready(ctx context.Context, inst rental.Instance) (bool, error) {
+func (s *settler) ready(ctx context.Context, inst rental.Instance) bool {
 	if inst.Status != rental.StatusRunning {
-		return true, nil
+		return true
 	}
 	if s.runningAt.IsZero() {
 		s.runningAt = time.Now()
 	}
-	if inst.SSH == nil {
-		if expected, err := s.expects(ctx, inst); expected || err != nil {
-			return false, err
-		}
+	if inst.SSH == nil && s.expects(ctx, inst) {
+		return false
 	}
-	return len(closedPages(inst)) == 0 || time.Since(s.runningAt) >= linkIntervals*s.interval, nil
+	s.lacksSSH = inst.SSH == nil && (s.expectsSSH == nil || *s.expectsSSH)
+	return len(closedPages(inst)) == 0 || time.Since(s.runningAt) >= linkIntervals*s.interval
 }
 
-// expects says whether the SSH address of a running server is still to come.
-func (s *settler) expects(ctx context.Context, inst rental.Instance) (bool, error) {
-	if time.Since(s.runningAt) < graceIntervals*s.interval {
-		return true, nil
+// expects reports whether the SSH address of a running server is still to come. When its
+// template cannot be read, it is.
+func (s *settler) expects(ctx context.Context, inst rental.Instance) bool {
+	running := time.Since(s.runningAt)
+	switch {
+	case running < graceIntervals*s.interval:
+		return true
+	case running >= sshIntervals*s.interval:
+		return false
 	}
 	if s.expectsSSH == nil {
-		expected, err := s.templateHasSSH(ctx, inst.Template.Slug)
+		expected, err := s.templateHasSSH(ctx, cmp.Or(inst.Template.Slug, s.template))
 		if err != nil {
-			return false, err
+			return true
 		}
 		s.expectsSSH = &expected
 	}
-	return *s.expectsSSH, nil
+	return *s.expectsSSH
 }
 
 // closedPages are the labels of the web pages that have no address yet.

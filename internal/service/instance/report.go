@@ -43,6 +43,7 @@ const untaint = "To keep this server and go on waiting for it, run `terraform un
 // taints it: the next apply takes up where this one ended.
 func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
+	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err):
 		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded):
@@ -53,20 +54,41 @@ func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Dia
 	}
 }
 
+// reportUnread reports that a server could not be read before it was changed.
+func (r *instanceResource) reportUnread(ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, timeout time.Duration, err error) {
+	switch {
+	case ctx.Err() != nil:
+		diags.AddError("Interrupted while instance "+id+" was changing", "Nothing was requested yet. The next apply goes on.")
+	case waitCtx.Err() != nil:
+		diags.AddError("Instance "+id+" is not where it should be yet",
+			fmt.Sprintf("The service did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
+	case rental.IsNotFound(err):
+		diags.AddError("Instance "+id+" is gone", "It was destroyed outside Terraform. The next apply rents another.")
+	default:
+		tfkit.AddError(diags, "read instance "+id, err)
+	}
+}
+
 // addWaitError reports what is neither an interruption nor a time-out.
 func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, err error) {
-	var tooDear *priceError
+	var price *priceError
 	var refused *refusal
+	var outbid *outbidAgainError
 	switch {
 	case errors.Is(err, errGone):
 		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story(ctx, r.Meta.Client, inst))
+	case errors.Is(err, errNeedsReplacement) && inst.Status == rental.StatusOutbid:
+		diags.AddError("Instance "+inst.ID+" was outbid",
+			"With on_outbid = \"replace\" the next apply replaces it. Until then only its disk is billed.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errNeedsReplacement):
 		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errTurnedBack):
 		diags.AddError("Instance "+inst.ID+" did not stay where it was put",
 			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+story(ctx, r.Meta.Client, inst))
-	case errors.As(err, &tooDear):
-		addTooDearToStart(diags, inst, tooDear, "Raise max_price_kop_h or apply again later; for an interruptible server "+
+	case errors.As(err, &outbid):
+		addOutbidAgain(diags, inst, outbid, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to rent another server.")
+	case errors.As(err, &price):
+		addAboveCap(diags, inst, price, "Raise max_price_kop_h or apply again later; for an interruptible server "+
 			"on_outbid = \"keep\" waits for a better price and \"replace\" rents another.")
 	case errors.As(err, &refused):
 		addRefusal(ctx, r.Meta.Client, diags, inst, refused)
@@ -75,15 +97,29 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 	}
 }
 
-// addTooDearToStart ends with what to do about it.
-func addTooDearToStart(diags *diag.Diagnostics, inst rental.Instance, dear *priceError, advice string) {
-	if dear.stuck != nil {
-		diags.AddError("Instance "+inst.ID+" was started above its cap",
-			fmt.Sprintf("Only its start told the price: %s. Stopping it again failed, so it most likely runs and is billed: stop it in the service's console, now.\n\n%s", dear, dear.stuck))
-		return
+// addOutbidAgain ends with what to do about it.
+func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, outbid *outbidAgainError, advice string) {
+	diags.AddError("Instance "+inst.ID+" was outbid again",
+		fmt.Sprintf("This run started it %d times, and each time the market price rose above its bid. No further bid was placed. "+
+			"Only its disk is billed. %s", outbid.starts, advice))
+}
+
+// addAboveCap ends with what to do about it.
+func addAboveCap(diags *diag.Diagnostics, inst rental.Instance, err *priceError, advice string) {
+	price, limit := tfkit.HourlyRubles(err.price), tfkit.HourlyRubles(err.limit)
+	switch {
+	case err.stuck != nil:
+		diags.AddError("Instance "+inst.ID+" runs above the cap",
+			fmt.Sprintf("The service started it at %s, and max_price_kop_h allows %s. Stopping it again failed: it most likely runs and is billed at %s. "+
+				"Stop it in the service's console now.\n\n%s", price, limit, price, err.stuck))
+	case err.started:
+		diags.AddError("Instance "+inst.ID+" was stopped again: price above the cap",
+			fmt.Sprintf("The service started it at %s, and max_price_kop_h allows %s. The service accepted its stop: only its disk is billed after that. %s",
+				price, limit, advice))
+	default:
+		diags.AddError("Instance "+inst.ID+" was not started: price above the cap",
+			fmt.Sprintf("A start costs %s now, and max_price_kop_h allows %s. No start was requested: only its disk is billed. %s", price, limit, advice))
 	}
-	diags.AddError("Instance "+inst.ID+" was not started: too dear",
-		fmt.Sprintf("To start it, %s. It is left as it is; only its disk is billed. %s", dear, advice))
 }
 
 // addRefusal tells of a start or stop that the service did not take.
@@ -91,8 +127,13 @@ func addRefusal(ctx context.Context, client *rental.Client, diags *diag.Diagnost
 	tfkit.AddErrorAdvising(diags, verb(refused.wanted)+" instance "+inst.ID, story(ctx, client, inst)+"\n\nIt stays as it is, and nothing else was tried. Run again when the service's message, or the status, no longer stands in the way.", refused.err)
 }
 
-// warnOfClosedPages tells of web pages that a running server has not opened yet.
-func warnOfClosedPages(diags *diag.Diagnostics, inst rental.Instance) {
+// warnOfMissing warns of an SSH address and of web pages that a running server does not have yet.
+func (s *settler) warnOfMissing(diags *diag.Diagnostics, inst rental.Instance) {
+	if s.lacksSSH {
+		diags.AddWarning("Instance "+inst.ID+" runs, but has no SSH address",
+			fmt.Sprintf("The service returned none within %s after the server was running, although its template has SSH. "+
+				"The server is in the state and is billed. When the service returns the address, the next refresh reads it into ssh.", sshIntervals*s.interval))
+	}
 	closed := closedPages(inst)
 	if len(closed) == 0 || inst.Status != rental.StatusRunning {
 		return
@@ -131,7 +172,7 @@ const storyLines = 10
 // story tells where the server was last seen: its status, why it stopped, and
 // the end of its log. What cannot be had is left out.
 func story(ctx context.Context, client *rental.Client, inst rental.Instance) string {
-	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.", inst.Status, inst.DesiredState)}
+	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.%s", inst.Status, inst.DesiredState, missing(inst))}
 	if inst.StopReason != nil {
 		parts = append(parts, stopAdvice(*inst.StopReason))
 	}
@@ -142,6 +183,21 @@ func story(ctx context.Context, client *rental.Client, inst rental.Instance) str
 		parts = append(parts, "The end of its log:\n  "+strings.Join(lines, "\n  "))
 	}
 	return strings.Join(parts, "\n")
+}
+
+// missing names what a running server lacks.
+func missing(inst rental.Instance) string {
+	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
+		return ""
+	}
+	text := ""
+	if inst.SSH == nil {
+		text = " It has no SSH address."
+	}
+	if closed := closedPages(inst); len(closed) > 0 {
+		text += " Web pages without an address: " + strings.Join(closed, ", ") + "."
+	}
+	return text
 }
 
 // storyTimeout bounds the look at the log: an interrupted run must end soon.

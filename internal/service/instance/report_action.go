@@ -18,9 +18,11 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 	if v.halted && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid) {
 		addHalted(v.diags, inst)
 	}
-	var tooDear *priceError
+	var price *priceError
 	var refused *refusal
+	var outbid *outbidAgainError
 	switch {
+	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err) && errors.Is(ctx.Err(), context.Canceled):
 		v.diags.AddError("Interrupted before instance "+inst.ID+" was "+v.goal(),
 			v.requests()+" "+v.again()+"\n\n"+v.story(ctx, inst))
@@ -33,8 +35,10 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 		addHopeless(v.diags, v.action.verb, inst, err, "\n\n"+v.story(ctx, inst))
 	case errors.Is(err, errTurnedBack):
 		v.diags.AddError("Instance "+inst.ID+" did not stay where it was put", "The service began what was asked for and then turned back. "+v.again()+"\n\n"+v.story(ctx, inst))
-	case errors.As(err, &tooDear):
-		addTooDearToStart(v.diags, inst, tooDear, "Raise max_price_kop_h, or run the action again later.")
+	case errors.As(err, &outbid):
+		addOutbidAgain(v.diags, inst, outbid, "Run the action again later.")
+	case errors.As(err, &price):
+		addAboveCap(v.diags, inst, price, "Raise max_price_kop_h, or run the action again later.")
 	case errors.As(err, &refused):
 		addRefusal(ctx, client, v.diags, inst, refused)
 	default:
@@ -99,9 +103,9 @@ func addHopeless(diags *diag.Diagnostics, verb string, inst rental.Instance, why
 		fmt.Sprintf("Its status is %q. %s Where a gpurent_instance manages it, the next apply rents another.%s", inst.Status, text, story))
 }
 
-func addTooDearToRestart(diags *diag.Diagnostics, inst rental.Instance, dear *priceError) {
-	diags.AddError("Instance "+inst.ID+" was not restarted: too dear",
-		fmt.Sprintf("It was not stopped, because it might not be started again: %s. It runs as before. Raise max_price_kop_h, or leave it out.", dear))
+func addAboveCapToRestart(diags *diag.Diagnostics, inst rental.Instance, price *priceError) {
+	diags.AddError("Instance "+inst.ID+" was not restarted: price above the cap",
+		fmt.Sprintf("It was not stopped, because it might not be started again: %s. It runs as before. Raise max_price_kop_h, or leave it out.", price))
 }
 
 func addNoFundsToRestart(diags *diag.Diagnostics, inst rental.Instance, short string) {

@@ -76,7 +76,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	if err != nil {
 		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
 	} else {
-		warnOfClosedPages(&resp.Diagnostics, inst)
+		s.warnOfMissing(&resp.Diagnostics, inst)
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	}
 	var seen *rental.Instance
 	if !plan.Name.Equal(state.Name) {
-		inst, err := r.Meta.Client.UpdateInstance(ctx, state.ID.ValueString(), rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()})
+		inst, err := r.setName(ctx, state.ID.ValueString(), plan.Name.ValueStringPointer())
 		if err != nil {
 			tfkit.AddError(&resp.Diagnostics, "rename instance "+state.ID.ValueString(), err, "name")
 			return
@@ -181,19 +181,16 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 	if seen == nil {
 		inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString(), r.Meta.MaxAge(recently))
 		if err != nil {
-			tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
+			r.reportUnread(ctx, waitCtx, &resp.Diagnostics, state.ID.ValueString(), timeout, err)
 			return
 		}
 		seen = &inst
 	}
-	if judge(sightingOf(*seen), rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()) == stepStart {
-		reservation := reserveBurn(waitCtx, r.Meta, seen.ID, seen.Price.RunningKopH, startOf(*seen).added, &resp.Diagnostics)
-		defer reservation.release()
-		if resp.Diagnostics.HasError() {
-			return
-		}
+	s := r.settlerFor(plan)
+	s.reserve = func(ctx context.Context, inst rental.Instance) (func(), error) {
+		return reserveStart(ctx, r.Meta, inst, &resp.Diagnostics)
 	}
-	inst, err := r.settlerFor(plan).settle(waitCtx, *seen)
+	inst, err := s.settle(waitCtx, *seen)
 	if err != nil {
 		r.reportUpdateWait(ctx, &resp.Diagnostics, inst, timeout, err)
 	}
@@ -207,7 +204,19 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	warnOfClosedPages(&resp.Diagnostics, inst)
+	s.warnOfMissing(&resp.Diagnostics, inst)
+}
+
+// setName renames a server. Where no answer arrives, the name that the server has decides.
+func (r *instanceResource) setName(ctx context.Context, id string, name *string) (rental.Instance, error) {
+	inst, err := r.Meta.Client.UpdateInstance(ctx, id, rental.InstanceUpdate{Name: name})
+	if err == nil || isDefinitive(err) {
+		return inst, err
+	}
+	if now, readErr := r.fleet().watch.afresh(ctx, r.Meta.Client, id); readErr == nil && nameOf(now) == nameOf(rental.Instance{Name: name}) {
+		return now, nil
+	}
+	return inst, err
 }
 
 // Delete destroys the server and waits until it is gone.

@@ -32,11 +32,10 @@ func (s step) String() string {
 type sighting struct {
 	status  rental.InstanceStatus
 	desired rental.DesiredState // where the service is taking it; empty when it does not say
-	asked   bool                // this run has already asked for the start or stop it needs
 }
 
-// judge is the whole state machine of convergence, used at plan and while
-// waiting. It is pure: what happened is in its arguments.
+// judge returns the next step for a server that no start or stop was requested for. It
+// is used at plan and while waiting.
 func judge(seen sighting, wanted rental.DesiredState, onOutbid string) step {
 	if seen.desired == rental.DesiredDestroyed {
 		return stepGone
@@ -64,7 +63,7 @@ func judgeRunning(seen sighting, wanted rental.DesiredState) step {
 		return stepWait // a stop is under way: a start is possible only after it
 	case wanted == rental.DesiredRunning:
 		return stepNone
-	case headingDown || seen.asked:
+	case headingDown:
 		return stepWait
 	default:
 		return stepStop
@@ -74,14 +73,10 @@ func judgeRunning(seen sighting, wanted rental.DesiredState) step {
 func judgeStopped(seen sighting, wanted rental.DesiredState) step {
 	headingUp := seen.desired == rental.DesiredRunning
 	switch {
-	case wanted == rental.DesiredStopped && headingUp && seen.asked:
-		return stepWait
 	case wanted == rental.DesiredStopped && headingUp:
 		return stepStop
 	case wanted == rental.DesiredStopped:
 		return stepNone
-	case seen.asked:
-		return stepWait // the status lags behind a start
 	default:
 		return stepStart
 	}
@@ -91,8 +86,6 @@ func judgeOutbid(seen sighting, wanted rental.DesiredState, onOutbid string) ste
 	switch {
 	case wanted == rental.DesiredStopped && seen.desired == rental.DesiredStopped:
 		return stepNone // no GPU is billed and none is asked for: as good as stopped
-	case seen.asked:
-		return stepWait
 	case wanted == rental.DesiredStopped:
 		return stepStop
 	case onOutbid == outbidKeep:

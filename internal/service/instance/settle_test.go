@@ -84,38 +84,3 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
-
-// Once asked for, a start or stop is waited for.
-func TestJudgeWaitsForWhatWasAskedFor(t *testing.T) {
-	for _, test := range []struct {
-		status          rental.InstanceStatus
-		desired, wanted rental.DesiredState
-	}{
-		{"stopped", "running", "running"},
-		{"stopped", "stopped", "running"},
-		{"running", "running", "stopped"},
-		{"stopped", "running", "stopped"},
-		{"outbid", "running", "running"},
-		{"outbid", "running", "stopped"},
-	} {
-		if got := judge(sighting{test.status, test.desired, true}, test.wanted, outbidRestart); got != stepWait {
-			t.Errorf("%s heading for %q, wanted %s: %s, want to wait", test.status, test.desired, test.wanted, got)
-		}
-	}
-}
-
-// Once a start or stop was asked for, no sequence of answers makes it be asked
-// for again in the same wait: a service that lags must not be hammered.
-func TestJudgeNeverAsksTwice(t *testing.T) {
-	for _, status := range statuses {
-		for _, desired := range append(headings, "new") {
-			for _, wanted := range []rental.DesiredState{"running", "stopped"} {
-				for _, onOutbid := range []string{outbidRestart, outbidKeep, outbidReplace} {
-					if got := judge(sighting{status, desired, true}, wanted, onOutbid); got == stepStart || got == stepStop {
-						t.Errorf("%s heading for %q, wanted %s, on_outbid %s: asked again to %s", status, desired, wanted, onOutbid, got)
-					}
-				}
-			}
-		}
-	}
-}

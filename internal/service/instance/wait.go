@@ -20,20 +20,28 @@ type settler struct {
 	onOutbid string
 	maxPrice int64   // kopecks per hour, 0 for no cap
 	offerID  string  // that was rented; empty when unknown, after an import
+	template string  // slug, where the service does not return it; empty when unknown
 	habit    *habit  // of servers like this one; nil when that says nothing
 	teller   *teller // who is told how it goes; nil for nobody
 
-	asked      bool      // a start or stop was already asked for
-	refusal    *refusal  // the service said no to that; nil when it did not
-	unpriced   bool      // it may have been started at a price that is still to be looked at
-	agreed     bool      // since then the service was seen heading for what is wanted
-	runningAt  time.Time // when it was first seen running
-	expectsSSH *bool     // whether its template has SSH; nil until looked up
+	// reserve checks the spending limit right before a start; nil when nothing is to be checked.
+	reserve func(context.Context, rental.Instance) (release func(), err error)
+
+	last       *request    // the last start or stop; nil when none was requested
+	starts     int         // requests so far
+	stops      int         // requests so far
+	releases   []func()    // of what the starts reserved
+	aboveCap   *priceError // a start was more expensive than maxPrice: the server is being stopped
+	trouble    error       // why the last read or check failed; nil when it did not
+	runningAt  time.Time   // when it was first seen running
+	lacksSSH   bool        // it is ready without the SSH address that its template should have
+	expectsSSH *bool       // whether its template has SSH; nil until looked up
 }
 
 func (r *instanceResource) settlerFor(plan model) *settler {
-	s := newSettler(r.Meta, rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString(), plan.MaxPriceKopH.ValueInt64())
-	s.offerID = plan.RentedOfferID.ValueString()
+	wanted := rental.DesiredState(plan.DesiredState.ValueString())
+	s := newSettler(r.Meta, wanted, plan.OnOutbid.ValueString(), plan.MaxPriceKopH.ValueInt64())
+	s.offerID, s.template = plan.RentedOfferID.ValueString(), plan.Template.ValueString()
 	return s
 }
 
@@ -64,44 +72,77 @@ func (e *stoppedWaiting) Unwrap() error { return e.cause }
 
 // settle returns the server as last seen, also with an error.
 func (s *settler) settle(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
+	defer s.release()
+	inst, err := s.wait(ctx, inst)
+	if err != nil && interrupted(ctx, err) {
+		err = &stoppedWaiting{cause: ctx.Err(), trouble: s.lastTrouble()}
+	}
+	if s.aboveCap == nil {
+		return inst, err
+	}
+	if err != nil && !errors.Is(err, s.aboveCap) && !errors.Is(err, errGone) && !errors.Is(err, errNeedsReplacement) {
+		s.aboveCap.stuck = err
+	}
+	return inst, s.aboveCap
+}
+
+// backoff grows, and begins again after each start or stop.
+func (s *settler) backoff() poll.Backoff {
+	growing := poll.Growing(s.interval)
+	first, last := 0, s.last
+	return func(attempt int) time.Duration {
+		if s.last != last {
+			first, last = attempt, s.last
+		}
+		return growing(attempt - first)
+	}
+}
+
+// lastTrouble is why the last read failed, or the last start or stop had no answer.
+func (s *settler) lastTrouble() error {
+	if s.trouble == nil && s.last != nil && !s.last.visible {
+		return s.last.err
+	}
+	return s.trouble
+}
+
+// wait returns when the server is where it is wanted, or cannot get there.
+func (s *settler) wait(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
 	done, err := s.advance(ctx, &inst)
 	if done || err != nil {
 		return inst, err
 	}
-	var trouble error
-	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: poll.Growing(s.interval), habit: s.habit, check: func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
+	check := func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
 		switch {
 		case err == nil:
-			trouble, inst = nil, seen
+			s.trouble, inst = nil, seen
 			return s.advance(ctx, &inst)
 		case rental.IsNotFound(err):
 			return false, errGone
-		case unreachable(err) && ctx.Err() == nil:
+		case !isDefinitive(err) && ctx.Err() == nil:
 			// The server is rented whether or not the service answers just now:
 			// giving up would only lose sight of it.
-			trouble = err
+			s.trouble = err
 			return false, nil
 		}
 		return false, err
-	}})
-	if err != nil && interrupted(ctx, err) {
-		err = &stoppedWaiting{cause: ctx.Err(), trouble: trouble}
 	}
+	err = s.watch.until(ctx, s.client, wait{id: inst.ID, backoff: s.backoff(), habit: s.habit, check: check})
 	return inst, err
+}
+
+// release ends what the starts reserved.
+func (s *settler) release() {
+	for _, release := range s.releases {
+		release()
+	}
 }
 
 // interrupted says whether the end of ctx is what ended a wait. A server that was
 // started above its cap is worth more than that.
 func interrupted(ctx context.Context, err error) bool {
-	var dear *priceError
-	return ctx.Err() != nil && !errors.As(err, &dear)
-}
-
-// unreachable says whether a request failed for want of a proper answer, rather
-// than because the service refused it.
-func unreachable(err error) bool {
-	var apiErr *rental.Error
-	return errors.As(err, &apiErr) && (apiErr.Status == 0 || apiErr.Status >= 500 || rental.IsRateLimited(err))
+	var price *priceError
+	return ctx.Err() != nil && !errors.As(err, &price)
 }
 
 // verb is what brings a server there.
@@ -112,50 +153,29 @@ func verb(wanted rental.DesiredState) string {
 	return "start"
 }
 
-// refusal is a start or stop that the service did not take, and where the server was then.
-type refusal struct {
-	err    error
-	wanted rental.DesiredState
-	status rental.InstanceStatus
-	at     time.Time
-}
-
-func (s *settler) refused(err error, inst rental.Instance) *refusal {
-	return &refusal{err, s.wanted, inst.Status, time.Now()}
-}
-
-func (r *refusal) Error() string { return r.err.Error() }
-
-func (r *refusal) Unwrap() error { return r.err }
-
 // advance takes the next step, and reports whether none is left.
 func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, error) {
-	if s.unpriced && (inst.Status == rental.StatusStarting || inst.Status == rental.StatusRunning) {
-		s.unpriced = false
-		if err := s.holdToCap(ctx, inst); err != nil {
-			return false, err
-		}
+	if s.last != nil {
+		s.last.observe(*inst)
 	}
-	if r := s.refusal; r != nil && r.status == inst.Status && time.Since(r.at) > graceIntervals*s.interval {
-		return false, r
+	if err := s.checkPrice(ctx, inst); err != nil {
+		return false, err
 	}
-	if s.turnedBack(*inst) {
-		return false, errTurnedBack
+	next, err := s.next(*inst)
+	if err != nil {
+		return false, err
 	}
-	next := judge(sighting{inst.Status, inst.DesiredState, s.asked}, s.wanted, s.onOutbid)
 	if next == stepNone {
-		done, err := s.ready(ctx, *inst)
-		if !done {
-			s.teller.saw(*inst)
+		if s.ready(ctx, *inst) {
+			return true, nil
 		}
-		return done, err
 	}
 	s.teller.saw(*inst)
 	switch next {
 	case stepStart:
 		return false, s.start(ctx, inst)
 	case stepStop:
-		return false, s.ask(ctx, inst, s.client.StopInstance)
+		return false, s.stop(ctx, inst)
 	case stepReplace:
 		return false, errNeedsReplacement
 	case stepGone:
@@ -165,32 +185,37 @@ func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, err
 	return false, nil
 }
 
-// turnedBack says whether the service did what was asked for and then undid it,
-// for example because the money ran out: asking again would only repeat that.
-func (s *settler) turnedBack(inst rental.Instance) bool {
-	if !s.asked {
-		return false
+// next returns the next step, or why there is none that helps.
+func (s *settler) next(inst rental.Instance) (step, error) {
+	next := judge(sightingOf(inst), s.wanted, s.onOutbid)
+	if s.last == nil || next != stepStart && next != stepStop {
+		return next, nil
 	}
-	if inst.DesiredState == s.wanted {
-		s.agreed = true
-	}
-	settledElsewhere := inst.Status == rental.StatusStopped && inst.DesiredState == rental.DesiredStopped && s.wanted == rental.DesiredRunning ||
-		inst.Status == rental.StatusRunning && inst.DesiredState == rental.DesiredRunning && s.wanted == rental.DesiredStopped
-	return s.agreed && settledElsewhere
+	return s.afterRequest(inst, next)
 }
 
-// ask makes a start or stop request, once in a wait. A conflict may mean that the
-// server moved since it was last seen, or that an earlier request did arrive, so
-// the next looks decide: one that stays where it is was refused.
-func (s *settler) ask(ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error)) error {
+func (s *settler) stop(ctx context.Context, inst *rental.Instance) error {
+	s.stops++
+	return s.ask(ctx, inst, s.client.StopInstance)
+}
+
+// ask makes a start or stop request. Where the service refuses it because of the status,
+// or its answer is lost, the next observations decide: an earlier attempt may have arrived.
+func (s *settler) ask(ctx context.Context, inst *rental.Instance, send func(context.Context, string) (rental.Instance, error)) error {
 	s.teller.asks(s.wanted)
-	answer, err := request(ctx, inst.ID)
-	if err == nil {
+	r := &request{wanted: s.wanted, before: *inst}
+	answer, err := send(ctx, inst.ID)
+	r.at = time.Now()
+	switch {
+	case err == nil:
 		*inst = answer
+	case rental.IsNotFound(err):
+		return errGone
+	case isDefinitive(err) && !rental.IsConflict(err) && !rental.IsOverdue(err):
+		return err
+	default:
+		r.err = err
 	}
-	if rental.IsConflict(err) {
-		s.refusal, err = s.refused(err, *inst), nil
-	}
-	s.asked = err == nil
-	return err
+	s.last = r
+	return nil
 }

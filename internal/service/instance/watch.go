@@ -39,13 +39,22 @@ type glanceAt struct {
 	// endAwaited: its destruction was accepted, so that its absence from the
 	// active servers is proof enough.
 	endAwaited bool
+	// repeated: another look follows if this one fails.
+	repeated bool
 	// crowded: others have just looked alone, one after the other.
 	crowded bool
 }
 
-// look asks for the one server, for as long as it is waited for.
+// look asks for the one server, for as long as it is waited for. A repeated look is given
+// up when its retries take too long: the next round asks again.
 func (g *glanceAt) look(client *rental.Client) {
-	inst, err := client.GetInstance(g.ctx, g.id)
+	ctx := g.ctx
+	if g.repeated {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, maxLook)
+		defer cancel()
+	}
+	inst, err := client.GetInstance(ctx, g.id)
 	g.found <- sighted{inst, err}
 }
 
@@ -78,7 +87,9 @@ func (w *watcher) until(ctx context.Context, client *rental.Client, what wait) e
 		if usual := began.Add(what.habit.usual()); usual.After(due) {
 			due = usual
 		}
-		seen, err := w.next(ctx, client, &glanceAt{ctx: ctx, id: what.id, due: due, found: make(chan sighted, 1), endAwaited: what.endAwaited})
+		seen, err := w.next(ctx, client, &glanceAt{
+			ctx: ctx, id: what.id, due: due, found: make(chan sighted, 1), endAwaited: what.endAwaited, repeated: true,
+		})
 		if err != nil {
 			return err
 		}
@@ -220,6 +231,16 @@ func (w *watcher) forget() {
 	w.waiting = there
 }
 
+const (
+	// maxLooks is how many servers are looked up by id at the same time.
+	maxLooks = 8
+	// maxLook is how long a repeated one may take, with all its retries.
+	maxLook = time.Minute
+	// roundTime is how long a round waits for its look-ups, so that servers which come
+	// meanwhile share the next one. Slower ones go on beside it.
+	roundTime = 2 * time.Second
+)
+
 // round looks once, for everybody who waits when it begins.
 func (w *watcher) round(ctx context.Context, client *rental.Client) {
 	w.mu.Lock()
@@ -228,45 +249,88 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 	w.waiting, w.tempo = nil, 0
 	many := len(now) > max(w.pages, 1) || slices.ContainsFunc(now, func(g *glanceAt) bool { return g.crowded })
 	w.mu.Unlock()
-	if len(now) == 0 {
-		return
+	if many {
+		now = w.deliverListed(ctx, client, now)
 	}
+	w.lookUp(client, now) //nolint:contextcheck // each look has the context of its waiter
+}
+
+// deliverListed gives everybody the server from a listing, as soon as its page is there. It
+// returns those whose server is not in it: a listing may lag, and leaves out what is destroyed.
+func (w *watcher) deliverListed(ctx context.Context, client *rental.Client, now []*glanceAt) (missing []*glanceAt) {
 	ctx, cancel := unionContext(ctx, now)
 	defer cancel()
-	if !many {
-		for _, waiter := range now {
-			waiter.look(client)
-		}
-		return
-	}
-	active, err := w.list(ctx, client)
+	waiting := map[string][]*glanceAt{}
 	for _, waiter := range now {
-		inst, there := active[waiter.id]
+		waiting[waiter.id] = append(waiting[waiter.id], waiter)
+	}
+	err := w.list(ctx, client, func(inst rental.Instance) {
+		for _, waiter := range waiting[inst.ID] {
+			waiter.found <- sighted{inst: inst}
+		}
+		delete(waiting, inst.ID)
+	})
+	for _, waiter := range now {
+		_, waits := waiting[waiter.id]
 		switch {
+		case !waits:
 		case err != nil:
 			waiter.found <- sighted{err: err}
-		case there:
-			waiter.found <- sighted{inst: inst}
 		case waiter.endAwaited:
 			waiter.found <- sighted{inst: rental.Instance{ID: waiter.id, Status: rental.StatusDestroyed}}
 		default:
-			waiter.look(client) // the listing leaves out what is destroyed: make sure
+			missing = append(missing, waiter)
 		}
+	}
+	return missing
+}
+
+// lookUp looks servers up by id, some at a time, and returns when all are delivered or
+// roundTime is over.
+func (w *watcher) lookUp(client *rental.Client, now []*glanceAt) {
+	if len(now) == 0 {
+		return
+	}
+	due := make(chan *glanceAt, len(now))
+	for _, waiter := range now {
+		due <- waiter
+	}
+	close(due)
+	var all sync.WaitGroup
+	for range min(len(now), maxLooks) {
+		all.Go(func() {
+			for waiter := range due {
+				waiter.look(client)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(roundTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 
-func (w *watcher) list(ctx context.Context, client *rental.Client) (map[string]rental.Instance, error) {
+// list reads the active servers, and hands over each one at once.
+func (w *watcher) list(ctx context.Context, client *rental.Client, deliver func(rental.Instance)) error {
 	active, began := map[string]rental.Instance{}, time.Now()
 	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		active[inst.ID] = inst
+		deliver(inst)
 	}
 	w.mu.Lock()
 	w.pages, w.last, w.listed = 1+len(active)/rental.MaxPageSize, active, began
 	w.mu.Unlock()
-	return active, nil
+	return nil
 }
 
 // unionContext ends when none of them waits any more.
