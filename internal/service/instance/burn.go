@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 
@@ -27,54 +28,87 @@ type burnReservation struct {
 	kopH int64
 }
 
-// reserveBurn enforces max_burn_kop_h right before a server is rented (without an id) or started, in a process whose plans
-// have no totals. kopH is its running price, added what it adds to the burn rate. The caller calls release when the
-// server runs or the attempt is over.
-func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64, diags *diag.Diagnostics) *burnReservation {
-	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 {
-		return &burnReservation{}
+// spendingError is why the spending limits refuse a start or a rental.
+type spendingError struct {
+	text string // "" if err is why the limits cannot be checked
+	err  error
+}
+
+func (e *spendingError) Error() string {
+	if e.err != nil {
+		return e.err.Error()
 	}
-	all := &fleetOf(meta).spending.burn
+	return e.text
+}
+
+func (e *spendingError) Unwrap() error { return e.err }
+
+// addSpendingError reports err if it is a spendingError, and whether it is one.
+func addSpendingError(diags *diag.Diagnostics, err error) bool {
+	refused, ok := errors.AsType[*spendingError](err)
+	switch {
+	case !ok:
+	case refused.err != nil:
+		tfkit.AddError(diags, "check the spending limits", refused.err)
+	default:
+		diags.AddError(tooMuchBurnSummary, refused.text)
+	}
+	return ok
+}
+
+// reserveStart enforces max_burn_kop_h right before the request that starts a server, as it was last seen, in a process
+// whose plans have no totals. Otherwise the plan has checked the start, and nothing is reserved. An error is a
+// *spendingError, and the server must not be started. The caller calls release when the server runs or the wait is
+// over.
+func reserveStart(ctx context.Context, meta *tfkit.Meta, inst rental.Instance) (*burnReservation, error) {
+	return reserveBurn(ctx, meta, inst.ID, inst.Price.RunningKopH, startOf(inst).added)
+}
+
+// reserveBurn is reserveStart for any server, also for one to be rented, which has no id. kopH is its running price, and
+// added what it adds to the burn rate.
+func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64) (*burnReservation, error) {
+	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 {
+		return &burnReservation{}, nil
+	}
+	f := fleetOf(meta)
+	all := &f.spending.burn
 	for {
 		renting, starting, changes := all.snapshot()
-		balance, err := burnWith(ctx, meta.Client, starting)
+		burn, err := f.burnWith(ctx, meta, starting)
 		if err != nil {
-			tfkit.AddError(diags, "read the balance", err)
-			return &burnReservation{}
+			return &burnReservation{}, &spendingError{err: err}
 		}
 		r := &burnReservation{all, id, kopH}
 		if !all.add(r, changes) {
 			continue // what was read may or may not contain another server
 		}
-		balance.BurnKopH += renting
-		if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
-			diags.AddError(tooMuchBurnSummary, text)
+		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" {
+			r.release()
+			return &burnReservation{}, &spendingError{text: text}
 		}
-		return r
+		return r, nil
 	}
 }
 
-// burnWith returns the balance with the burn rate that the account reaches when these servers run. The burn rate of the
-// service may leave out servers that do not run yet, so it is compared with the prices in the listing.
-func burnWith(ctx context.Context, client *rental.Client, starting map[string]int64) (rental.Balance, error) {
-	balance, err := client.GetBalance(ctx)
+// burnWith returns the burn rate, kopecks per hour, that the account reaches when these servers run.
+func (f *fleet) burnWith(ctx context.Context, meta *tfkit.Meta, starting map[string]int64) (int64, error) {
+	balance, err := meta.Client.GetBalance(ctx)
 	if err != nil {
-		return rental.Balance{}, err
+		return 0, err
 	}
-	listed, unlisted, added := int64(0), maps.Clone(starting), int64(0)
-	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
+	money, unlisted, added := account{balance, map[string]int64{}}, maps.Clone(starting), int64(0)
+	for inst, err := range meta.Client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
 		if err != nil {
-			return rental.Balance{}, err
+			return 0, err
 		}
-		listed += kopHNow(inst)
+		money.listed[inst.ID] = kopHNow(inst)
 		added += max(0, starting[inst.ID]-kopHNow(inst))
 		delete(unlisted, inst.ID)
 	}
 	for _, kopH := range unlisted {
 		added += kopH
 	}
-	balance.BurnKopH = max(balance.BurnKopH, listed) + added
-	return balance, nil
+	return f.burnRate(meta, money) + added, nil
 }
 
 // rented says which server was rented, and its price.

@@ -85,8 +85,14 @@ func (r *instanceResource) reserveBurn(ctx context.Context, plan model, diags *d
 		return &burnReservation{}
 	}
 	var shown diag.Diagnostics // by the plan
-	kopH, _ := r.estimate(ctx, plan, &shown)
-	return reserveBurn(ctx, r.Meta, "", kopH, kopH, diags)
+	kopH, _, err := r.estimate(ctx, plan, nil, &shown)
+	if err != nil {
+		addSpendingError(diags, &spendingError{err: err})
+		return &burnReservation{}
+	}
+	reservation, err := reserveBurn(ctx, r.Meta, "", kopH, kopH)
+	addSpendingError(diags, err)
+	return reservation
 }
 
 // rename gives a server that was taken over the name it has by now.
@@ -124,6 +130,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 			now.Template = state.Template
 		}
 		resp.Diagnostics.Append(completeImport(ctx, &now)...)
+		r.fleet().state.read(now)
 		if !tfkit.Same(&state, &now) {
 			resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 		}
@@ -173,9 +180,9 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 		seen = &inst
 	}
 	if judge(sightingOf(*seen), rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()) == stepStart {
-		reservation := reserveBurn(waitCtx, r.Meta, seen.ID, seen.Price.RunningKopH, startOf(*seen).added, &resp.Diagnostics)
+		reservation, err := reserveStart(waitCtx, r.Meta, *seen)
 		defer reservation.release()
-		if resp.Diagnostics.HasError() {
+		if addSpendingError(&resp.Diagnostics, err) {
 			return
 		}
 	}
@@ -222,7 +229,9 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	burn := r.fleet().burnBefore(waitCtx, r.Meta, state)
 	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); !resp.Diagnostics.HasError() {
+		r.fleet().destroyed.add(state.ID.ValueString(), burn)
 		r.fleet().forget(state.ID.ValueString())
 	}
 }
