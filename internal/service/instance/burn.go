@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 
@@ -28,47 +27,12 @@ type burnReservation struct {
 	kopH int64
 }
 
-// spendingError is why the spending limits refuse a start or a rental.
-type spendingError struct {
-	text string // "" if err is why the limits cannot be checked
-	err  error
-}
-
-func (e *spendingError) Error() string {
-	if e.err != nil {
-		return e.err.Error()
-	}
-	return e.text
-}
-
-func (e *spendingError) Unwrap() error { return e.err }
-
-// addSpendingError reports err if it is a spendingError, and whether it is one.
-func addSpendingError(diags *diag.Diagnostics, err error) bool {
-	refused, ok := errors.AsType[*spendingError](err)
-	switch {
-	case !ok:
-	case refused.err != nil:
-		tfkit.AddError(diags, "check the spending limits", refused.err)
-	default:
-		diags.AddError(tooMuchBurnSummary, refused.text)
-	}
-	return ok
-}
-
-// reserveStart enforces max_burn_kop_h right before the request that starts a server, as it was last seen, in a process
-// whose plans have no totals. Otherwise the plan has checked the start, and nothing is reserved. An error is a
-// *spendingError, and the server must not be started. The caller calls release when the server runs or the wait is
-// over.
-func reserveStart(ctx context.Context, meta *tfkit.Meta, inst rental.Instance) (*burnReservation, error) {
-	return reserveBurn(ctx, meta, inst.ID, inst.Price.RunningKopH, startOf(inst).added)
-}
-
-// reserveBurn is reserveStart for any server, also for one to be rented, which has no id. kopH is its running price, and
-// added what it adds to the burn rate.
-func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64) (*burnReservation, error) {
+// reserveBurn enforces max_burn_kop_h right before a server is rented (without an id) or started, in a process whose plans
+// have no totals. kopH is its running price, added what it adds to the burn rate. With an error among the diagnostics,
+// the server must not be rented or started. The caller calls release when the server runs or the attempt is over.
+func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64, diags *diag.Diagnostics) *burnReservation {
 	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 {
-		return &burnReservation{}, nil
+		return &burnReservation{}
 	}
 	f := fleetOf(meta)
 	all := &f.spending.burn
@@ -76,17 +40,17 @@ func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added i
 		renting, starting, changes := all.snapshot()
 		burn, err := f.burnWith(ctx, meta, starting)
 		if err != nil {
-			return &burnReservation{}, &spendingError{err: err}
+			addUnreadableAccount(meta, diags, err)
+			return &burnReservation{}
 		}
 		r := &burnReservation{all, id, kopH}
 		if !all.add(r, changes) {
 			continue // what was read may or may not contain another server
 		}
 		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" {
-			r.release()
-			return &burnReservation{}, &spendingError{text: text}
+			diags.AddError(tooMuchBurnSummary, text)
 		}
-		return r, nil
+		return r
 	}
 }
 

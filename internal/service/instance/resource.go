@@ -87,12 +87,10 @@ func (r *instanceResource) reserveBurn(ctx context.Context, plan model, diags *d
 	var shown diag.Diagnostics // by the plan
 	kopH, _, err := r.estimate(ctx, plan, nil, &shown)
 	if err != nil {
-		addSpendingError(diags, &spendingError{err: err})
+		addUnreadableAccount(r.Meta, diags, err)
 		return &burnReservation{}
 	}
-	reservation, err := reserveBurn(ctx, r.Meta, "", kopH, kopH)
-	addSpendingError(diags, err)
-	return reservation
+	return reserveBurn(ctx, r.Meta, "", kopH, kopH, diags)
 }
 
 // rename gives a server that was taken over the name it has by now.
@@ -180,9 +178,9 @@ func (r *instanceResource) converge(ctx context.Context, state, plan model, seen
 		seen = &inst
 	}
 	if judge(sightingOf(*seen), rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()) == stepStart {
-		reservation, err := reserveStart(waitCtx, r.Meta, *seen)
+		reservation := reserveBurn(waitCtx, r.Meta, seen.ID, seen.Price.RunningKopH, startOf(*seen).added, &resp.Diagnostics)
 		defer reservation.release()
-		if addSpendingError(&resp.Diagnostics, err) {
+		if resp.Diagnostics.HasError() {
 			return
 		}
 	}

@@ -103,7 +103,11 @@ func checkFunds(meta *tfkit.Meta, balance rental.Balance, starts int64, diags *d
 
 // addUnreadableAccount reports that spending cannot be checked. An unusable API key is always an error.
 func addUnreadableAccount(meta *tfkit.Meta, diags *diag.Diagnostics, err error) {
-	if rental.IsUnauthorized(err) || hasHardLimit(meta) {
+	switch {
+	case rental.IsUnauthorized(err):
+		tfkit.AddError(diags, "read the balance", err)
+		return
+	case hasHardLimit(meta):
 		tfkit.AddError(diags, "check the spending limits", err)
 		return
 	}
