@@ -40,7 +40,7 @@ func TestImportResourceState_UnknownProviderConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(imported.Diagnostics) != 1 || imported.Diagnostics[0].Summary != "Cannot import "+name || len(imported.ImportedResources) > 0 {
+			if len(imported.Diagnostics) != 1 || imported.Diagnostics[0].Summary != "Cannot import: the provider configuration is unknown" || len(imported.ImportedResources) > 0 {
 				t.Errorf("%s unknown: the import of a %s returns %v and %v", unknown, name, imported.Diagnostics, imported.ImportedResources)
 			}
 		}

@@ -63,7 +63,7 @@ func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfs
 // replace what it imports.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	if !r.Meta.Ready() {
-		resp.Diagnostics.AddError("Cannot import gpurent_"+r.Name,
+		resp.Diagnostics.AddError("Cannot import: the provider configuration is unknown",
 			"The provider's base_url or api_key is known only after apply, so the service cannot be read. Nothing was imported. "+
 				"First apply what the provider configuration depends on (-target), then import.")
 		return

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -27,7 +26,7 @@ func (f *fleet) money(ctx context.Context, meta *tfkit.Meta) (account, error) {
 		}
 		active, err := f.instances(ctx, meta)
 		if err != nil {
-			return account{}, fmt.Errorf("listing instances: %w", err)
+			return account{}, err
 		}
 		money := account{balance, map[string]int64{}}
 		for id, inst := range active {

@@ -59,13 +59,11 @@ func warnOfHigherPrice(diags *diag.Diagnostics, before *predecessor, kopH int64)
 			before.ID, tfkit.HourlyRubles(before.RunningKopH), tfkit.HourlyRubles(kopH)))
 }
 
-// addNoOffer reports that the planned server cannot be rented now: an error for a replacement, else a warning.
-func addNoOffer(diags *diag.Diagnostics, at path.Path, before *predecessor, summary, why, advice string) {
-	if before == nil {
-		diags.AddAttributeWarning(at, summary, why+" Unless that changes before the apply, or an earlier run with the same "+
-			"idempotency_key rented the server, the apply fails. "+advice)
-		return
-	}
+// unlessRented ends what keeps a new server from being rented.
+const unlessRented = " Unless that changes before the apply, or an earlier run with the same idempotency_key rented the server, the apply fails. "
+
+// addCannotReplace refuses a replacement for which there is no offer.
+func addCannotReplace(diags *diag.Diagnostics, at path.Path, before *predecessor, why, advice string) {
 	diags.AddAttributeError(at, "Cannot replace instance "+before.ID+": no matching offer",
 		fmt.Sprintf("%s A replacement destroys instance %s and its disk before it rents another server, which would fail. Nothing was destroyed. %s", why, before.ID, advice))
 }
@@ -93,7 +91,7 @@ func (r *instanceResource) estimateOffer(
 	id, rentalType := plan.OfferID.ValueString(), rental.RentalType(plan.Type.ValueString())
 	const advice = "Choose another offer, or use offer_query, which takes the best available one."
 	if before != nil && before.OfferID == id {
-		addNoOffer(diags, path.Root(argOfferID), before, "", "Offer "+id+" is rented by the instance itself, and may not be available again after its destruction.", advice)
+		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+" is rented by the instance itself, and may not be available again after its destruction.", advice)
 		return 0, false, nil
 	}
 	offer, err := r.fleet().market.glimpse(ctx, r.Meta, id, rentalType)
@@ -101,7 +99,12 @@ func (r *instanceResource) estimateOffer(
 		return 0, false, err
 	}
 	if offer == nil {
-		addNoOffer(diags, path.Root(argOfferID), before, "Offer "+id+" is gone", "Offer "+id+" is not available now.", advice)
+		const why = "It is not available now."
+		if before != nil {
+			addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+": "+why, advice)
+		} else {
+			diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+id+" is gone", why+unlessRented+advice)
+		}
 		return 0, false, nil
 	}
 	price, rentable := priceOf(*offer, rentalType)
@@ -154,8 +157,12 @@ func (r *instanceResource) estimateQuery(
 			break
 		}
 	}
-	addNoOffer(diags, path.Root(argOfferQuery), before, "No offer matches now", noOfferNow(matching),
-		"Loosen the query or raise max_price_kop_h.")
+	const advice = "Loosen the query or raise max_price_kop_h."
+	if before != nil {
+		addCannotReplace(diags, path.Root(argOfferQuery), before, noOfferNow(matching), advice)
+	} else {
+		diags.AddAttributeWarning(path.Root(argOfferQuery), "No offer matches now", noOfferNow(matching)+unlessRented+advice)
+	}
 	return 0, false, nil
 }
 

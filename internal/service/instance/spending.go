@@ -40,19 +40,19 @@ func (s *spendingPlan) add(c change) (starts, added int64) {
 	return s.starts, s.added
 }
 
-// warnOnce adds a warning for the first server that causes it. Without totals, each server is checked alone and has a
-// warning of its own.
-func (s *spendingPlan) warnOnce(meta *tfkit.Meta, diags *diag.Diagnostics, summary, detail string) {
+// firstWarning is true for the first server that causes a warning. Without totals, each server is checked alone and has
+// a warning of its own.
+func (s *spendingPlan) firstWarning(meta *tfkit.Meta, summary string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if meta.Run.Single() && s.warned[summary] {
-		return
+		return false
 	}
 	if s.warned == nil {
 		s.warned = map[string]bool{}
 	}
 	s.warned[summary] = true
-	diags.AddWarning(summary, detail)
+	return true
 }
 
 // watchesMoney reports whether there is anything to check.
@@ -96,8 +96,8 @@ func checkFunds(meta *tfkit.Meta, balance rental.Balance, starts int64, diags *d
 	case text == "" || meta.Spending.RequireFunds == tfkit.FundsOff:
 	case meta.Spending.RequireFunds == tfkit.FundsError:
 		diags.AddError(summary, text+" "+notStarted)
-	default:
-		fleetOf(meta).spending.warnOnce(meta, diags, summary, text)
+	case fleetOf(meta).spending.firstWarning(meta, summary):
+		diags.AddWarning(summary, text)
 	}
 }
 
@@ -111,10 +111,13 @@ func addUnreadableAccount(meta *tfkit.Meta, diags *diag.Diagnostics, err error) 
 		tfkit.AddError(diags, "check the spending limits", err)
 		return
 	}
-	var found diag.Diagnostics
-	tfkit.AddError(&found, "check the balance", err)
-	fleetOf(meta).spending.warnOnce(meta, diags, found[0].Summary(), found[0].Detail()+
-		"\n\nThe plan continues without this check. spending.require_funds = \"off\" in the provider configuration turns it off.")
+	const summary = "Cannot check the balance"
+	if fleetOf(meta).spending.firstWarning(meta, summary) {
+		var found diag.Diagnostics
+		tfkit.AddError(&found, "check the spending limits", err)
+		diags.AddWarning(summary, found[0].Detail()+
+			"\n\nThe plan continues without this check. spending.require_funds = \"off\" in the provider configuration turns it off.")
+	}
 }
 
 const tooMuchBurnSummary = "The plan burns more than max_burn_kop_h allows"
