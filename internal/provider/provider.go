@@ -92,7 +92,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "How the money is looked at when a plan is made. Both checks need the scope `billing:read`, and step aside without it. " +
+		MarkdownDescription: "Checks of the balance and the burn rate when a plan is made. Both need the scope `billing:read`. A check that fails plans also fails if the balance cannot be read. " +
 			"Prices are those of the moment; disk beyond an offer's base is not in them.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{

@@ -236,8 +236,3 @@ func IsInFlight(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && time.Now().Before(e.InFlightUntil)
 }
-
-// IsOverdue is IsInFlight.
-//
-// Deprecated: use IsInFlight.
-func IsOverdue(err error) bool { return IsInFlight(err) }

@@ -59,8 +59,15 @@ func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfs
 }
 
 // ImportState implements resource.ResourceWithImportState: it takes the id, and
-// the read that follows fills in the rest.
+// the read that follows fills in the rest. Without a known address and key that read is impossible, and the plan would
+// replace what it imports.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	if !r.Meta.Ready() {
+		resp.Diagnostics.AddError("Cannot import: the provider configuration is unknown",
+			"The provider's base_url or api_key is known only after apply, so the service cannot be read. Nothing was imported. "+
+				"First apply what the provider configuration depends on (-target), then import.")
+		return
+	}
 	id := types.StringValue(req.ID)
 	if req.ID == "" && req.Identity != nil {
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)

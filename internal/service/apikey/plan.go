@@ -3,6 +3,8 @@ package apikey
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -47,20 +49,26 @@ func (r *keyResource) modifyChange(ctx context.Context, req resource.ModifyPlanR
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	own := r.checkOwn(ctx, state)
 	refused := ownKey{}
-	if own.Own && !(state.AllowSelfRevoke.ValueBool() && plan.AllowSelfRevoke.ValueBool()) {
+	allowed := plan.AllowSelfRevoke.ValueBool() || plan.AllowSelfRevoke.IsUnknown()
+	if own.Own && !(state.AllowSelfRevoke.ValueBool() && allowed) {
 		refused = own
 	}
 	resp.Diagnostics.Append(writeOwnKey(ctx, req.Private, resp.Private, refused)...)
-	rotate := due(state.ExpiresAt, plan.RotateBeforeDays, r.Meta.Client.Now())
+	left, diags := readDaysLeft(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	rotate := due(left, plan.RotateBeforeDays)
 	switch {
 	case rotate && refused.Own:
 		warnOfNoRotation(&resp.Diagnostics, own, state)
 	case rotate:
+		if plan.RotateBeforeDays.IsUnknown() {
+			warnOfUnknownRotation(&resp.Diagnostics, state)
+		}
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("expires_at"))
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("expires_at"), types.StringUnknown())...)
 	}
@@ -87,14 +95,44 @@ func warnOfNoRotation(diags *diag.Diagnostics, own ownKey, key model) {
 			subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
 }
 
-// due says whether fewer than rotateBefore days are left at now.
-func due(expiresAt types.String, rotateBefore types.Int64, now time.Time) bool {
-	if expiresAt.IsNull() || rotateBefore.IsNull() || rotateBefore.IsUnknown() {
-		return false
+func warnOfUnknownRotation(diags *diag.Diagnostics, key model) {
+	diags.AddAttributeWarning(path.Root("rotate_before_days"), "The API key is replaced because of an unknown value",
+		subjectOf(key)+" may be due for rotation, but rotate_before_days is known only after apply. Terraform does not allow a plan to "+
+			"decide that later, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), then plan again.")
+}
+
+// due reports whether fewer than rotateBefore days are left. With an unknown number they may be, and the plan at apply
+// must not contradict. left is nil for a key that never expires.
+func due(left *int64, rotateBefore types.Int64) bool {
+	return left != nil && !rotateBefore.IsNull() && (rotateBefore.IsUnknown() || *left < rotateBefore.ValueInt64())
+}
+
+// daysLeftNote is the private state in which the refresh records how many whole days were left. The plan at apply must
+// decide as the first plan did, so it cannot use the clock.
+const daysLeftNote = "days_left"
+
+// daysLeft is nil for a key that never expires.
+func daysLeft(expiresAt *time.Time, now time.Time) *int64 {
+	if expiresAt == nil {
+		return nil
 	}
-	at, err := time.Parse(time.RFC3339, expiresAt.ValueString())
+	left := int64(math.Floor(float64(expiresAt.Sub(now)) / float64(day)))
+	return &left
+}
+
+func writeDaysLeft(ctx context.Context, private privateWriter, left *int64) diag.Diagnostics {
+	if left == nil {
+		return nil
+	}
+	return private.SetKey(ctx, daysLeftNote, []byte(strconv.FormatInt(*left, 10)))
+}
+
+// readDaysLeft returns nil for a key that was not refreshed since it was issued or imported.
+func readDaysLeft(ctx context.Context, private privateReader) (*int64, diag.Diagnostics) {
+	value, diags := private.GetKey(ctx, daysLeftNote)
+	left, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
-		return false // a form of time this version does not know: not a reason to revoke a key
+		return nil, diags
 	}
-	return at.Sub(now) < time.Duration(rotateBefore.ValueInt64())*day
+	return &left, diags
 }

@@ -66,6 +66,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		now, diags := fromAPI(ctx, state, key)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		resp.Diagnostics.Append(writeDaysLeft(ctx, resp.Private, daysLeft(key.ExpiresAt, r.Meta.Client.Now()))...)
 	}
 }
 

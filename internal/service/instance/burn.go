@@ -28,53 +28,51 @@ type burnReservation struct {
 }
 
 // reserveBurn enforces max_burn_kop_h right before a server is rented (without an id) or started, in a process whose plans
-// have no totals. kopH is its running price, added what it adds to the burn rate. The caller calls release when the
-// server runs or the attempt is over.
+// have no totals. kopH is its running price, added what it adds to the burn rate. With an error among the diagnostics,
+// the server must not be rented or started. The caller calls release when the server runs or the attempt is over.
 func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added int64, diags *diag.Diagnostics) *burnReservation {
 	if meta.Run.Single() || meta.Spending.MaxBurnKopH == 0 {
 		return &burnReservation{}
 	}
-	all := &fleetOf(meta).spending.burn
+	f := fleetOf(meta)
+	all := &f.spending.burn
 	for {
 		renting, starting, changes := all.snapshot()
-		balance, err := burnWith(ctx, meta.Client, starting)
+		burn, err := f.burnWith(ctx, meta, starting)
 		if err != nil {
-			tfkit.AddError(diags, "read the balance", err)
+			addUnreadableAccount(meta, diags, err)
 			return &burnReservation{}
 		}
 		r := &burnReservation{all, id, kopH}
 		if !all.add(r, changes) {
 			continue // what was read may or may not contain another server
 		}
-		balance.BurnKopH += renting
-		if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
+		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" {
 			diags.AddError(tooMuchBurnSummary, text)
 		}
 		return r
 	}
 }
 
-// burnWith returns the balance with the burn rate that the account reaches when these servers run. The burn rate of the
-// service may leave out servers that do not run yet, so it is compared with the prices in the listing.
-func burnWith(ctx context.Context, client *rental.Client, starting map[string]int64) (rental.Balance, error) {
-	balance, err := client.GetBalance(ctx)
+// burnWith returns the burn rate, kopecks per hour, that the account reaches when these servers run.
+func (f *fleet) burnWith(ctx context.Context, meta *tfkit.Meta, starting map[string]int64) (int64, error) {
+	balance, err := meta.Client.GetBalance(ctx)
 	if err != nil {
-		return rental.Balance{}, err
+		return 0, err
 	}
-	listed, unlisted, added := int64(0), maps.Clone(starting), int64(0)
-	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
+	money, unlisted, added := account{balance, map[string]int64{}}, maps.Clone(starting), int64(0)
+	for inst, err := range meta.Client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
 		if err != nil {
-			return rental.Balance{}, err
+			return 0, err
 		}
-		listed += kopHNow(inst)
+		money.listed[inst.ID] = kopHNow(inst)
 		added += max(0, starting[inst.ID]-kopHNow(inst))
 		delete(unlisted, inst.ID)
 	}
 	for _, kopH := range unlisted {
 		added += kopH
 	}
-	balance.BurnKopH = max(balance.BurnKopH, listed) + added
-	return balance, nil
+	return f.burnRate(meta, money) + added, nil
 }
 
 // rented says which server was rented, and its price.

@@ -21,12 +21,14 @@ type fleet struct {
 	planned   reservations // by this plan, for its estimate
 	failures  failedOffers
 	spending  spendingPlan
+	state     stateServers // that this run has read
+	destroyed destroyedServers
 	watch     watcher
 	boots     habit // of servers that this run rents
 
 	servers tfkit.Snapshot[rental.Instance] // active ones
 	ever    tfkit.Snapshot[rental.Instance] // with those that are destroyed
-	account tfkit.Remembered[rental.Balance]
+	account tfkit.Remembered[account]
 	funds   tfkit.Remembered[rental.Balance] // the same, as it is now
 	active  tfkit.Remembered[map[string]rental.Instance]
 	market  market
@@ -39,12 +41,6 @@ func (r *instanceResource) fleet() *fleet { return fleetOf(r.Meta) }
 // glance is how old an answer may be that only warns or estimates. The service
 // itself refreshes its market about every minute.
 const glance = time.Minute
-
-// balance returns the account's balance at the beginning of a single run. It is read once, so that
-// servers that the run starts are not counted twice.
-func (f *fleet) balance(ctx context.Context, meta *tfkit.Meta) (rental.Balance, error) {
-	return f.account.Get(ctx, meta.MaxAge(math.MaxInt64), meta.Client.GetBalance)
-}
 
 // instances returns the active instances by id as they were at the beginning of a single run, so that
 // servers that the run rents are not among them.
@@ -88,6 +84,7 @@ func (f *fleet) source(meta *tfkit.Meta, status string) tfkit.Source[rental.Inst
 func (f *fleet) forget(id string) {
 	f.keys.release(id)
 	f.replacing.remove(id)
+	f.state.remove(id)
 }
 
 // idSet is a set of instance ids. Its zero value is empty.

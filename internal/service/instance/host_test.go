@@ -33,11 +33,22 @@ type object struct {
 // newHost configures the provider with further arguments.
 func newHost(t *testing.T, env *acctest.Env, arguments map[string]any) *host {
 	t.Helper()
+	return configured(t, env, arguments, false)
+}
+
+// newRun configures the provider for a single plan or apply, as a CLI does for each.
+func newRun(t *testing.T, env *acctest.Env, arguments map[string]any) *host {
+	t.Helper()
+	return configured(t, env, arguments, true)
+}
+
+func configured(t *testing.T, env *acctest.Env, arguments map[string]any, single bool) *host {
+	t.Helper()
 	server, err := provider.Server("test")()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{T: t, server: server}
+	h := &host{T: t, server: server, validates: single}
 	if h.schemas, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +57,11 @@ func newHost(t *testing.T, env *acctest.Env, arguments map[string]any) *host {
 		config[name] = value
 	}
 	packed := h.pack(valueOf(h.schemas.Provider.ValueType(), config))
+	if single {
+		if _, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: packed})
 	if err != nil || len(resp.Diagnostics) > 0 {
 		t.Fatalf("configuring the provider: %v %v", err, resp.Diagnostics)

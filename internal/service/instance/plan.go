@@ -14,27 +14,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// customTemplate is the slug of the catalogue's template for any image.
-const customTemplate = "custom"
-
-// refuseImage refuses an image that the server would not get: the service takes one for the custom template only, and
-// uses the template's image otherwise. A generated configuration names that image, which is fine.
-func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	slug := plan.Template.ValueString()
-	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || slug == customTemplate || !r.Meta.Ready() {
-		return
-	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
-	switch {
-	case err != nil:
-		tfkit.AddError(diags, "read template "+slug, err)
-	case found && !rental.SameImage(template.Image, plan.Image.ValueString()):
-		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
-			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
-				"or create a gpurent_template with this image.", slug, template.Image, plan.Image.ValueString(), customTemplate))
-	}
-}
-
 // ValidateConfig implements resource.ResourceWithValidateConfig: see tfkit.Run.
 func (r *instanceResource) ValidateConfig(context.Context, resource.ValidateConfigRequest, *resource.ValidateConfigResponse) {
 	if r.Meta.Ready() {
@@ -44,12 +23,13 @@ func (r *instanceResource) ValidateConfig(context.Context, resource.ValidateConf
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and
 // again, in another process, at apply, and must come to the same planned values:
-// those come from configuration, state and plan alone. What the service says
-// meanwhile leads to warnings and errors only.
+// those come from configuration, state and plan alone. Answers of the service only
+// lead to warnings and errors.
 func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	defer tfkit.MakePlain(&resp.Diagnostics)
 	switch {
 	case req.Plan.Raw.IsNull():
+		r.modifyDestruction(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.modifyCreation(ctx, req, resp)
 	default:
@@ -57,57 +37,79 @@ func (r *instanceResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 }
 
+func (r *instanceResource) modifyDestruction(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if !r.Meta.Ready() {
+		return
+	}
+	var id types.String
+	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
+	r.keepInState(ctx, id.ValueString(), &resp.Diagnostics)
+}
+
+// keepInState records that a server was planned with its prior state. A new server that was planned as its replacement
+// replaces nothing, and adds to the burn rate.
+func (r *instanceResource) keepInState(ctx context.Context, id string, diags *diag.Diagnostics) {
+	r.fleet().ids.add(id)
+	r.fleet().replacing.remove(id)
+	if credited := r.fleet().state.keep(id); credited > 0 && r.Meta.Run.Single() {
+		checkMoney(ctx, r.Meta, change{added: credited}, diags)
+	}
+}
+
 func (r *instanceResource) modifyCreation(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan model
 	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
-	// One of another version is no loss: it only makes warnings better.
+	// One of another version is ignored.
 	before, problems := findNote[predecessor](ctx, req.Private, predecessorKey)
 	resp.Diagnostics.Append(problems...)
-	r.refuseImage(ctx, plan, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
 		return
 	}
-	if r.Meta.Ready() {
-		if before == nil {
-			r.Meta.Run.CountPlan() // a replacement counts as one with the plan for its predecessor
-		} else {
-			r.fleet().replacing.add(before.ID)
-		}
+	switch {
+	case before == nil:
+		r.Meta.Run.CountPlan() // a replacement counts as one with the plan for its predecessor
+		before = r.fleet().state.claim(plan)
+	case before.Checked:
+		return
 	}
 	r.planCreation(ctx, plan, before, &resp.Diagnostics)
 }
 
 func (r *instanceResource) modifyChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state, plan model
+	var image types.String
 	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
 	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("image"), &image)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	asked := plan
+	successor := plan
+	if image.IsNull() {
+		successor.Image = types.StringUnknown()
+	}
 	replaced, problems := planArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(problems...)
 	next := planConvergence(state, &plan)
 	if next == stepReplace {
 		replaced = append(replaced, path.Root("status"))
+		warnOfUnknownPolicy(&resp.Diagnostics, state, successor)
 	}
 	resp.RequiresReplace = append(resp.RequiresReplace, replaced...)
-	if !tfkit.Same(&asked, &plan) {
+	if !tfkit.Same(&successor, &plan) {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
 
-	before := predecessor{ID: state.ID.ValueString(), RunKopH: burnOf(state)}
+	before := predecessorOf(state)
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		r.fleet().replacing.remove(before.ID)
-		r.fleet().ids.add(before.ID)
-		if key := state.IdempotencyKey.ValueString(); key != "" && key == plan.IdempotencyKey.ValueString() {
-			holder := keyHolder{id: before.ID, name: plan.Name.ValueString()}
-			if other, clash := r.fleet().keys.keep(key, holder); clash {
-				addSharedKey(&resp.Diagnostics, key, holder, other)
-			}
-		}
-		if next == stepStart && len(replaced) == 0 {
+		r.keepInState(ctx, before.ID, &resp.Diagnostics)
+		r.keepKey(state, plan, &resp.Diagnostics)
+		switch {
+		case len(replaced) > 0 || replacedByArguments(state, successor, image):
+			before.Checked = true
+			r.planCreation(ctx, successor, &before, &resp.Diagnostics)
+		case next == stepStart:
 			c := startOf(seenIn(state))
 			before.Starts, before.Added = c.starts, c.added
 			checkMoney(ctx, r.Meta, c, &resp.Diagnostics)
@@ -116,9 +118,24 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 	resp.Diagnostics.Append(leaveNote(ctx, resp.Private, predecessorKey, before)...)
 }
 
-// predecessorKey is where the plan for a server leaves a note: when the server
-// turns out to be replaced, the plan for its successor finds it there.
-const predecessorKey = "predecessor"
+// keepKey records the idempotency key of a server that keeps it.
+func (r *instanceResource) keepKey(state, plan model, diags *diag.Diagnostics) {
+	key := state.IdempotencyKey.ValueString()
+	if key == "" || key != plan.IdempotencyKey.ValueString() {
+		return
+	}
+	holder := keyHolder{id: state.ID.ValueString(), name: plan.Name.ValueString()}
+	if other, clash := r.fleet().keys.keep(key, holder); clash {
+		addSharedKey(diags, key, holder, other)
+	}
+}
+
+// replacedByArguments reports whether the schema replaces the server. ModifyPlan does not see the decisions of the
+// plan modifiers of attributes.
+func replacedByArguments(state, plan model, configuredImage types.String) bool {
+	return !plan.Template.Equal(state.Template) || !plan.DiskGB.Equal(state.DiskGB) || !plan.Type.Equal(state.Type) ||
+		!configuredImage.IsNull() && !plan.Image.Equal(state.Image)
+}
 
 // seenIn is a server as its state tells of it, as far as it costs money.
 func seenIn(state model) rental.Instance {
@@ -140,26 +157,62 @@ func priceField(m model, name string) int64 {
 	return number.ValueInt64()
 }
 
-// planConvergence plans what an apply is going to change of the computed
-// attributes: nothing for a server that is where it is wanted, so that no
-// phantom difference appears; what a start, a stop or a wait can change otherwise.
+// planConvergence plans which computed attributes an apply can change: none for a
+// server that is where it should be, so that no phantom difference appears; what a
+// start, a stop or a wait can change otherwise. With an unknown policy it plans a
+// replacement if any value of it leads to one: the plan at apply must not contradict.
 func planConvergence(state model, plan *model) step {
 	keepComputed(state, plan)
-	if plan.DesiredState.IsUnknown() || plan.OnOutbid.IsUnknown() {
-		expectChange(state, plan)
-		return stepWait
-	}
-	next := judge(sighting{
-		status:  rental.InstanceStatus(state.Status.ValueString()),
-		desired: rental.DesiredState(state.DesiredState.ValueString()),
-	}, rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString())
-	if next != stepNone {
+	next, known := nextStep(state, *plan)
+	if !known || next != stepNone {
 		expectChange(state, plan)
 	}
-	if next == stepStop {
+	if known && next == stepStop {
 		expectUnreachable(state, plan)
 	}
 	return next
+}
+
+// nextStep is the next step of the server. If it depends on an unknown value, it is not known, and returned as a
+// replacement if that is possible, else as a wait.
+func nextStep(state, plan model) (next step, known bool) {
+	seen := sighting{
+		status:  rental.InstanceStatus(state.Status.ValueString()),
+		desired: rental.DesiredState(state.DesiredState.ValueString()),
+	}
+	if !plan.DesiredState.IsUnknown() && !plan.OnOutbid.IsUnknown() {
+		return judge(seen, rental.DesiredState(plan.DesiredState.ValueString()), plan.OnOutbid.ValueString()), true
+	}
+	wanted, policies := []string{plan.DesiredState.ValueString()}, []string{plan.OnOutbid.ValueString()}
+	if plan.DesiredState.IsUnknown() {
+		wanted = []string{string(rental.DesiredRunning), string(rental.DesiredStopped)}
+	}
+	if plan.OnOutbid.IsUnknown() {
+		policies = []string{outbidRestart, outbidKeep, outbidReplace}
+	}
+	for _, state := range wanted {
+		for _, policy := range policies {
+			if judge(seen, rental.DesiredState(state), policy) == stepReplace {
+				return stepReplace, false
+			}
+		}
+	}
+	return stepWait, false
+}
+
+// warnOfUnknownPolicy warns that an outbid server is replaced because of a policy that is not known yet.
+func warnOfUnknownPolicy(diags *diag.Diagnostics, state, plan model) {
+	if _, known := nextStep(state, plan); known || state.Status.ValueString() != string(rental.StatusOutbid) {
+		return
+	}
+	addReplacedForUnknown(diags, "on_outbid", state.ID.ValueString())
+}
+
+// addReplacedForUnknown warns of a replacement that may turn out needless.
+func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
+	diags.AddAttributeWarning(path.Root(argument), "Instance "+id+" is replaced because of an unknown value",
+		fmt.Sprintf("The value of %s is known only after apply, and it can require a replacement. Terraform does not allow a plan to decide that later, so this plan replaces the instance: "+
+			"its disk and data are lost. To keep the instance, first apply what %[1]s depends on (-target), then plan again.", argument))
 }
 
 // keepComputed undoes that the framework marks every computed attribute unknown

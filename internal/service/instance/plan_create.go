@@ -6,35 +6,51 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// predecessor is the server that a planned one replaces. The plan for it leaves
-// a note for the plan of its successor, which otherwise knows nothing of it.
-type predecessor struct {
-	ID      string `json:"id"`
-	Starts  int64  `json:"starts"`  // what its own plan counted as started, kopecks per hour
-	Added   int64  `json:"added"`   // and as added to the burn rate
-	RunKopH int64  `json:"run_kop"` // what it burns now
-}
+// customTemplate is the slug of the catalogue's template for any image.
+const customTemplate = "custom"
 
-// planCreation looks at what a plan is about to rent, before money is spent.
+// planCreation checks what a plan is about to rent, before money is spent. before is the server that it replaces, nil
+// for none: then what keeps the new server from being rented is an error, since the old one would be destroyed first.
 func (r *instanceResource) planCreation(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	if !r.Meta.Ready() {
-		return
+	if before != nil {
+		r.fleet().replacing.add(before.ID)
 	}
 	r.refuseSharedKey(ctx, plan, diags)
-	r.checkTemplate(ctx, plan, diags)
+	r.refuseImage(ctx, plan, diags)
+	r.checkTemplate(ctx, plan, before, diags)
 	if diags.HasError() {
 		return
 	}
-	r.warnOfTwins(ctx, plan, before, diags)
+	r.warnOfNamesakes(ctx, plan, before, diags)
 	r.checkPrice(ctx, plan, before, diags)
+}
+
+// refuseImage refuses an image that the server would not get: the service takes one for the custom template only, and
+// uses the template's image otherwise. A generated configuration names that image, which is fine.
+func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	slug := plan.Template.ValueString()
+	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || slug == customTemplate || !r.Meta.Ready() {
+		return
+	}
+	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
+	switch {
+	case err != nil:
+		tfkit.AddError(diags, "read template "+slug, err)
+	case found && !rental.SameImage(template.Image, plan.Image.ValueString()):
+		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
+			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
+				"or create a gpurent_template with this image.", slug, template.Image, plan.Image.ValueString(), customTemplate))
+	}
 }
 
 // refuseSharedKey refuses an idempotency key that another instance has: one in the
@@ -70,59 +86,77 @@ func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
 			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, key))
 }
 
-// checkTemplate refuses a template that is not there, and a disk below its minimum. A key that the service does not
-// know is told here, before an apply has made half of what it needs.
-func (r *instanceResource) checkTemplate(ctx context.Context, plan model, diags *diag.Diagnostics) {
+// checkTemplate refuses a template that does not exist, and a disk below its minimum. It reports an unusable API key,
+// before an apply has created half of what it needs.
+func (r *instanceResource) checkTemplate(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
 	slug := plan.Template.ValueString()
 	if slug == "" {
 		return
 	}
 	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
 	switch {
-	case rental.IsUnauthorized(err):
+	case rental.IsUnauthorized(err), err != nil && before != nil:
 		tfkit.AddError(diags, "read template "+slug, err)
 	case err != nil: // The service itself refuses what does not fit.
 	case !found:
 		diags.AddAttributeError(path.Root("template"), "No such template",
-			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists what there is.", slug))
+			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists all templates.", slug))
 	case !plan.DiskGB.IsUnknown() && plan.DiskGB.ValueInt64() < template.MinDiskGB:
 		diags.AddAttributeError(path.Root("disk_gb"), "Disk below the template's minimum",
 			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", slug, template.MinDiskGB, plan.DiskGB.ValueInt64()))
 	}
 }
 
-// maxTwins is how many twins are named.
-const maxTwins = 3
+// maxNamesakes is how many servers with the planned name a warning lists.
+const maxNamesakes = 3
 
-// warnOfTwins names active servers that bear the planned name and that this run
+// warnOfNamesakes names active servers that have the planned name and that this run
 // does not know: one of them may be what an interrupted run has rented.
-func (r *instanceResource) warnOfTwins(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	name := plan.Name.ValueString()
-	if name == "" {
+func (r *instanceResource) warnOfNamesakes(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+	found := r.unknownNamesakes(ctx, plan.Name.ValueString(), before)
+	if len(found) == 0 {
 		return
+	}
+	slices.SortFunc(found, func(a, b rental.Instance) int { // what a killed run has left is among the newest
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	text := namesakesText(plan.Name.ValueString(), found, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, found[0], plan)
+	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already has this name", found[0].ID), text)
+}
+
+const (
+	// namesakeWait bounds how long a plan waits until a server that has the planned name turns out to be in the state.
+	namesakeWait = time.Second
+	// namesakeInterval is how often it checks that meanwhile.
+	namesakeInterval = 20 * time.Millisecond
+)
+
+// unknownNamesakes returns active servers with the name that this run does not know. Terraform reads and plans the
+// resources of a configuration at the same time and in any order, so it waits a moment for those of the state.
+func (r *instanceResource) unknownNamesakes(ctx context.Context, name string, before *predecessor) []rental.Instance {
+	if name == "" {
+		return nil
 	}
 	active, err := r.fleet().instances(ctx, r.Meta)
 	if err != nil {
-		return // a warning that cannot be given is no reason to stop
+		return nil // without a listing there is no warning
 	}
-	var twins []rental.Instance
+	var found []rental.Instance
 	for _, inst := range active {
-		if nameOf(inst) == name && !r.fleet().ids.has(inst.ID) && (before == nil || before.ID != inst.ID) && !gone(inst) {
-			twins = append(twins, inst)
+		if nameOf(inst) == name && (before == nil || before.ID != inst.ID) && !gone(inst) {
+			found = append(found, inst)
 		}
 	}
-	if len(twins) == 0 {
-		return
+	known := func(inst rental.Instance) bool { return r.fleet().ids.has(inst.ID) }
+	for wait := namesakeWait; ; wait -= namesakeInterval {
+		found = slices.DeleteFunc(found, known)
+		if len(found) == 0 || wait <= 0 || poll.Pause(ctx, namesakeInterval) != nil {
+			return found
+		}
 	}
-	slices.SortFunc(twins, func(a, b rental.Instance) int { // what a killed run has left is among the newest
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	text := twinText(name, twins, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, twins[0], plan)
-	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already bears this name", twins[0].ID), text)
 }
 
-// twinTemplateText adds that an own template has to be imported, too: made once
-// more, it would be another one, and the imported server be replaced for it.
+// twinTemplateText adds that an own template has to be imported, too: a new one would replace the imported server.
 func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Instance, plan model) string {
 	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
 		return ""
@@ -131,26 +165,26 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}
-	return fmt.Sprintf("\n\nIt was made from the own template %[1]q. If no state knows that one either, import it as well, or the server is replaced:\n\n  import {\n    to = gpurent_template.NAME\n    id = %[1]q\n  }",
+	return fmt.Sprintf("\n\nIt was created from the own template %[1]q. If that is in no state either, import it as well, or the server is replaced:\n\n  import {\n    to = gpurent_template.NAME\n    id = %[1]q\n  }",
 		twin.Template.Slug)
 }
 
-func twinText(name string, twins []rental.Instance, key string) string {
+func namesakesText(name string, found []rental.Instance, key string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "There are active servers named %q that this run does not know:\n", name)
-	for _, twin := range twins[:min(len(twins), maxTwins)] {
-		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", twin.ID, twin.Status, tfkit.Time(twin.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(twin)))
+	fmt.Fprintf(&text, "Active servers are named %q that are not in the state of this run:\n", name)
+	for _, inst := range found[:min(len(found), maxNamesakes)] {
+		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", inst.ID, inst.Status, tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(inst)))
 	}
-	if more := len(twins) - maxTwins; more > 0 {
+	if more := len(found) - maxNamesakes; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
 	if key == "" {
-		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents another besides, and both are billed. To")
+		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents one more server, and both are billed. To")
 	} else {
-		fmt.Fprintf(&text, "If one is left from a run that was killed, and had idempotency_key = %q too, the apply takes it over and rents none. Otherwise it rents another besides, and both are billed: to", key)
+		fmt.Fprintf(&text, "If a killed run rented one of them with idempotency_key = %q, the apply takes it over and rents none. Otherwise the apply rents one more server, and both are billed. To", key)
 	}
-	fmt.Fprintf(&text, " keep the server instead, add this block, with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
-		"If nobody needs it, destroy it in the service's console. If it is managed already, here or in another configuration, there is nothing to do.", twins[0].ID)
+	fmt.Fprintf(&text, " keep the existing server instead, add this block with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
+		"If nobody needs it, destroy it in the service's console. If another configuration manages it, there is nothing to do.", found[0].ID)
 	return text.String()
 }
 
@@ -164,98 +198,4 @@ func kopHNow(inst rental.Instance) int64 {
 	default:
 		return inst.Price.RunningKopH
 	}
-}
-
-// checkPrice looks at the offer as it is now. One that is gone is only worth a
-// warning: after a crash our own rental may be the reason, and an error would
-// keep the next apply from taking it over.
-func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	if !watchesMoney(r.Meta) && plan.MaxPriceKopH.IsNull() {
-		return
-	}
-	price, known := r.estimate(ctx, plan, diags)
-	if !known {
-		return
-	}
-	c := change{starts: price, added: price}
-	if before != nil {
-		c.added -= before.RunKopH
-		if r.Meta.Run.Single() { // the total has what the plan for the predecessor counted
-			c.starts -= before.Starts
-			c.added -= before.Added
-		}
-	}
-	checkMoney(ctx, r.Meta, c, diags)
-}
-
-// estimate is what the server would cost if it were rented now.
-func (r *instanceResource) estimate(ctx context.Context, plan model, diags *diag.Diagnostics) (kopH int64, known bool) {
-	if plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown() {
-		return 0, false
-	}
-	if plan.OfferID.IsNull() {
-		return r.estimateQuery(ctx, plan, diags)
-	}
-	id := plan.OfferID.ValueString()
-	if id == "" {
-		return 0, false
-	}
-	offer, err := r.fleet().market.glimpse(ctx, r.Meta, id, rental.RentalType(plan.Type.ValueString()))
-	if err != nil {
-		return 0, false
-	}
-	if offer == nil {
-		diags.AddAttributeWarning(path.Root("offer_id"), "Offer "+id+" is gone",
-			"It cannot be rented now: somebody has it, or its host left. Unless an earlier run with the same idempotency_key rented it, the apply is going to fail. "+
-				"Choose another, or use offer_query, which takes the best that is there when the server is rented.")
-		return 0, false
-	}
-	rentalType := rental.RentalType(plan.Type.ValueString())
-	price, rentable := priceOf(*offer, rentalType)
-	if limit := plan.MaxPriceKopH.ValueInt64(); limit > 0 && rentable && price > limit {
-		addTooDear(diags, id, price, limit)
-		return 0, false
-	}
-	if !rentable {
-		addNoInterruptible(diags, id)
-	}
-	return price, rentable
-}
-
-// estimateQuery takes the offer that the server would get if nobody else were
-// quicker, and each server of the plan another.
-func (r *instanceResource) estimateQuery(ctx context.Context, plan model, diags *diag.Diagnostics) (kopH int64, known bool) {
-	if plan.OfferQuery.IsUnknown() {
-		return 0, false
-	}
-	query, problems := offerQuery(ctx, plan)
-	if problems.HasError() {
-		return 0, false
-	}
-	matching := 0
-	for _, most := range []int{fewCandidates, maxCandidates} {
-		offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, r.Meta.MaxAge(glance), most)
-		if err != nil {
-			return 0, false
-		}
-		for _, offer := range offers {
-			if price, rentable := priceOf(offer, query.Type); rentable && (!r.Meta.Run.Single() || r.fleet().planned.reserve(offer.ID)) {
-				return price, true
-			}
-		}
-		if matching = len(offers); matching < most {
-			break
-		}
-	}
-	diags.AddAttributeWarning(path.Root("offer_query"), "No offer matches now",
-		noOfferNow(matching)+" Unless that changes until it is applied, or an earlier run with the same idempotency_key rented the server, the apply is going to fail. "+
-			"Loosen the query or raise max_price_kop_h.")
-	return 0, false
-}
-
-func noOfferNow(matching int) string {
-	if matching == 0 {
-		return "The market has no offer for this query."
-	}
-	return fmt.Sprintf("The market has %d offers for this query, and other servers of the plan need them all.", matching)
 }

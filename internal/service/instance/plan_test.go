@@ -87,21 +87,7 @@ func TestPlanArguments(t *testing.T) {
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
 	noSet := types.SetNull(types.StringType)
 	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
-	query := func(gpu, order types.String) types.Object {
-		values := map[string]attr.Value{}
-		for name, kind := range queryType {
-			value, err := kind.ValueFromTerraform(t.Context(), tftypes.NewValue(kind.TerraformType(t.Context()), nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			values[name] = value
-		}
-		values["order"] = order
-		if !gpu.IsNull() {
-			values["gpu"] = set(gpu)
-		}
-		return types.ObjectValueMust(queryType, values)
-	}
+	query := func(gpu, order types.String) types.Object { return queryFor(t, gpu, order) }
 	noQuery, whatever := types.ObjectNull(queryType), types.StringNull()
 	base := model{OfferID: text("a"), OfferQuery: noQuery, SSHKeyIDs: noSet, ReplaceOn: noSet}
 	queried := model{OfferQuery: query(text("rtx_4090"), whatever), SSHKeyIDs: noSet, ReplaceOn: noSet}
@@ -113,9 +99,8 @@ func TestPlanArguments(t *testing.T) {
 		replaced    string
 		warnings    int
 	}{
-		"unchanged":            {state: base, plan: base, want: base},
-		"another offer":        {state: base, plan: with(base, func(m *model) { m.OfferID = text("b") }), want: base},
-		"an offer to be known": {state: base, plan: with(base, func(m *model) { m.OfferID = types.StringUnknown() }), want: base},
+		"unchanged":     {state: base, plan: base, want: base},
+		"another offer": {state: base, plan: with(base, func(m *model) { m.OfferID = text("b") }), want: base},
 		"another offer, named": {
 			state: base, plan: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }),
 			want: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }), replaced: argOfferID,
@@ -135,9 +120,7 @@ func TestPlanArguments(t *testing.T) {
 			state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
 			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
 		},
-		"any gpu":             {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(whatever, whatever) }), want: queried, warnings: 1},
-		"a gpu to be known":   {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(types.StringUnknown(), whatever) }), want: queried, warnings: 1},
-		"a query to be known": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = types.ObjectUnknown(queryType) }), want: queried},
+		"any gpu": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(whatever, whatever) }), want: queried, warnings: 1},
 		"another query, named": {
 			state: queried, plan: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }),
 			want: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }), replaced: argOfferQuery,
@@ -145,10 +128,6 @@ func TestPlanArguments(t *testing.T) {
 		"other keys": {
 			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
 			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
-		},
-		"keys to be known": {
-			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) }),
-			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
 		},
 		"keys no longer mentioned": {state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1},
 		"keys mentioned now":       {state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1},
@@ -204,4 +183,23 @@ func TestFromAPIToleratesWhatIsLeftOut(t *testing.T) {
 			t.Errorf("status %s without a desired state reads as %s, want %s", status, got, want)
 		}
 	}
+}
+
+// queryFor is an offer_query with the terms that are not null.
+func queryFor(t *testing.T, gpu, order types.String) types.Object {
+	t.Helper()
+	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
+	values := map[string]attr.Value{}
+	for name, kind := range queryType {
+		value, err := kind.ValueFromTerraform(t.Context(), tftypes.NewValue(kind.TerraformType(t.Context()), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[name] = value
+	}
+	values["order"] = order
+	if !gpu.IsNull() {
+		values["gpu"] = types.SetValueMust(types.StringType, []attr.Value{gpu})
+	}
+	return types.ObjectValueMust(queryType, values)
 }

@@ -181,12 +181,12 @@ func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))
 	w := env.Workspace(env.Config(queried(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
 	output := acctest.Words(w.Run("plan", "-no-color"))
-	for _, want := range []string{"Instance " + id + " already bears this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
+	for _, want := range []string{"Instance " + id + " already has this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
 		}
 	}
-	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already bears this name") == 0 {
+	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already has this name") == 0 {
 		t.Error("the apply does not say it")
 	}
 	// Its own server is no twin of what replaces it, nor is its key another's.

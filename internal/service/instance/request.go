@@ -50,7 +50,7 @@ func (r *request) observe(inst rental.Instance) {
 
 // doubt is how long the status from before the request proves nothing.
 func (r *request) doubt(lag, requestTimeout time.Duration) time.Duration {
-	if r.err != nil && (!isDefinitive(r.err) || rental.IsOverdue(r.err)) {
+	if r.err != nil && (!isDefinitive(r.err) || rental.IsInFlight(r.err)) {
 		return lag + requestTimeout // an attempt whose answer was lost may still be in flight
 	}
 	return lag

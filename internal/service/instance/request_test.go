@@ -14,7 +14,7 @@ import (
 func TestAfterRequest_UnchangedStatus(t *testing.T) {
 	lost := &rental.Error{Attempts: 1, Err: errors.New("the connection was cut")}
 	conflict := &rental.Error{Attempts: 1, Status: 409, Code: rental.CodeConflict}
-	afterLost := &rental.Error{Attempts: 2, Status: 409, Code: rental.CodeConflict, Overdue: true}
+	afterLost := &rental.Error{Attempts: 2, Status: 409, Code: rental.CodeConflict, InFlightUntil: time.Now().Add(time.Hour)}
 	const lag, inFlight = 30 * time.Second, rental.DefaultRequestTimeout
 	for name, test := range map[string]struct {
 		err   error

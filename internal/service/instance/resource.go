@@ -99,7 +99,11 @@ func (r *instanceResource) reserveBurn(ctx context.Context, plan model, diags *d
 		return &burnReservation{}
 	}
 	var shown diag.Diagnostics // by the plan
-	kopH, _ := r.estimate(ctx, plan, &shown)
+	kopH, _, err := r.estimate(ctx, plan, nil, &shown)
+	if err != nil {
+		addUnreadableAccount(r.Meta, diags, err)
+		return &burnReservation{}
+	}
 	return reserveBurn(ctx, r.Meta, "", kopH, kopH, diags)
 }
 
@@ -138,6 +142,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 			now.Template = state.Template
 		}
 		resp.Diagnostics.Append(completeImport(ctx, &now)...)
+		r.fleet().state.read(now)
 		if !tfkit.Same(&state, &now) {
 			resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 		}
@@ -245,10 +250,12 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	burn := r.fleet().burnBefore(waitCtx, r.Meta, state)
 	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		r.fleet().keys.keepAlive(state.ID.ValueString())
 		return
 	}
+	r.fleet().destroyed.add(state.ID.ValueString(), burn)
 	r.fleet().forget(state.ID.ValueString())
 }
 

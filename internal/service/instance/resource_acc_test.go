@@ -232,7 +232,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 			{
 				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),
 				Config:      strings.Replace(env.Config(server()), "= 60", "= 2000", 1),
-				ExpectError: regexp.MustCompile(`(?s)disk_gb\s+=\s+2000.*at\s+most.*validation_error.*request\s+id`),
+				ExpectError: regexp.MustCompile(`(?s)Disk above the offer's maximum.*disk_gb\s+is\s+2000`),
 			},
 			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
 			{

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -20,9 +19,9 @@ const fundedHours = 2
 // one. All amounts are kopecks per hour. Its zero value is an empty plan.
 type spendingPlan struct {
 	mu     sync.Mutex
-	starts int64 // what runs that did not
+	starts int64 // prices of the servers that did not run before
 	added  int64 // by how much the burn rate grows
-	warned bool  // of the funds
+	warned map[string]bool
 	burn   burnReservations
 }
 
@@ -41,58 +40,89 @@ func (s *spendingPlan) add(c change) (starts, added int64) {
 	return s.starts, s.added
 }
 
-// firstWarning is true once: one warning is enough for a whole plan.
-func (s *spendingPlan) firstWarning() bool {
+// firstWarning is true for the first server that causes a warning. Without totals, each server is checked alone and has
+// a warning of its own.
+func (s *spendingPlan) firstWarning(meta *tfkit.Meta, summary string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	first := !s.warned
-	s.warned = true
-	return first
+	if meta.Run.Single() && s.warned[summary] {
+		return false
+	}
+	if s.warned == nil {
+		s.warned = map[string]bool{}
+	}
+	s.warned[summary] = true
+	return true
 }
 
-// watchesMoney says whether anything is to be checked.
+// watchesMoney reports whether there is anything to check.
 func watchesMoney(meta *tfkit.Meta) bool {
 	return meta.Ready() && (meta.Spending.RequireFunds != tfkit.FundsOff || meta.Spending.MaxBurnKopH > 0)
 }
 
-// checkMoney holds the plan so far against the account. Without permission to
-// read the balance, or while it cannot be read, it steps aside: the service
-// itself refuses what is not covered.
+// hasHardLimit reports whether a limit is configured that fails a plan. It also fails when it cannot be checked.
+func hasHardLimit(meta *tfkit.Meta) bool {
+	return meta.Ready() && (meta.Spending.RequireFunds == tfkit.FundsError || meta.Spending.MaxBurnKopH > 0)
+}
+
+// checkMoney compares the plan so far with the account. If the account cannot be read, a limit that fails plans fails
+// this one, and a limit that warns warns.
 func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Diagnostics) {
 	if !watchesMoney(meta) || c == (change{}) {
 		return
 	}
-	plan := &fleetOf(meta).spending
+	f := fleetOf(meta)
 	starts, added := c.starts, c.added
 	if meta.Run.Single() {
-		starts, added = plan.add(c)
+		starts, added = f.spending.add(c)
 	}
-	balance, err := fleetOf(meta).balance(ctx, meta)
-	if rental.IsUnauthorized(err) {
-		tfkit.AddError(diags, "read the balance", err)
-		return
-	}
+	money, err := f.money(ctx, meta)
 	if err != nil {
-		tflog.Debug(ctx, "The balance cannot be read, so the plan is not held against it", map[string]any{"error": err.Error()})
+		addUnreadableAccount(meta, diags, err)
 		return
 	}
+	if c.starts > 0 {
+		checkFunds(meta, money.Balance, starts, diags)
+	}
+	if text := tooMuchBurn(f.burnRate(meta, money), added, meta.Spending.MaxBurnKopH); text != "" {
+		diags.AddError(tooMuchBurnSummary, text)
+	}
+}
+
+func checkFunds(meta *tfkit.Meta, balance rental.Balance, starts int64, diags *diag.Diagnostics) {
 	const summary = "The balance does not cover what this plan starts"
 	text := shortOfFunds(balance, starts)
 	switch {
 	case text == "" || meta.Spending.RequireFunds == tfkit.FundsOff:
 	case meta.Spending.RequireFunds == tfkit.FundsError:
 		diags.AddError(summary, text+" "+notStarted)
-	case !meta.Run.Single() || plan.firstWarning():
+	case fleetOf(meta).spending.firstWarning(meta, summary):
 		diags.AddWarning(summary, text)
 	}
-	if text := tooMuchBurn(balance, added, meta.Spending.MaxBurnKopH); text != "" {
-		diags.AddError(tooMuchBurnSummary, text)
+}
+
+// addUnreadableAccount reports that spending cannot be checked. An unusable API key is always an error.
+func addUnreadableAccount(meta *tfkit.Meta, diags *diag.Diagnostics, err error) {
+	switch {
+	case rental.IsUnauthorized(err):
+		tfkit.AddError(diags, "read the balance", err)
+		return
+	case hasHardLimit(meta):
+		tfkit.AddError(diags, "check the spending limits", err)
+		return
+	}
+	const summary = "Cannot check the balance"
+	if fleetOf(meta).spending.firstWarning(meta, summary) {
+		var found diag.Diagnostics
+		tfkit.AddError(&found, "check the spending limits", err)
+		diags.AddWarning(summary, found[0].Detail()+
+			"\n\nThe plan continues without this check. spending.require_funds = \"off\" in the provider configuration turns it off.")
 	}
 }
 
 const tooMuchBurnSummary = "The plan burns more than max_burn_kop_h allows"
 
-// notStarted ends every refusal: it is said for each server that is beyond the limit, so that none of them is rented.
+// notStarted ends every refusal. Each server beyond the limit is refused, so that none of them is rented.
 const notStarted = "This server was not started."
 
 // shortOfFunds is empty when the account covers the funded hours of all starts.
@@ -106,13 +136,13 @@ func shortOfFunds(balance rental.Balance, starts int64) string {
 		tfkit.HourlyRubles(starts), tfkit.Rubles(need), tfkit.Rubles(have), tfkit.Rubles(need-have))
 }
 
-// tooMuchBurn is empty when the burn rate stays within the limit; 0 is no limit.
-func tooMuchBurn(balance rental.Balance, added, limit int64) string {
-	after := balance.BurnKopH + added
+// tooMuchBurn is empty when the burn rate stays within the limit; 0 is no limit. All amounts are kopecks per hour.
+func tooMuchBurn(burn, added, limit int64) string {
+	after := burn + added
 	if limit == 0 || added <= 0 || after <= limit {
 		return ""
 	}
 	return fmt.Sprintf("The account burns %s. With what this plan starts it would be at least %s, and the provider's spending.max_burn_kop_h allows %s. "+notStarted+" "+
 		"Start less, stop or destroy something first (what this plan destroys elsewhere is not deducted), or raise the limit.",
-		tfkit.HourlyRubles(balance.BurnKopH), tfkit.HourlyRubles(after), tfkit.HourlyRubles(limit))
+		tfkit.HourlyRubles(burn), tfkit.HourlyRubles(after), tfkit.HourlyRubles(limit))
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -84,30 +82,6 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
-	}
-}
-
-// Without the permission to read the balance everything else works.
-func TestAccInstance_withoutBillingScopeTheMoneyIsNotLookedAt(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	key := env.Secret(`{"name":"ci","scopes":["instances:read","instances:write"]}`)
-	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))})
-	config := env.ProviderWithKey(key, `spending = { require_funds = "error", max_burn_kop_h = 1 }`) + queried(`{}`)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config, ExpectError: regexp.MustCompile(`(?s)insufficient_funds.*Nothing\s+was\s+rented`)},
-			{
-				PreConfig:         func() { setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(10_000_000))}) },
-				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))},
-			},
-		},
-		CheckDestroy: nothingLeft(env),
-	})
-	if n := env.CountRequests("GET", "/balance"); n == 0 || n > 10 {
-		t.Errorf("the balance was asked for %d times", n)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTooMuchBurn(t *testing.T) {
 		"beyond already, less by this":  {300, -50, 200, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := tooMuchBurn(rental.Balance{BurnKopH: test.burn}, test.added, test.limit); (got != "") != test.refused {
+			if got := tooMuchBurn(test.burn, test.added, test.limit); (got != "") != test.refused {
 				t.Errorf("%q, want refused: %t", got, test.refused)
 			}
 		})

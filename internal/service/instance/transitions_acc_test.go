@@ -107,7 +107,7 @@ func transitions(offers []string) []transition {
 		}
 	}
 	byID, byQuery := arguments{"offer_id": offers[4]}, arguments{"offer_query": `{}`}
-	other := arguments{"offer_query": `{ gpu = ["no_such_gpu"] }`}
+	other := arguments{"offer_query": `{ min_vram_gb = 40 }`}
 	return append(all,
 		transition{byID, byQuery, "update", []string{"offer_id", "offer_query"}},
 		transition{byQuery, byID, "update", []string{"offer_id", "offer_query"}},

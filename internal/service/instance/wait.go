@@ -211,7 +211,7 @@ func (s *settler) ask(ctx context.Context, inst *rental.Instance, send func(cont
 		*inst = answer
 	case rental.IsNotFound(err):
 		return errGone
-	case isDefinitive(err) && !rental.IsConflict(err) && !rental.IsOverdue(err):
+	case isDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):
 		return err
 	default:
 		r.err = err

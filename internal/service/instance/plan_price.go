@@ -1,0 +1,174 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// checkPrice checks the offer as it is now, and the money that it takes. For a new server a missing offer is a warning:
+// after a crash our own rental may be the reason, and an error would keep the next apply from taking it over. For a
+// replacement it is an error.
+func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+	if before == nil && !watchesMoney(r.Meta) && plan.MaxPriceKopH.IsNull() {
+		return
+	}
+	price, known, err := r.estimate(ctx, plan, before, diags)
+	if err != nil && (before != nil || hasHardLimit(r.Meta)) {
+		tfkit.AddError(diags, "determine the price of the planned server", err)
+	}
+	if !known {
+		return
+	}
+	warnOfHigherPrice(diags, before, price)
+	checkMoney(ctx, r.Meta, r.changeBy(price, before), diags)
+}
+
+// changeBy is what a new server of the price changes. The server that it replaces burns nothing then.
+func (r *instanceResource) changeBy(kopH int64, before *predecessor) change {
+	c := change{starts: kopH, added: kopH}
+	if before == nil {
+		return c
+	}
+	if before.claimed {
+		c.added -= r.fleet().state.credit(before.ID)
+		return c
+	}
+	c.added -= before.BurnKopH
+	if r.Meta.Run.Single() { // the total has what the plan for the predecessor counted
+		c.starts -= before.Starts
+		c.added -= before.Added
+	}
+	return c
+}
+
+// higherPricePercent is from which increase on the price of a replacement is worth a warning.
+const higherPricePercent = 125
+
+func warnOfHigherPrice(diags *diag.Diagnostics, before *predecessor, kopH int64) {
+	if before == nil || before.RunningKopH == 0 || kopH*100 <= before.RunningKopH*higherPricePercent {
+		return
+	}
+	diags.AddWarning("The replacement of instance "+before.ID+" costs more",
+		fmt.Sprintf("Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
+			before.ID, tfkit.HourlyRubles(before.RunningKopH), tfkit.HourlyRubles(kopH)))
+}
+
+// unlessRented ends what keeps a new server from being rented.
+const unlessRented = " Unless that changes before the apply, or an earlier run with the same idempotency_key rented the server, the apply fails. "
+
+// addCannotReplace refuses a replacement for which there is no offer.
+func addCannotReplace(diags *diag.Diagnostics, at path.Path, before *predecessor, why, advice string) {
+	diags.AddAttributeError(at, "Cannot replace instance "+before.ID+": no matching offer",
+		fmt.Sprintf("%s A replacement destroys instance %s and its disk before it rents another server, which would fail. Nothing was destroyed. %s", why, before.ID, advice))
+}
+
+// estimate is what the server would cost if it were rented now, kopecks per hour. The price is not known if an argument
+// is unknown, if there is no offer, or with an error of the service.
+func (r *instanceResource) estimate(
+	ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	switch {
+	case plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown():
+		return 0, false, nil
+	case plan.OfferID.IsNull():
+		return r.estimateQuery(ctx, plan, before, diags)
+	case plan.OfferID.IsUnknown():
+		return 0, false, nil
+	}
+	return r.estimateOffer(ctx, plan, before, diags)
+}
+
+// estimateOffer checks the offer that the plan names.
+func (r *instanceResource) estimateOffer(
+	ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	id, rentalType := plan.OfferID.ValueString(), rental.RentalType(plan.Type.ValueString())
+	const advice = "Choose another offer, or use offer_query, which takes the best available one."
+	if before != nil && before.OfferID == id {
+		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+" is rented by the instance itself, and may not be available again after its destruction.", advice)
+		return 0, false, nil
+	}
+	offer, err := r.fleet().market.glimpse(ctx, r.Meta, id, rentalType)
+	if err != nil {
+		return 0, false, err
+	}
+	if offer == nil {
+		const why = "It is not available now."
+		if before != nil {
+			addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+": "+why, advice)
+		} else {
+			diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+id+" is gone", why+unlessRented+advice)
+		}
+		return 0, false, nil
+	}
+	price, rentable := priceOf(*offer, rentalType)
+	limit := plan.MaxPriceKopH.ValueInt64()
+	switch {
+	case !rentable:
+		addNoInterruptible(diags, id)
+		return 0, false, nil
+	case limit > 0 && price > limit:
+		addTooDear(diags, id, price, limit)
+		return 0, false, nil
+	case offer.Disk.MaxGB != nil && plan.DiskGB.ValueInt64() > *offer.Disk.MaxGB:
+		diags.AddAttributeError(path.Root("disk_gb"), "Disk above the offer's maximum",
+			fmt.Sprintf("Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", id, *offer.Disk.MaxGB, plan.DiskGB.ValueInt64()))
+		return 0, false, nil
+	}
+	return price, true, nil
+}
+
+// estimateQuery takes the offer that the server would get if nobody else were
+// quicker, and each server of the plan another.
+func (r *instanceResource) estimateQuery(
+	ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	if plan.OfferQuery.IsUnknown() {
+		return 0, false, nil
+	}
+	query, problems := offerQuery(ctx, plan)
+	if problems.HasError() {
+		return 0, false, nil
+	}
+	matching := 0
+	for _, most := range []int{fewCandidates, maxCandidates} {
+		offers, err := r.fleet().market.list(ctx, r.Meta.Client, query, r.Meta.MaxAge(glance), most)
+		if err != nil {
+			return 0, false, err
+		}
+		matching = 0
+		for _, offer := range offers {
+			price, rentable := priceOf(offer, query.Type)
+			if !rentable || before != nil && before.OfferID == offer.ID {
+				continue
+			}
+			matching++
+			if !r.Meta.Run.Single() || r.fleet().planned.reserve(offer.ID) {
+				return price, true, nil
+			}
+		}
+		if len(offers) < most {
+			break
+		}
+	}
+	const advice = "Loosen the query or raise max_price_kop_h."
+	if before != nil {
+		addCannotReplace(diags, path.Root(argOfferQuery), before, noOfferNow(matching), advice)
+	} else {
+		diags.AddAttributeWarning(path.Root(argOfferQuery), "No offer matches now", noOfferNow(matching)+unlessRented+advice)
+	}
+	return 0, false, nil
+}
+
+func noOfferNow(matching int) string {
+	if matching == 0 {
+		return "No available offer matches the query."
+	}
+	return fmt.Sprintf("%d offers match the query, and other servers of the plan need them all.", matching)
+}
