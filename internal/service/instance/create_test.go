@@ -51,7 +51,7 @@ func behindMiddlebox(t *testing.T, arguments ...any) (*acctest.Env, *host, *midd
 	t.Helper()
 	m := &middlebox{}
 	env := acctest.Start(t, acctest.WithWrap(m.wrap))
-	config := map[string]any{"max_retries": int64(0), "request_timeout": "100ms"}
+	config := map[string]any{"max_retries": int64(0), "request_timeout": "500ms"}
 	for i := 0; i < len(arguments); i += 2 {
 		config[arguments[i].(string)] = arguments[i+1]
 	}

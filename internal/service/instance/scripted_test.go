@@ -150,7 +150,9 @@ func (s *scripted) answer(req *http.Request) (status int, answer any) {
 	case name == "logs":
 		return http.StatusOK, map[string]any{"lines": []string{}}
 	case strings.Contains(req.URL.Path, "/offers/"):
-		return http.StatusOK, map[string]any{"id": last, "available": true, "gpu": map[string]any{"count": 1}, "price": map[string]any{"interruptible_kop_h": s.offer}}
+		gpu := map[string]any{"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24}
+		price := map[string]any{"on_demand_kop_h": 2 * s.offer, "interruptible_kop_h": s.offer, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}
+		return http.StatusOK, map[string]any{"id": last, "available": true, "gpu": gpu, "price": price}
 	case last == "templates":
 		return http.StatusOK, page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})
 	case name == "balance":
