@@ -24,10 +24,6 @@ const registryHost = "registry.terraform.io/"
 // long, and collecting it as eagerly as by default is a quarter of its work.
 const garbage = 400
 
-// roomy is how much memory, in bytes, may be taken for that. Beyond it garbage is
-// collected more often: a CI runner has better use for the rest.
-const roomy = 96 << 20
-
 // How long the process takes to undo what it made for the length of a run.
 const (
 	// atEnd is for a CLI that waits: two seconds after it asked a plugin to end, it
@@ -48,7 +44,6 @@ func servePlugin(ctx context.Context, debugger bool) error {
 	}
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(garbage)
-		debug.SetMemoryLimit(roomy)
 	}
 	plugin, err := provider.NewPlugin(version)
 	if err != nil {
