@@ -17,7 +17,10 @@ func (i *Instance) UnmarshalJSON(data []byte) error {
 	}{plainInstance: (*plainInstance)(i)}
 	err := json.Unmarshal(data, &fields)
 	i.Name, i.StopReason, i.SSH, i.URLs = fields.Name.value, fields.StopReason.value, fields.SSH.value, fields.URLs.value
-	i.Omitted = InstanceOmitted{!fields.Name.present, !fields.StopReason.present, !fields.SSH.present, !fields.URLs.present}
+	i.Omitted = InstanceOmitted{
+		Name: !fields.Name.present, StopReason: !fields.StopReason.present,
+		SSH: !fields.SSH.present, URLs: !fields.URLs.present,
+	}
 	return err
 }
 

@@ -21,13 +21,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+// responder answers a request in place of the service, or passes it on.
+type responder func(w http.ResponseWriter, r *http.Request, service http.Handler)
+
 // middlebox is between the provider and the service. It passes everything on until a test sets handle.
 type middlebox struct {
 	mu     sync.Mutex
-	handle func(w http.ResponseWriter, r *http.Request, service http.Handler)
+	handle responder
 }
 
-func (m *middlebox) set(handle func(w http.ResponseWriter, r *http.Request, service http.Handler)) {
+func (m *middlebox) set(handle responder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.handle = handle
@@ -46,12 +49,12 @@ func (m *middlebox) wrap(service http.Handler) http.Handler {
 	})
 }
 
-// behindMiddlebox starts a service and a provider that does not retry by itself. In-flight work ends after 100 ms.
+// behindMiddlebox starts a service and a provider that does not retry by itself.
 func behindMiddlebox(t *testing.T, arguments ...any) (*acctest.Env, *host, *middlebox) {
 	t.Helper()
 	m := &middlebox{}
 	env := acctest.Start(t, acctest.WithWrap(m.wrap))
-	config := map[string]any{"max_retries": int64(0), "request_timeout": "500ms"}
+	config := map[string]any{"max_retries": int64(0)}
 	for i := 0; i < len(arguments); i += 2 {
 		config[arguments[i].(string)] = arguments[i+1]
 	}
@@ -63,7 +66,7 @@ func isCreate(r *http.Request) bool {
 }
 
 // rewrites changes the body of the answers to the requests that match.
-func rewrites(matches func(*http.Request) bool, change func(body map[string]any)) func(http.ResponseWriter, *http.Request, http.Handler) {
+func rewrites(matches func(*http.Request) bool, change func(body map[string]any)) responder {
 	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
 		if !matches(r) {
 			service.ServeHTTP(w, r)
@@ -157,6 +160,12 @@ func cheapest(env *acctest.Env) (acctest.Offer, int64) {
 	return offer, offer.Price.OnDemandKopH
 }
 
+// offered is keyed with an offer and a cap.
+func offered(name, offerID string, limit int64, arguments ...any) map[string]any {
+	arguments = append([]any{"offer_query", nil, "offer_id", offerID, "max_price_kop_h", limit}, arguments...)
+	return keyed(name, arguments...)
+}
+
 func expensive(body map[string]any) {
 	body["price"].(map[string]any)["running_kop_h"] = 990_016
 }
@@ -165,7 +174,7 @@ func expensive(body map[string]any) {
 // run stopped, and the state has what is left.
 func TestCreate_AnswerAboveCap(t *testing.T) {
 	t.Parallel()
-	refuses := func(method, suffix string, handle func(http.ResponseWriter, *http.Request, http.Handler)) func(http.ResponseWriter, *http.Request, http.Handler) {
+	refuses := func(method, suffix string, handle responder) responder {
 		return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
 			if r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && strings.Contains(r.URL.Path, "/instances/") {
 				fails(w, http.StatusServiceUnavailable, "provider_unavailable")
@@ -174,7 +183,7 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 			handle(w, r, service)
 		}
 	}
-	lostOnce := func() func(http.ResponseWriter, *http.Request, http.Handler) {
+	lostOnce := func() responder {
 		var lost atomic.Bool
 		change := rewrites(isCreate, expensive)
 		return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
@@ -186,7 +195,7 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		handle  func(http.ResponseWriter, *http.Request, http.Handler)
+		handle  responder
 		earlier bool // an earlier run rented it with the same key
 		byQuery bool
 		want    string
@@ -236,7 +245,7 @@ func TestCreate_DiskIsBeyondCap(t *testing.T) {
 	t.Parallel()
 	env, h, _ := behindMiddlebox(t)
 	offer, price := cheapest(env)
-	server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "disk_gb", int64(120)))
+	server, diags := h.apply(nil, offered("a", offer.ID, price, "disk_gb", int64(120)))
 	expect(t, "the apply", diags)
 	var parts map[string]tftypes.Value
 	if err := h.attribute(server, "price").As(&parts); err != nil {
@@ -260,7 +269,7 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 				body["available"] = false
 				body["price"].(map[string]any)["on_demand_kop_h"] = price + 1
 			}))
-			server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", key))
+			server, diags := h.apply(nil, offered("a", offer.ID, price, "idempotency_key", key))
 			expect(t, "the apply", diags, "Offer is dearer than max_price_kop_h")
 			if server != nil {
 				t.Error("the state has a server")
@@ -282,7 +291,7 @@ func TestCreate_OfferGone(t *testing.T) {
 			env, h, _ := behindMiddlebox(t)
 			offer, price := cheapest(env)
 			available(t, env, offer.ID, false)
-			_, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", test.key))
+			_, diags := h.apply(nil, offered("a", offer.ID, price, "idempotency_key", test.key))
 			expect(t, "the apply", diags, "offer "+offer.ID+" is gone")
 			if n := env.CountRequests("POST", "/instances"); n != test.posts {
 				t.Errorf("%d requests to rent, want %d", n, test.posts)
@@ -296,7 +305,7 @@ func TestCreate_TakesOverWhileTheOfferIsAboveCap(t *testing.T) {
 	t.Parallel()
 	env, h, _ := behindMiddlebox(t)
 	offer, price := cheapest(env)
-	config := keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price)
+	config := offered("a", offer.ID, price)
 	first, diags := newHost(t, env, nil).apply(nil, config)
 	expect(t, "the earlier run", diags)
 	env.Advance(time.Minute)
@@ -338,7 +347,7 @@ func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env, h, m := behindMiddlebox(t)
+			env, h, m := behindMiddlebox(t, "request_timeout", "1s") // after which no lost request is in flight
 			offer, price := cheapest(env)
 			var posts atomic.Int64
 			m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
@@ -354,7 +363,7 @@ func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
 				}
 				fails(w, http.StatusServiceUnavailable, "provider_unavailable")
 			})
-			server, diags := h.apply(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "idempotency_key", nil))
+			server, diags := h.apply(nil, offered("a", offer.ID, price, "idempotency_key", nil))
 			m.set(nil)
 			if test.want == "" {
 				expect(t, "the apply", diags)
@@ -500,7 +509,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 // The create request goes on when timeouts.create expires while it is under way.
 func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 	t.Parallel()
-	env, h, m := behindMiddlebox(t, "request_timeout", "10s")
+	env, h, m := behindMiddlebox(t)
 	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
 		if isCreate(r) {
 			body, err := io.ReadAll(r.Body) // or the server does not notice that the client left
@@ -529,9 +538,9 @@ func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 // Where timeouts.create expires before anything was rented, that is what the error says, and not an interruption.
 func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 	t.Parallel()
-	env, h, m := behindMiddlebox(t, "request_timeout", "10s")
+	env, h, m := behindMiddlebox(t)
 	offer, price := cheapest(env)
-	config := keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price, "timeouts", map[string]any{"create": "200ms"})
+	config := offered("a", offer.ID, price, "timeouts", map[string]any{"create": "200ms"})
 	plan := h.plan(nil, config)
 	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
 		if strings.Contains(r.URL.Path, "/offers") {

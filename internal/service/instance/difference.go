@@ -38,7 +38,8 @@ func differences(s rented, plan model) (harmful, harmless []string) {
 	if slug := s.Template.Slug; slug != "" && slug != plan.Template.ValueString() {
 		harmful = append(harmful, unlike("template", slug, plan.Template.ValueString()))
 	}
-	if s.Image != "" && !plan.Image.IsUnknown() && !plan.Image.IsNull() && !rental.SameImage(s.Image, plan.Image.ValueString()) {
+	ordersImage := !plan.Image.IsUnknown() && !plan.Image.IsNull()
+	if ordersImage && s.Image != "" && !rental.SameImage(s.Image, plan.Image.ValueString()) {
 		harmful = append(harmful, unlike("image", s.Image, plan.Image.ValueString()))
 	}
 	switch ordered := plan.DiskGB.ValueInt64(); {
@@ -65,7 +66,8 @@ func gpuDifferences(has rental.InstanceGPU, offered rental.OfferGPU) (harmful, h
 		}
 	}
 	if has.VRAMGB != nil && *has.VRAMGB < offered.VRAMGB {
-		harmful = append(harmful, fmt.Sprintf("its GPUs have %d GB of VRAM, those of the offer had %d GB", *has.VRAMGB, offered.VRAMGB))
+		text := fmt.Sprintf("its GPUs have %d GB of VRAM, those of the offer had %d GB", *has.VRAMGB, offered.VRAMGB)
+		harmful = append(harmful, text)
 	}
 	if has.Slug != "" && has.Slug != offered.Slug {
 		harmless = append(harmless, fmt.Sprintf("its GPU is %q, that of the offer was %q", has.Slug, offered.Slug))
@@ -75,8 +77,9 @@ func gpuDifferences(has rental.InstanceGPU, offered rental.OfferGPU) (harmful, h
 
 // sameContent reports whether servers made from two templates are the same.
 func sameContent(a, b rental.Template) bool {
+	ports := func(t rental.Template) []int64 { return slices.Sorted(slices.Values(t.Ports)) }
 	return rental.SameImage(a.Image, b.Image) && a.LaunchMode == b.LaunchMode && maps.Equal(a.Env, b.Env) &&
-		samePointer(a.OnStart, b.OnStart) && slices.Equal(slices.Sorted(slices.Values(a.Ports)), slices.Sorted(slices.Values(b.Ports)))
+		samePointer(a.OnStart, b.OnStart) && slices.Equal(ports(a), ports(b))
 }
 
 func samePointer[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }

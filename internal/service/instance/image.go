@@ -22,7 +22,9 @@ func (sameImage) Description(context.Context) string {
 func (m sameImage) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
 
 // PlanModifyString implements planmodifier.String.
-func (sameImage) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+func (sameImage) PlanModifyString(
+	_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse,
+) {
 	if req.StateValue.IsNull() || req.PlanValue.IsNull() || req.PlanValue.IsUnknown() {
 		return
 	}

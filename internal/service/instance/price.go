@@ -51,9 +51,11 @@ func billsGPU(inst rental.Instance) bool {
 	return !slices.Contains(idle, inst.Status)
 }
 
-// rejectOverpriced destroys a server that turned out to cost more than the cap, or stops one that an earlier run rented.
-// The state keeps it unless its destruction was accepted.
-func (r *instanceResource) rejectOverpriced(ctx context.Context, server rented, plan model, resp *resource.CreateResponse) {
+// rejectOverpriced destroys a server that turned out to cost more than the cap, or stops one that an earlier run
+// rented. The state keeps it unless its destruction was accepted.
+func (r *instanceResource) rejectOverpriced(
+	ctx context.Context, server rented, plan model, resp *resource.CreateResponse,
+) {
 	ctx, end := tfkit.Detach(ctx)
 	defer end()
 	if server.takenOver {

@@ -221,7 +221,10 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 	case claimTaken:
 		// With create_before_destroy the instance is the one to be replaced.
 		if !server.replayed || !c.fleet.replacing.has(server.ID) {
-			return false, &foreignServer{key: c.keys.base, replayed: server.replayed && !c.keys.random, own: keyHolder{name: c.plan.Name.ValueString()}, holder: holder}
+			return false, &foreignServer{
+				key: c.keys.base, replayed: server.replayed && !c.keys.random,
+				own: keyHolder{name: c.plan.Name.ValueString()}, holder: holder,
+			}
 		}
 		server.takenOver, server.offerID, server.offer = true, "", nil
 	case claimFree:
@@ -241,8 +244,8 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 	return ok, nil
 }
 
-// maxUnreadable is how many answers that no repetition is likely to improve are accepted before an outcome counts as unknown:
-// successes without an id, and errors that are not the service's own.
+// maxUnreadable is how many answers that no repetition is likely to improve are accepted before an outcome counts as
+// unknown: successes without an id, and errors that are not the service's own.
 const maxUnreadable = 3
 
 // settle makes the request until its outcome is known. While it is not, nothing
@@ -328,7 +331,8 @@ func (a *attempts) checkPrice(ctx context.Context) {
 		return
 	}
 	offerID := a.order.OfferID
-	if state, price, _ := a.look(ctx, offerID, a.limit()); state == offerDearer { //nolint:errcheck // then nothing is known
+	state, price, _ := a.look(ctx, offerID, a.limit()) //nolint:errcheck // then nothing is known
+	if state == offerDearer {
 		a.tooDear = &tooDearError{offerID, price, a.limit()}
 		a.order.OfferID = noOffer
 	}

@@ -28,7 +28,7 @@ func (a answers) handler() http.HandlerFunc {
 	}
 }
 
-const attemptTime = 300 * time.Millisecond
+const attemptTime = 600 * time.Millisecond
 
 func refuses(status int, code string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
