@@ -55,6 +55,7 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		if rec.hijacked {
 			return
 		}
+		// A response that is hidden begins no lag: a client could not find out then whether it may repeat the request.
 		if f := a.quirks.failAfter(op, rec.status); f != nil {
 			s.fail(w, a, f)
 			return
