@@ -127,6 +127,7 @@ func (w *walk) endWell() {
 	calm()
 	w.tell("destroy", output, err)
 	w.nothingLost()
+	w.must(w.env.SetQuirks()) // without retries, one of their failures ends an apply
 	output, err = w.space.Try("destroy", "-auto-approve", "-no-color")
 	w.tell("destroy in peace", output, err)
 	if left := w.live(); err != nil || len(left) > 0 || len(w.saved()) > 0 {

@@ -55,12 +55,18 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		if rec.hijacked {
 			return
 		}
+		// A response that is hidden begins no lag: a client could not find out then whether it may repeat the request.
 		if f := a.quirks.failAfter(op, rec.status); f != nil {
 			s.fail(w, a, f)
 			return
 		}
 		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"), body: rec.body.Bytes()}
-		s.send(w, a, s.changed(res, rep, a.lang))
+		rep, err := res.changed(rep, a.lang)
+		if err != nil {
+			s.answer(w, a, err)
+			return
+		}
+		s.send(w, a, rep)
 	})
 }
 
@@ -79,20 +85,21 @@ func (s *Simulator) fail(w http.ResponseWriter, a admission, f *failure) {
 }
 
 // changed is a response as the quirks change it.
-func (s *Simulator) changed(res *quirkedResponse, rep *reply, l language) *reply {
-	if other, err := res.replaced(rep, l); err != nil {
-		s.log.Error("quirks: a response cannot be encoded", "error", err)
-	} else if other != nil {
+func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
+	other, err := res.replaced(rep, l)
+	if err != nil {
+		return nil, err
+	}
+	if other != nil {
 		rep = other
 	}
 	if !strings.HasPrefix(rep.contentType, "application/json") {
-		return rep
+		return rep, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(rep.body))
 	dec.UseNumber()
 	if err := dec.Decode(&res.body); err != nil {
-		s.log.Error("quirks: a response is no JSON object", "error", err)
-		return rep
+		return nil, err
 	}
 	res.status = rep.status
 	for _, q := range quirkTable {
@@ -101,13 +108,8 @@ func (s *Simulator) changed(res *quirkedResponse, rep *reply, l language) *reply
 		}
 		q.change(res)
 	}
-	body, err := encodeJSON(res.body)
-	if err != nil {
-		s.log.Error("quirks: a response cannot be encoded", "error", err)
-		return rep
-	}
-	rep.body = body
-	return rep
+	rep.body, err = encodeJSON(res.body)
+	return rep, err
 }
 
 // operation is a request as the quirks see it.

@@ -19,7 +19,8 @@ const listed = "data.gpurent_api_keys.all"
 // A hundred days pass, in which one key is used and another is not.
 func TestAccAPIKeysDataSource(t *testing.T) {
 	const day = 24 * time.Hour
-	env := acctest.Start(t, func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
+	// The test asserts the whole list, and a documented source.
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "sorted-differently", "unknown-enums"), func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
 	env.Post("api-keys", `{"name":"Забытый","scopes":["billing:read"],"expires_in_days":365}`)
 	env.Post("api-keys", `{"name":"gone by then","scopes":["billing:read"],"expires_in_days":30}`)
 	env.Advance(100 * day)
@@ -47,7 +48,8 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 // shares the request that refreshes the resource.
 func TestAccAPIKeysDataSource_seesOwnWritesAndNoSecret(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	// The test asserts that a new key is listed at once, and counts requests.
+	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list", "small-pages", "gateway-errors"))
 	const config = `
 resource "gpurent_api_key" "ci" {
   name   = "ci"
