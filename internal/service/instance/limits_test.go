@@ -22,7 +22,9 @@ func answering(on *atomic.Bool, suffix string, status int, body string) acctest.
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
-			_, _ = w.Write([]byte(body))
+			if _, err := w.Write([]byte(body)); err != nil {
+				panic(http.ErrAbortHandler)
+			}
 		})
 	})
 }

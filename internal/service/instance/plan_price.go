@@ -90,7 +90,7 @@ func (r *instanceResource) estimateOffer(
 ) (kopH int64, known bool, err error) {
 	id, rentalType := plan.OfferID.ValueString(), rental.RentalType(plan.Type.ValueString())
 	const advice = "Choose another offer, or use offer_query, which takes the best available one."
-	if before != nil && before.OfferID == id {
+	if before != nil && before.OfferID == id && r.isReplaced(ctx, before) {
 		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+" is rented by the instance itself, and may not be available again after its destruction.", advice)
 		return 0, false, nil
 	}
@@ -100,7 +100,7 @@ func (r *instanceResource) estimateOffer(
 	}
 	if offer == nil {
 		const why = "It is not available now."
-		if before != nil {
+		if r.isReplaced(ctx, before) {
 			addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+": "+why, advice)
 		} else {
 			diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+id+" is gone", why+unlessRented+advice)
@@ -158,7 +158,7 @@ func (r *instanceResource) estimateQuery(
 		}
 	}
 	const advice = "Loosen the query or raise max_price_kop_h."
-	if before != nil {
+	if r.isReplaced(ctx, before) {
 		addCannotReplace(diags, path.Root(argOfferQuery), before, noOfferNow(matching), advice)
 	} else {
 		diags.AddAttributeWarning(path.Root(argOfferQuery), "No offer matches now", noOfferNow(matching)+unlessRented+advice)

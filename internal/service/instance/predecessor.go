@@ -1,12 +1,15 @@
 package instance
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 )
 
 // predecessor is the server that a planned one replaces. Terraform plans a replacement twice: as a change of the
@@ -103,6 +106,31 @@ func creationArguments(m model) string {
 		text = append(text, value.String())
 	}
 	return strings.Join(text, "\n")
+}
+
+// has reports whether a claimed server may still be the predecessor of the creation that claimed it.
+func (s *stateServers) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	server := s.all[id]
+	return server != nil && !server.stays
+}
+
+// isReplaced reports whether the plan replaces this server. A new server with the idempotency key or name of one in the
+// state can also be a renamed resource: then Terraform plans the old one with its prior state, at about the same time.
+func (r *instanceResource) isReplaced(ctx context.Context, before *predecessor) bool {
+	if before == nil || !before.claimed {
+		return before != nil
+	}
+	for wait := namesakeWait; wait > 0; wait -= namesakeInterval {
+		if !r.fleet().state.has(before.ID) {
+			return false
+		}
+		if poll.Pause(ctx, namesakeInterval) != nil {
+			break
+		}
+	}
+	return true
 }
 
 // credit returns what a claimed server burns, which its replacement does not add to the burn rate. It returns 0 for a

@@ -306,7 +306,9 @@ func TestReplacement_RefusedAtPlan_OnlyItsOwnOfferIsListed(t *testing.T) {
 			next.ServeHTTP(body, r)
 			first, _ := answers.LoadOrStore(r.URL.RawQuery, body.Bytes())
 			w.Header().Del("Content-Length")
-			_, _ = w.Write(first.([]byte))
+			if _, err := w.Write(first.([]byte)); err != nil {
+				panic(http.ErrAbortHandler)
+			}
 		})
 	}))
 	config := unkeyed("a", "max_price_kop_h", env.Offers("gpu=rtx_4090&num_gpus=1")[0].Price.OnDemandKopH)
@@ -314,6 +316,26 @@ func TestReplacement_RefusedAtPlan_OnlyItsOwnOfferIsListed(t *testing.T) {
 	h := newRun(t, env, nil)
 	h.refresh(server)
 	expect(t, "the plan", h.replace(server, config, true), "no matching offer")
+}
+
+// A renamed resource with its key takes its server over, so it needs no offer.
+func TestReplacement_RenamedResource(t *testing.T) {
+	env := acctest.Start(t)
+	config := keyed("a", "offer_query", nil, "offer_id", env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID)
+	server := rentAll(t, env, config)[0]
+	h := newRun(t, env, nil)
+	h.refresh(server)
+	planned := make(chan []*tfprotov6.Diagnostic)
+	go func() { planned <- h.plan(nil, config).diags }()
+	none := h.pack(h.noPrior())
+	resp, err := h.server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: instanceType, Config: none, PriorState: h.pack(server.state), PriorPrivate: server.private, ProposedNewState: none,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "the plan for the old name", resp.Diagnostics)
+	expect(t, "the plan for the new name", <-planned, "WARNING: Offer off_", "is gone")
 }
 
 // bufferedBody keeps the body of a successful answer back.
