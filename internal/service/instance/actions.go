@@ -114,7 +114,7 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 	if a.starts {
 		attributes["max_price_kop_h"] = schema.Int64Attribute{
 			Optional: true, Validators: capRules,
-			MarkdownDescription: "Maximum hourly price of a start in kopecks, without the disk. The price of an on-demand server is compared before the start, the price in the service's answers after it: " +
+			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. The price of an on-demand server is compared before the start, the price in the service's answers after it: " +
 				"a server that turns out more expensive is stopped again, and the action fails with both prices. " +
 				"No cap by default: an action cannot read `max_price_kop_h` of the `gpurent_instance`.",
 		}

@@ -101,13 +101,8 @@ func TestAccInstance_outbid(t *testing.T) {
 				},
 			},
 			{
-				// Its own offer is not available.
-				PreConfig:   outbid(bid + 200),
-				Config:      config(`on_outbid = "replace"`),
-				ExpectError: regexp.MustCompile(`no matching offer`),
-			},
-			{
-				Config:           env.Config(queried(`{}`, `type = "interruptible"`, `on_outbid = "replace"`)),
+				PreConfig:        outbid(bid + 200),
+				Config:           config(`on_outbid = "replace"`),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 			},
 		},

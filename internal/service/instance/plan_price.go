@@ -91,8 +91,7 @@ func (r *instanceResource) estimateOffer(
 	id, rentalType := plan.OfferID.ValueString(), rental.RentalType(plan.Type.ValueString())
 	const advice = "Choose another offer, or use offer_query, which takes the best available one."
 	if before != nil && before.OfferID == id && r.isReplaced(ctx, before) {
-		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+" is rented by the instance itself, and may not be available again after its destruction.", advice)
-		return 0, false, nil
+		return r.estimateOwnOffer(ctx, plan, before, diags)
 	}
 	offer, err := r.fleet().market.glimpse(ctx, r.Meta, id, rentalType)
 	if err != nil {
@@ -107,21 +106,46 @@ func (r *instanceResource) estimateOffer(
 		}
 		return 0, false, nil
 	}
-	price, rentable := priceOf(*offer, rentalType)
+	price, ok := checkOffer(*offer, plan, diags)
+	return price, ok, nil
+}
+
+// estimateOwnOffer checks the offer that the replaced server itself is rented from. It is not available while that
+// server exists, and the service does not promise that it is available afterwards.
+func (r *instanceResource) estimateOwnOffer(
+	ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	offer, err := r.Meta.Client.GetOffer(ctx, before.OfferID)
+	if err != nil && !rental.IsNotFound(err) {
+		return 0, false, err
+	}
+	diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+before.OfferID+" may not be available for the replacement",
+		fmt.Sprintf("Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer does not become available again, the apply fails then. "+
+			"To avoid this, name another offer, or use offer_query, which takes the best available one.", before.ID))
+	if err != nil {
+		return before.RunningKopH, true, nil
+	}
+	price, ok := checkOffer(offer, plan, diags)
+	return price, ok, nil
+}
+
+// checkOffer returns the price of an offer for the planned server, or reports why the server cannot be rented from it.
+func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH int64, ok bool) {
+	price, rentable := priceOf(offer, rental.RentalType(plan.Type.ValueString()))
 	limit := plan.MaxPriceKopH.ValueInt64()
 	switch {
 	case !rentable:
-		addNoInterruptible(diags, id)
-		return 0, false, nil
+		addNoInterruptible(diags, offer.ID)
+		return 0, false
 	case limit > 0 && price > limit:
-		addTooDear(diags, id, price, limit)
-		return 0, false, nil
+		addTooDear(diags, offer.ID, price, limit)
+		return 0, false
 	case offer.Disk.MaxGB != nil && plan.DiskGB.ValueInt64() > *offer.Disk.MaxGB:
 		diags.AddAttributeError(path.Root("disk_gb"), "Disk above the offer's maximum",
-			fmt.Sprintf("Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", id, *offer.Disk.MaxGB, plan.DiskGB.ValueInt64()))
-		return 0, false, nil
+			fmt.Sprintf("Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offer.ID, *offer.Disk.MaxGB, plan.DiskGB.ValueInt64()))
+		return 0, false
 	}
-	return price, true, nil
+	return price, true
 }
 
 // estimateQuery takes the offer that the server would get if nobody else were

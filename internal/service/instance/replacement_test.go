@@ -226,7 +226,7 @@ func TestReplacement_RefusedAtPlan(t *testing.T) {
 		warns    bool // for a replacement that only warns, and only if the first plan knows of it
 	}{
 		"no offer":          {gone, disk, nil, "no matching offer", false},
-		"only its own":      {nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "rented by the instance itself", false},
+		"only its own":      {nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "may not be available for the replacement", true},
 		"no template":       {nil, append([]any{"template", "none"}, disk...), nil, "No such template", false},
 		"small disk":        {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
 		"large disk":        {nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum", false},
