@@ -94,6 +94,7 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 
 // The warning about an equal name does not name servers of this state, even if the new server is planned first.
 func TestPlan_NameOfAnotherServer(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	server := rentAll(t, env, unkeyed("a"))[0]
 	const warning = "already has this name"

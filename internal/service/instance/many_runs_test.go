@@ -53,6 +53,7 @@ func available(t *testing.T, env *acctest.Env, offerID string, is bool) {
 // A provider that is configured once gives the same results however many runs it has served: with a key, a burn limit
 // and a balance that one server fits in, and two offers.
 func TestManyRuns_sameResultInEveryRound(t *testing.T) {
+	t.Parallel()
 	for name, validates := range map[string]bool{"without validation": false, "with validation": true} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
@@ -159,6 +160,7 @@ func TestManyRuns_keyOfAnotherServer(t *testing.T) {
 
 // A server that was taken over is destroyed like any other, also by the process that took it over.
 func TestManyRuns_destroysWhatItTookOver(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	lost, diags := newHost(t, env, nil).apply(nil, keyed("a"))
 	expect(t, "a server whose state is lost", diags)

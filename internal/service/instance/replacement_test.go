@@ -69,6 +69,7 @@ const beyondLimit = "max_burn_kop_h allows"
 
 // A replacement does not count together with the server that it replaces, at plan and at apply.
 func TestReplacement_BurnLimit(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		config          func(name string) map[string]any
 		tainted, forced bool
@@ -136,6 +137,7 @@ func burnOfAll(env *acctest.Env) int64 {
 
 // With create_before_destroy both servers exist, so both count right before the second is rented.
 func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *host{"one run": newRun, "many runs": newHost} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
@@ -198,6 +200,7 @@ func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
 
 // A replacement that cannot succeed is refused in the plan, as long as the old server exists.
 func TestReplacement_RefusedAtPlan(t *testing.T) {
+	t.Parallel()
 	gone := func(env *acctest.Env) {
 		for _, offer := range env.Offers("limit=200") {
 			if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
@@ -282,6 +285,7 @@ func severities(diags []*tfprotov6.Diagnostic) string {
 
 // The replacement of a tainted server is refused like any other.
 func TestReplacement_RefusedAtPlan_Tainted(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	server := rentAll(t, env, unkeyed("a"))[0]
 	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1") {
