@@ -92,6 +92,10 @@ func (e *Env) ProviderWithKey(key string, arguments ...string) string {
 func (e *Env) ProviderWithoutKey() string { return e.block() }
 
 func (e *Env) block(arguments ...string) string {
+	if len(e.Quirks()) > 0 {
+		// Some answers are lost: the provider then waits this long for what the request may still do.
+		arguments = append(arguments, `request_timeout = "3s"`)
+	}
 	return fmt.Sprintf("provider \"gpurent\" {\n  base_url = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n",
 		e.BaseURL, strings.Join(arguments, "\n  "))
 }
