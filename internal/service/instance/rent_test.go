@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,7 +29,32 @@ func (a answers) handler() http.HandlerFunc {
 	}
 }
 
-const attemptTime = 600 * time.Millisecond
+// inProcess serves requests without a network, so that it works in a synctest bubble.
+type inProcess struct{ handler http.Handler }
+
+func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	served := make(chan *http.Response, 1)
+	go func() {
+		defer close(served)
+		defer func() {
+			if problem := recover(); problem != nil && problem != http.ErrAbortHandler {
+				panic(problem)
+			}
+		}()
+		answer := httptest.NewRecorder()
+		p.handler.ServeHTTP(answer, req)
+		served <- answer.Result()
+	}()
+	select {
+	case resp, ok := <-served:
+		if !ok {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return resp, nil
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+}
 
 func refuses(status int, code string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
@@ -44,7 +70,7 @@ func replays(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"id": "ins_1", "status": "running", "type": "on_demand"}) //nolint:errcheck // the client tells
 }
 
-func tooLate(http.ResponseWriter) { time.Sleep(4 * attemptTime) }
+func tooLate(http.ResponseWriter) { time.Sleep(4 * rental.DefaultRequestTimeout) }
 
 func cuts(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
@@ -84,26 +110,26 @@ func TestSettle(t *testing.T) {
 		"never an answer until the deadline": {answers{cuts}, "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := httptest.NewServer(test.service.handler())
-			defer server.Close()
-			client, err := rental.New(rental.Config{
-				BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40), MaxRetries: -1, RequestTimeout: attemptTime,
+			synctest.Test(t, func(t *testing.T) {
+				client, err := rental.New(rental.Config{
+					BaseURL: "https://rent.example/api/v1", APIKey: testKey, Transport: inProcess{test.service.handler()}, MaxRetries: -1,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
+				defer cancel()
+				c := &creation{client: client, interval: time.Second, keys: newKeySeries("k")}
+				inst, _, err := c.settle(ctx, rental.InstanceCreate{})
+				got := inst.ID
+				if err != nil {
+					got = codeOf(err)
+				}
+				if got != test.want {
+					t.Errorf("%s (%v), want %s", got, err, test.want)
+				}
+				time.Sleep(time.Hour) // until late answers are given
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 8*attemptTime)
-			defer cancel()
-			c := &creation{client: client, interval: time.Millisecond, keys: newKeySeries("k")}
-			inst, _, err := c.settle(ctx, rental.InstanceCreate{})
-			got := inst.ID
-			if err != nil {
-				got = codeOf(err)
-			}
-			if got != test.want {
-				t.Errorf("%s (%v), want %s", got, err, test.want)
-			}
 		})
 	}
 }
@@ -152,7 +178,7 @@ func TestRefusedText(t *testing.T) {
 func marketOf(t *testing.T, offer string, refusals answers) *creation {
 	t.Helper()
 	refuse := refusals.handler()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost:
 			refuse(w, r)
@@ -162,9 +188,9 @@ func marketOf(t *testing.T, offer string, refusals answers) *creation {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(offer)) //nolint:errcheck // the client tells
 		}
-	}))
-	t.Cleanup(server.Close)
-	client, err := rental.New(rental.Config{BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40), MaxRetries: -1, RequestTimeout: attemptTime})
+	})
+	config := rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: testKey, Transport: inProcess{service}, MaxRetries: -1}
+	client, err := rental.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +227,16 @@ func TestTryOffer_releasesWhatItDidNotRent(t *testing.T) {
 		"gone":                   {offerNotAvailable, rental.OnDemand, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := marketOf(t, test.offer, test.answers)
-			c.order.Type = test.kind
-			c.keys = newKeySeries("")
-			c.reserve("off_1")
-			_, _, err := c.tryOffer(t.Context(), t.Context(), "off_1")
-			if free := c.fleet.offers.reserve("off_1"); free == test.reserved {
-				t.Errorf("reserved: %t, want %t (%v)", !free, test.reserved, err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c := marketOf(t, test.offer, test.answers)
+				c.order.Type = test.kind
+				c.keys = newKeySeries("")
+				c.reserve("off_1")
+				_, _, err := c.tryOffer(t.Context(), t.Context(), "off_1")
+				if free := c.fleet.offers.reserve("off_1"); free == test.reserved {
+					t.Errorf("reserved: %t, want %t (%v)", !free, test.reserved, err)
+				}
+			})
 		})
 	}
 }
