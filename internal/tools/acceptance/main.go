@@ -7,6 +7,9 @@
 // Packages, such as "./folder", restrict the run to their tests, and flags are
 // passed to go test: the long runs use both. GPURENT_TEST_CLI=terraform, or tofu,
 // tests only with that CLI from PATH.
+//
+// Without arguments, the first CLI tests against the plain simulator and the second against one with all quirks: a
+// sample of each combination. "make guides" and "make quirks" run them all.
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,6 +48,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	if err != nil {
 		return err
 	}
+	sample := len(arguments) == 0
 	if arguments, err = withPackages(os.DirFS(root), arguments); err != nil {
 		return err
 	}
@@ -63,7 +68,11 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	for n, cli := range found {
 		// What does not depend on the CLI runs on the first, or is split: see internal/acctest.
 		env := append(cli.AcceptanceEnv(provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
-		if err := testWith(ctx, out, cli, root, env, arguments); err != nil {
+		flags := slices.Clone(arguments)
+		if sample && n > 0 {
+			flags = append(flags, "-acctest.quirks=all")
+		}
+		if err := testWith(ctx, out, cli, root, env, flags); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
 		if ctx.Err() != nil {
@@ -75,7 +84,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 
 // testWith runs the tests with one CLI. It fails if a test fails or no test runs.
 func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env, arguments []string) (err error) {
-	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s\n", cli.Describe()); err != nil {
+	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s%s\n", cli.Describe(), quirks(arguments)); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -105,4 +114,14 @@ func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env
 	}
 	_, printErr := fmt.Fprintf(out, "%s: %s\n%s with %s in %.0f seconds\n", cli.Name, count, status, cli, time.Since(begin).Seconds())
 	return errors.Join(err, printErr)
+}
+
+// quirks tells people which quirks the flags switch on.
+func quirks(flags []string) string {
+	for _, flag := range flags {
+		if names, found := strings.CutPrefix(flag, "-acctest.quirks="); found {
+			return ", and these quirks of the simulator: " + names
+		}
+	}
+	return ""
 }
