@@ -34,9 +34,9 @@ func TestPlanConvergence(t *testing.T) {
 		"settled":          {saved("running", "running"), "running", stepNone, nil},
 		"settled, stopped": {saved("stopped", "stopped"), "stopped", stepNone, nil},
 		"to stop":          {saved("running", "running"), "stopped", stepStop, []string{"status", "stop_reason"}},
-		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls"}},
-		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls"}},
-		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls"}},
+		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
