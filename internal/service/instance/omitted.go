@@ -43,8 +43,8 @@ func readOmitted(ctx context.Context, client *rental.Client, inst rental.Instanc
 }
 
 func omitsNeeded(inst rental.Instance) bool {
-	return inst.DiskGB == 0 || inst.Template.Slug == "" || inst.Image == "" || inst.CreatedAt.IsZero() || inst.Omitted.Name ||
-		inst.Omitted.SSH && inst.Status == rental.StatusRunning
+	return inst.DiskGB == 0 || inst.Template.Slug == "" || inst.Image == "" || inst.CreatedAt.IsZero() ||
+		inst.Omitted.Name || inst.Omitted.SSH && inst.Status == rental.StatusRunning
 }
 
 // A configured value is adopted, and replaces nothing, while the state has none: the service left the field out of

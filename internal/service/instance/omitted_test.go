@@ -18,7 +18,10 @@ func TestPlan_ArgumentsOmittedSinceImport_AreAdopted(t *testing.T) {
 	state, plan := tfsdk.State{Raw: something}, tfsdk.Plan{Raw: something}
 	text := func(name string, before types.String, now string) bool {
 		resp := planmodifier.StringResponse{PlanValue: types.StringValue(now)}
-		req := planmodifier.StringRequest{State: state, Plan: plan, StateValue: before, ConfigValue: types.StringValue(now), PlanValue: types.StringValue(now)}
+		req := planmodifier.StringRequest{
+			State: state, Plan: plan, StateValue: before,
+			ConfigValue: types.StringValue(now), PlanValue: types.StringValue(now),
+		}
 		for _, modifier := range attributes[name].(schema.StringAttribute).PlanModifiers {
 			modifier.PlanModifyString(t.Context(), req, &resp)
 		}
@@ -26,7 +29,10 @@ func TestPlan_ArgumentsOmittedSinceImport_AreAdopted(t *testing.T) {
 	}
 	disk := func(before types.Int64) bool {
 		resp := planmodifier.Int64Response{PlanValue: types.Int64Value(60)}
-		req := planmodifier.Int64Request{State: state, Plan: plan, StateValue: before, ConfigValue: types.Int64Value(60), PlanValue: types.Int64Value(60)}
+		req := planmodifier.Int64Request{
+			State: state, Plan: plan, StateValue: before,
+			ConfigValue: types.Int64Value(60), PlanValue: types.Int64Value(60),
+		}
 		for _, modifier := range attributes["disk_gb"].(schema.Int64Attribute).PlanModifiers {
 			modifier.PlanModifyInt64(t.Context(), req, &resp)
 		}
