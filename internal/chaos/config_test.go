@@ -90,7 +90,7 @@ func (w *wishes) change(rng *rand.Rand) string {
 
 // provider writes the provider block.
 func (w *wishes) provider(baseURL, apiKey string) string {
-	timeout := "30s"
+	timeout := "5s" // beyond the delay of a storm; after a lost answer, an apply waits this long
 	if w.impatient {
 		timeout = "1500ms"
 	}
