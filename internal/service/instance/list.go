@@ -72,7 +72,9 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 		},
 		Filters: []func(rental.Instance) bool{config.match},
 		Show:    show,
-		Import:  func(empty model, inst rental.Instance) (model, diag.Diagnostics) { return imported(ctx, empty, inst) },
+		Import: func(empty model, inst rental.Instance) (model, diag.Diagnostics) {
+			return imported(ctx, empty, readOmitted(ctx, l.Meta.Client, inst))
+		},
 	}.Stream(ctx, req, stream)
 }
 

@@ -135,8 +135,9 @@ func (r *instanceResource) keepKey(state, plan model, diags *diag.Diagnostics) {
 // replacedByArguments reports whether the schema replaces the server. ModifyPlan does not see the decisions of the
 // plan modifiers of attributes.
 func replacedByArguments(state, plan model, configuredImage types.String) bool {
-	return !plan.Template.Equal(state.Template) || !plan.DiskGB.Equal(state.DiskGB) || !plan.Type.Equal(state.Type) ||
-		!configuredImage.IsNull() && !plan.Image.Equal(state.Image)
+	changed := func(before, now attr.Value) bool { return !before.IsNull() && !now.Equal(before) }
+	return changed(state.Template, plan.Template) || changed(state.DiskGB, plan.DiskGB) || changed(state.Type, plan.Type) ||
+		!configuredImage.IsNull() && changed(state.Image, plan.Image)
 }
 
 // seenIn is a server as its state tells of it, as far as it costs money.
@@ -244,9 +245,7 @@ func expectChange(state model, plan *model) {
 	if state.StartedAt.IsNull() {
 		plan.StartedAt = types.StringUnknown()
 	}
-	if state.Type.ValueString() == string(rental.Interruptible) {
-		plan.Price = types.ObjectUnknown(priceType) // a new bid has a new price
-	}
+	plan.Price = types.ObjectUnknown(priceType) // a start or a new bid can have a new price
 }
 
 // expectUnreachable plans what is certain of a stop: no bid is placed, and

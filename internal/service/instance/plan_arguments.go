@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // The arguments that act when a server is rented and not afterwards.
@@ -129,7 +131,32 @@ func missedTerms(ctx context.Context, state, plan model) (missed string, unknown
 	}
 	have, problems := hardwareOf(ctx, state)
 	diags.Append(problems...)
+	problems = acceptOtherSlug(ctx, state, have, &query)
+	diags.Append(problems...)
 	return have.misses(query), false, diags
+}
+
+// acceptOtherSlug drops the term gpu where the slug of the server does not show that it misses the term: the service can
+// use another slug for the GPU of a server than for that of its offer.
+func acceptOtherSlug(ctx context.Context, state model, have hardware, query *rental.OfferQuery) (diags diag.Diagnostics) {
+	if len(query.GPU) == 0 || slices.Contains(query.GPU, have.gpu) {
+		return nil
+	}
+	if state.OfferQuery.IsNull() {
+		if state.QuotedKopH.IsNull() { // imported: the query is adopted
+			diags.AddAttributeWarning(path.Root(argOfferQuery), "The GPU of the imported server is not in offer_query.gpu",
+				fmt.Sprintf("Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To have another one, use -replace.",
+					state.ID.ValueString(), have.gpu))
+			query.GPU = nil
+		}
+		return diags
+	}
+	prior, diags := offerQuery(ctx, state)
+	rentedFrom := func(gpu string) bool { return slices.Contains(prior.GPU, gpu) }
+	if !rentedFrom(have.gpu) && slices.ContainsFunc(query.GPU, rentedFrom) {
+		query.GPU = nil
+	}
+	return diags
 }
 
 // hasUnknownHardware reports whether a term that decides about a replacement is not fully known.

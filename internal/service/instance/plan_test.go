@@ -34,9 +34,9 @@ func TestPlanConvergence(t *testing.T) {
 		"settled":          {saved("running", "running"), "running", stepNone, nil},
 		"settled, stopped": {saved("stopped", "stopped"), "stopped", stepNone, nil},
 		"to stop":          {saved("running", "running"), "stopped", stepStop, []string{"status", "stop_reason"}},
-		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls"}},
-		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls"}},
-		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls"}},
+		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
@@ -120,6 +120,16 @@ func TestPlanArguments(t *testing.T) {
 			state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
 			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
 		},
+		"another gpu, imported": {
+			imported: true, state: with(queried, func(m *model) { m.OfferQuery = types.ObjectNull(queried.OfferQuery.AttributeTypes(t.Context())) }),
+			plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), warnings: 1,
+		},
+		"another name of the gpu": {
+			state: with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), whatever) }),
+			plan:  with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), text("dlperf")) }),
+			want:  with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), whatever) }), warnings: 1,
+		},
 		"any gpu": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(whatever, whatever) }), want: queried, warnings: 1},
 		"another query, named": {
 			state: queried, plan: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }),
@@ -177,6 +187,10 @@ func TestFromAPIToleratesWhatIsLeftOut(t *testing.T) {
 	got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "hibernating", Type: rental.OnDemand})
 	if !got.DesiredState.Equal(prior.DesiredState) || !got.Template.Equal(prior.Template) || !got.Image.Equal(prior.Image) || !got.DiskGB.Equal(prior.DiskGB) {
 		t.Errorf("got %s, %s, %s, %s", got.DesiredState, got.Template, got.Image, got.DiskGB)
+	}
+	prior.Image = types.StringUnknown()
+	if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "creating"}).Image; got.IsUnknown() {
+		t.Error("an image that a create answer leaves out is unknown after the apply")
 	}
 	for status, want := range map[rental.InstanceStatus]string{"running": "running", "stopped": "stopped", "outbid": "running"} {
 		if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status}).DesiredState.ValueString(); got != want {

@@ -198,6 +198,10 @@ func (c *creation) create(ctx context.Context, order rental.InstanceCreate) (ren
 	if offer, ok := c.seen[order.OfferID]; ok {
 		server.offer = &offer
 	}
+	if replayed && !c.keys.random && inst.CreatedAt.IsZero() {
+		inst = readOmitted(ctx, c.client, inst)
+		server.Instance = inst
+	}
 	// The service returns times to the second. A random key is known to this creation only.
 	if replayed && !c.keys.random && inst.CreatedAt.Before(c.began.Add(-time.Second)) {
 		server.takenOver = true

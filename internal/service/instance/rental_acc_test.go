@@ -133,7 +133,8 @@ func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
 // While it is not known whether a server was rented, the same request is repeated, however long that takes.
 func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	// The client of this test does not retry, and the test injects faults itself.
+	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
 	fault(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before", Times: 3},
@@ -152,7 +153,8 @@ func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
 // Even where the outcome stays unknown, the error says how to find out without renting twice.
 func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	// The client of this test does not retry, and the test injects faults itself.
+	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
 	fault(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before"},

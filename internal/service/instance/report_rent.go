@@ -186,8 +186,11 @@ func addOverpricedRuns(diags *diag.Diagnostics, server rented, plan model, verb 
 
 // addTakenOver tells of a server that an earlier run has rented.
 func addTakenOver(diags *diag.Diagnostics, server rented, plan model) {
-	text := fmt.Sprintf("It was rented with idempotency_key %q at %s by a run that could not save it. No other server was rented.",
-		plan.IdempotencyKey.ValueString(), tfkit.Time(server.CreatedAt).ValueString())
+	text := fmt.Sprintf("It was rented with idempotency_key %q", plan.IdempotencyKey.ValueString())
+	if !server.CreatedAt.IsZero() {
+		text += " at " + tfkit.Time(server.CreatedAt).ValueString()
+	}
+	text += " by a run that could not save it. No other server was rented."
 	if server.twinTemplate != "" {
 		text += fmt.Sprintf("\n\nIt was made from the template %q, which has the same content as %q and most likely is left from that run. If nothing else uses it, delete it in the service's console.",
 			server.twinTemplate, plan.Template.ValueString())

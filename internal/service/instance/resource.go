@@ -137,6 +137,9 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		r.fleet().forget(state.ID.ValueString())
 		resp.State.RemoveResource(ctx)
 	default:
+		if state.DiskGB.IsNull() || state.Template.IsNull() { // after an import
+			inst = readOmitted(ctx, r.Meta.Client, inst)
+		}
 		now := fromAPI(state, inst)
 		if isTwin(ctx, req.Private, inst.Template.Slug) {
 			now.Template = state.Template

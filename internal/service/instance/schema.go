@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -49,13 +48,13 @@ func addRequired(attributes map[string]schema.Attribute) {
 		Required:            true,
 		MarkdownDescription: "Slug of the template the server starts from. A change replaces the server.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.String{replacesByTemplate()},
 	}
 	attributes["disk_gb"] = schema.Int64Attribute{
 		Required:            true,
 		MarkdownDescription: "Disk, GB, 10 to 2000. A change replaces the server: its disk and data are lost.",
 		Validators:          []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
-		PlanModifiers:       []planmodifier.Int64{int64planmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.Int64{replacesByDisk()},
 	}
 }
 
@@ -102,7 +101,7 @@ func addOptional(ctx context.Context, attributes map[string]schema.Attribute) {
 		Computed:            true,
 		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the image of that template, which is the default. A change replaces the server.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), sameImage{}, stringplanmodifier.RequiresReplaceIfConfigured()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), sameImage{}, replacesByImage()},
 	}
 	attributes["desired_state"] = schema.StringAttribute{
 		Optional:            true,

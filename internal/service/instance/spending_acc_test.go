@@ -24,7 +24,8 @@ func spending(env *acctest.Env, arguments, config string) string {
 // The money is summed up over the plan: each server alone would be covered.
 func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	// The test compares the balance.
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"))
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
 	first, second := offers[0].Price.OnDemandKopH, offers[1].Price.OnDemandKopH
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*(first+second) - 100), CreditLimitKop: new(int64(0))})
@@ -56,7 +57,8 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 
 func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	// With max_burn_kop_h a plan without a balance fails, and the servers of neighbours burn more than it allows.
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
 	// Room for one server with its disk, not for two.

@@ -53,6 +53,15 @@ func like(preset, want string, changes ...string) func(string, string) (string, 
 	}
 }
 
+// desiredStates is between for desired_state: a start can move the price.
+func desiredStates(before, after string) (string, []string) {
+	changes := []string{"desired_state", "status", "stop_reason", "ssh", "urls"}
+	if before == `"stopped"` {
+		changes = append(changes, "price")
+	}
+	return like(`"running"`, "update", changes...)(before, after)
+}
+
 // testedArguments go through all ordered pairs of their values.
 func testedArguments(offers []string) []argument {
 	const someQuery, otherQuery = `{ gpu = ["rtx_4090"] }`, `{ gpu = ["rtx_4090"], order = "dlperf", max_attempts = 3 }`
@@ -68,7 +77,7 @@ func testedArguments(offers []string) []argument {
 		{name: "idempotency_key", values: []string{"", "key-1", "key-2"}, between: always("update", "idempotency_key")},
 		{name: "keep_on_timeout", values: []string{"", "false", "true"}, between: like("false", "update", "keep_on_timeout")},
 		{name: "timeouts", values: []string{"", `{ create = "50m" }`, `{ update = "5m" }`}, between: always("update", "timeouts")},
-		{name: "desired_state", values: []string{"", `"running"`, `"stopped"`}, between: like(`"running"`, "update", "desired_state", "status", "stop_reason", "ssh", "urls")},
+		{name: "desired_state", values: []string{"", `"running"`, `"stopped"`}, between: desiredStates},
 		{name: "offer_id", values: []string{offers[0], offers[1]}, between: always("no-op")},
 		{name: "offer_id", values: []string{offers[2], offers[3]}, beside: arguments{"replace_on": `["offer_id"]`}, between: always("replace", "offer_id")},
 		{name: "offer_query", values: []string{`{ gpu = ["rtx_4090"], min_disk_gb = 10 }`, someQuery, otherQuery}, beside: arguments{"max_price_kop_h": "9000000"}, between: always("no-op")},
