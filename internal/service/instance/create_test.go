@@ -556,7 +556,8 @@ func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 	}
 }
 
-// A server that is taken over keeps a template of the same content, also if the create response leaves its template out.
+// A server that is taken over keeps a template of the same content, also if the create response leaves its template
+// out.
 func TestCreate_TakeoverWithOmittedTemplate(t *testing.T) {
 	t.Parallel()
 	env, h, m := behindMiddlebox(t)

@@ -162,7 +162,9 @@ func TestManyRuns_keyOfAnotherServer(t *testing.T) {
 func TestManyRuns_renamedResource(t *testing.T) {
 	t.Parallel()
 	for _, refreshes := range []bool{true, false} {
-		for _, order := range []string{"plan and apply the old first", "plan the old first", "apply the old first", "the new first"} {
+		for _, order := range []string{
+			"plan and apply the old first", "plan the old first", "apply the old first", "the new first",
+		} {
 			t.Run(fmt.Sprintf("%s, refresh %t", order, refreshes), func(t *testing.T) {
 				t.Parallel()
 				env := acctest.Start(t, acctest.WithoutQuirks("all")) // it expects one apply to suffice

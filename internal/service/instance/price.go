@@ -23,9 +23,9 @@ func exceedsCap(inst rental.Instance, limit, base, disk int64) bool {
 }
 
 // priceWithoutDisk is what an instance costs without its disk while it runs: at most the price of its offer, which
-// includes a base disk, so comparing it with the cap never rejects what the cap allows. stoppedBefore is the price of the
-// stopped instance, its disk, before a start or a new bid. The lower of the two disk prices counts: a price that moved
-// to the disk does not escape the cap.
+// includes a base disk, so comparing it with the cap never rejects what the cap allows. stoppedBefore is the price
+// of the stopped instance, its disk, before a start or a new bid. The lower of the two disk prices counts: a price
+// that moved to the disk does not escape the cap.
 func priceWithoutDisk(inst rental.Instance, stoppedBefore int64) int64 {
 	return inst.Price.RunningKopH - max(0, min(stoppedBefore, inst.Price.StoppedKopH))
 }
