@@ -88,13 +88,20 @@ func (w *wishes) change(rng *rand.Rand) string {
 	return fmt.Sprintf("%s: %s = %s", name, argument, value)
 }
 
-// provider changes a provider block accordingly.
-func (w *wishes) provider(block string) string {
-	timeout := "30s"
+// provider writes the provider block.
+func (w *wishes) provider(baseURL, apiKey string) string {
+	timeout := "5s" // beyond the delay of a storm; after a lost answer, an apply waits this long
 	if w.impatient {
 		timeout = "1500ms"
 	}
-	return strings.Replace(block, "max_retries = 3", fmt.Sprintf("max_retries = %d\n  request_timeout = %q", w.retries, timeout), 1)
+	return fmt.Sprintf(`provider "gpurent" {
+  base_url        = %q
+  api_key         = %q
+  poll_interval   = "1ms"
+  max_retries     = %d
+  request_timeout = %q
+}
+`, baseURL, apiKey, w.retries, timeout)
 }
 
 // text writes the configuration, without its provider block.

@@ -49,6 +49,7 @@ type walk struct {
 	away    []string // offers whose host is away
 	failing []string // offers that fail to boot
 	told    []string // what happened
+	quirky  bool     // quirks were on during an apply
 }
 
 func takeWalk(t *testing.T, seed uint64) {
@@ -88,11 +89,19 @@ func takeWalk(t *testing.T, seed uint64) {
 	if w.env.FaultsActed() == 0 {
 		w.Error("no fault fired: nothing was tested")
 	}
+	if !w.quirky {
+		w.Error("no quirk was on: nothing was tested")
+	}
 }
 
 func (w *walk) apply() (string, error) {
-	w.space.Configure(w.wishes.provider(w.env.Provider()) + w.wishes.text())
-	return w.space.Try("apply", "-auto-approve", "-no-color")
+	w.space.Configure(w.wishes.provider(w.env.BaseURL, w.env.APIKey) + w.wishes.text())
+	before := len(w.env.Requests())
+	output, err := w.space.Try("apply", "-auto-approve", "-no-color")
+	if len(w.env.Requests()) == before {
+		w.Errorf("the apply made no request: nothing was tested:\n%s", output)
+	}
+	return output, err
 }
 
 func (w *walk) tell(what, output string, err error) {

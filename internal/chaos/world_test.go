@@ -98,6 +98,7 @@ func (w *walk) switchQuirks(rng *rand.Rand) {
 		}
 	}
 	w.must(w.env.SetQuirks(names...))
+	w.quirky = w.quirky || len(names) > 0
 	w.told = append(w.told, "--- quirks: "+strings.Join(names, ", "))
 }
 

@@ -84,7 +84,7 @@ func (s *settler) checkPrice(ctx context.Context, inst *rental.Instance) error {
 		}
 	default:
 	}
-	price := bareAfter(s.last.before, *inst)
+	price := priceWithoutDisk(*inst, s.last.before.Price.StoppedKopH)
 	if price <= s.maxPrice {
 		return nil
 	}
@@ -101,17 +101,6 @@ func (s *settler) checkPrice(ctx context.Context, inst *rental.Instance) error {
 	return nil // the next observations decide whether to stop it once more
 }
 
-// bare is what a running server costs without its disk, kopecks per hour: at
-// most what its offer asks, whose price holds a base disk, so that a comparison
-// with the cap never refuses what the cap allows.
-func bare(inst rental.Instance) int64 { return bareAfter(inst, inst) }
-
-// bareAfter is bare for a server that was started, with the smaller price of its disk
-// before and after: a price that moved to the disk does not escape the cap.
-func bareAfter(before, now rental.Instance) int64 {
-	return now.Price.RunningKopH - max(0, min(before.Price.StoppedKopH, now.Price.StoppedKopH))
-}
-
 // checkBeforeStart compares the price that a start would have with the cap, as far as it is known.
 // The price of an on-demand server is locked, that of a new bid is the offer's. There may be no offer
 // to compare with: after an import the state does not know it.
@@ -120,7 +109,7 @@ func (s *settler) checkBeforeStart(ctx context.Context, inst rental.Instance) er
 	case s.maxPrice == 0:
 		return nil
 	case inst.Type != rental.Interruptible:
-		return s.allow(bare(inst))
+		return s.allow(priceWithoutDisk(inst, inst.Price.StoppedKopH))
 	case s.offerID == "":
 		return nil
 	}

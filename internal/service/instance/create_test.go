@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -553,6 +554,42 @@ func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 	if n := env.CountRequests("POST", "/instances"); n != 0 {
 		t.Errorf("%d requests to rent", n)
 	}
+}
+
+// A server that is taken over keeps a template of the same content, also if the create response leaves its template
+// out.
+func TestCreate_TakeoverWithOmittedTemplate(t *testing.T) {
+	t.Parallel()
+	env, h, m := behindMiddlebox(t)
+	const content = `{"name": "Own", "image": "ubuntu:24.04", "launch_mode": "ssh", "ports": [8080]}`
+	slugs := func() (own []any) {
+		type template struct{ Slug, Owner string }
+		for _, t := range acctest.Fetch[struct{ Data []template }](env, "templates?limit=200").Data {
+			if t.Owner == "me" {
+				own = append(own, t.Slug)
+			}
+		}
+		return own
+	}
+	env.Post("templates", content)
+	first := slugs()
+	_, diags := newHost(t, env, nil).apply(nil, keyed("a", "template", first[0]))
+	expect(t, "the earlier run", diags)
+	env.Advance(time.Minute)
+	env.Post("templates", content)
+	second := slices.DeleteFunc(slugs(), func(slug any) bool { return slug == first[0] })
+	m.set(rewrites(isCreate, func(body map[string]any) { delete(body, "template") }))
+	config := keyed("a", "template", second[0])
+	server, diags := h.apply(nil, config)
+	m.set(nil)
+	expect(t, "the takeover", diags, "Took over instance")
+	h.refresh(server)
+	plan := h.plan(server, config)
+	expect(t, "a plan", plan.diags)
+	if plan.replaces {
+		t.Error("the server is replaced")
+	}
+	left(t, env, 1, 1)
 }
 
 // A renamed resource with an unchanged key has one server after two applies at most, in whatever order Terraform destroys

@@ -16,7 +16,7 @@ import (
 type fleet struct {
 	keys      keyring
 	ids       idSet        // servers that this run knows: from the state, or rented by it
-	replacing idSet        // servers for whose replacement a creation was planned
+	replacing idSet        // servers that a plan replaces or destroys: a creation may take them over
 	offers    reservations // by this apply
 	planned   reservations // by this plan, for its estimate
 	failures  failedOffers

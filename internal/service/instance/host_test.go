@@ -147,6 +147,19 @@ func (h *host) planChange(prior tftypes.Value, private []byte, config map[string
 	return instancePlan{resp.PlannedState, resp.PlannedPrivate, len(resp.RequiresReplace) > 0, resp.Diagnostics}
 }
 
+// planDestroy plans to destroy the instance.
+func (h *host) planDestroy(o *object) []*tfprotov6.Diagnostic {
+	h.Helper()
+	none := h.pack(tftypes.NewValue(h.schema().ValueType(), nil))
+	resp, err := h.server.PlanResourceChange(h.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: instanceType, Config: none, PriorState: h.pack(o.state), PriorPrivate: o.private, ProposedNewState: none,
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return resp.Diagnostics
+}
+
 // proposed is what Terraform proposes: the configuration, and the prior values of what only the provider sets.
 func (h *host) proposed(prior, config tftypes.Value) tftypes.Value {
 	h.Helper()

@@ -101,7 +101,7 @@ func (v *invocation) affordable(ctx context.Context, inst rental.Instance) bool 
 // it is certain that the start would be refused. While a server runs, the market has
 // not passed its bid, so that what it costs now bounds what a new bid would cost.
 func (v *invocation) startsAgain(ctx context.Context, inst rental.Instance) bool {
-	if price := bare(inst); v.maxPrice > 0 && price > v.maxPrice {
+	if price := priceWithoutDisk(inst, inst.Price.StoppedKopH); v.maxPrice > 0 && price > v.maxPrice {
 		addAboveCapToRestart(v.diags, inst, &priceError{price: price, limit: v.maxPrice})
 		return false
 	}

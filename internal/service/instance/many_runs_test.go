@@ -158,6 +158,65 @@ func TestManyRuns_keyOfAnotherServer(t *testing.T) {
 	expect(t, "its destruction", h.destroy(second))
 }
 
+// A renamed resource keeps its server, in whatever order Terraform plans and applies the old and the new address.
+func TestManyRuns_renamedResource(t *testing.T) {
+	t.Parallel()
+	for _, refreshes := range []bool{true, false} {
+		for _, order := range []string{
+			"plan and apply the old first", "plan the old first", "apply the old first", "the new first",
+		} {
+			t.Run(fmt.Sprintf("%s, refresh %t", order, refreshes), func(t *testing.T) {
+				t.Parallel()
+				env := acctest.Start(t, acctest.WithoutQuirks("all")) // it expects one apply to suffice
+				h := newHost(t, env, nil)
+				config := keyed("a", "idempotency_key", "k")
+				old, diags := h.apply(nil, config)
+				expect(t, "the server", diags)
+				h.refresh(old)
+				expect(t, "a plan without changes", h.plan(old, config).diags)
+				env.Advance(time.Minute)
+
+				if refreshes {
+					h.refresh(old)
+				}
+				if strings.HasPrefix(order, "plan") {
+					expect(t, "the plan of the destruction", h.planDestroy(old))
+					expect(t, "the plan of the creation", h.plan(nil, config).diags)
+				} else {
+					planned := make(chan instancePlan)
+					go func() { planned <- h.plan(nil, config) }()
+					time.Sleep(50 * time.Millisecond)
+					expect(t, "the plan of the destruction", h.planDestroy(old))
+					expect(t, "the plan of the creation", (<-planned).diags)
+				}
+				var server *object
+				if strings.Contains(order, "apply") {
+					expect(t, "the destruction", h.destroy(old))
+					server, diags = h.apply(nil, config)
+					expect(t, "the creation", diags)
+				} else {
+					server, diags = h.apply(nil, config)
+					expect(t, "the creation", diags, "Took over instance "+h.id(old))
+					expect(t, "the destruction", h.destroy(old), "was not replaced")
+				}
+				if server == nil {
+					t.Fatal("the new address has no server")
+				}
+				h.refresh(server)
+				expect(t, "a plan after the rename", h.plan(server, config).diags)
+				expect(t, "a plan for another server", h.plan(nil, config).diags, "Two servers share an idempotency key")
+				if err := env.Left("instances", 1); err != nil {
+					t.Error(err)
+				}
+				expect(t, "the destruction at the end", h.destroy(server))
+				if err := env.NothingLeft("instances"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // A server that was taken over is destroyed like any other, also by the process that took it over.
 func TestManyRuns_destroysWhatItTookOver(t *testing.T) {
 	t.Parallel()

@@ -44,6 +44,8 @@ func (r *instanceResource) modifyDestruction(ctx context.Context, req resource.M
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
 	r.keepInState(ctx, id.ValueString(), &resp.Diagnostics)
+	// If the resource was renamed, its new address may take the server over by its idempotency key.
+	r.fleet().replacing.add(id.ValueString())
 }
 
 // keepInState records that a server was planned with its prior state. A new server that was planned as its replacement

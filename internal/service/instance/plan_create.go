@@ -61,7 +61,7 @@ func (r *instanceResource) refuseSharedKey(ctx context.Context, plan model, diag
 		return
 	}
 	keys, holder := &r.fleet().keys, keyHolder{name: plan.Name.ValueString()}
-	if other, found := keys.keeper(key); found && !r.fleet().replacing.has(other.id) && r.exists(ctx, other.id) {
+	if other, found := keys.keeper(key); found && r.exists(ctx, other.id) && !r.releasesKey(ctx, other.id) {
 		addSharedKey(diags, key, holder, other)
 		return
 	}
@@ -70,6 +70,19 @@ func (r *instanceResource) refuseSharedKey(ctx context.Context, plan model, diag
 	}
 	if other, clash := keys.plan(key, holder); clash {
 		addSharedKey(diags, key, holder, other)
+	}
+}
+
+// releasesKey reports whether the server with a key is replaced, or its resource destroyed. When one process serves
+// several runs, the key may be known from an earlier run, so it waits a moment for this run to plan that.
+func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
+	for wait := namesakeWait; ; wait -= namesakeInterval {
+		if r.fleet().replacing.has(id) {
+			return true
+		}
+		if r.Meta.Run.Single() || wait <= 0 || poll.Pause(ctx, namesakeInterval) != nil {
+			return false
+		}
 	}
 }
 

@@ -22,10 +22,12 @@ func exceedsCap(inst rental.Instance, limit, base, disk int64) bool {
 	return limit > 0 && running > limit && running-base > disk
 }
 
-// startExceedsCap is exceedsCap for the answer to a start or a new bid. stoppedBefore is the price of the stopped
-// instance, its disk, before the request.
-func startExceedsCap(inst rental.Instance, limit, stoppedBefore int64) bool {
-	return exceedsCap(inst, limit, limit, min(stoppedBefore, inst.Price.StoppedKopH))
+// priceWithoutDisk is what an instance costs without its disk while it runs: at most the price of its offer, which
+// includes a base disk, so comparing it with the cap never rejects what the cap allows. stoppedBefore is the price
+// of the stopped instance, its disk, before a start or a new bid. The lower of the two disk prices counts: a price
+// that moved to the disk does not escape the cap.
+func priceWithoutDisk(inst rental.Instance, stoppedBefore int64) int64 {
+	return inst.Price.RunningKopH - max(0, min(stoppedBefore, inst.Price.StoppedKopH))
 }
 
 // hoursPerMonth turns a monthly price into an hourly one.

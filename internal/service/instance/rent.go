@@ -236,6 +236,7 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 	if !server.takenOver {
 		return true, nil
 	}
+	server.Instance = readOmitted(ctx, c.client, server.Instance)
 	if c.madeFromTwin(ctx, server.Instance) {
 		server.twinTemplate = server.Template.Slug
 	}

@@ -299,8 +299,17 @@ func TestExceedsCap(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	inst := rental.Instance{Price: rental.InstancePrice{RunningKopH: 1050, StoppedKopH: 500}}
-	if startExceedsCap(inst, 1000, 50) || !startExceedsCap(inst, 1000, 49) {
-		t.Error("a start is not compared with the lower price of the disk")
+}
+
+// The price of a start is compared with the cap without the lower price of the disk before and after.
+func TestPriceWithoutDisk(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ stopped, before, want int64 }{
+		{500, 50, 1000}, {50, 500, 1000}, {50, 50, 1000}, {0, 50, 1050}, {-50, 50, 1050},
+	} {
+		inst := rental.Instance{Price: rental.InstancePrice{RunningKopH: 1050, StoppedKopH: test.stopped}}
+		if got := priceWithoutDisk(inst, test.before); got != test.want {
+			t.Errorf("%+v: %d", test, got)
+		}
 	}
 }
