@@ -66,7 +66,7 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.Template = said(tfkit.Text(inst.Template.Slug), prior.Template)
 	m.TemplateName = said(tfkit.Text(inst.Template.Name), prior.TemplateName)
 	m.Image = said(tfkit.Text(inst.Image), prior.Image)
-	if rental.SameImage(m.Image.ValueString(), prior.Image.ValueString()) {
+	if !prior.Image.IsUnknown() && rental.SameImage(m.Image.ValueString(), prior.Image.ValueString()) {
 		m.Image = prior.Image
 	}
 	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
