@@ -144,7 +144,8 @@ func newLife(t *testing.T, tr *trial, name string) *life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := acctest.Start(t)
+	// The examples read the balance, and a story counts on servers that run until it has them outbid.
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "outbid-soon-after-start"))
 	return &life{t: t, env: env, cli: tr.cli, home: home, Workspace: env.ExampleWorkspace(name,
 		"HOME="+home, "SERVERS="+home, "TF="+tr.cli, "TF_VAR_poll_interval=1ms",
 		"TF_CLI_ARGS_apply=-auto-approve -no-color", "TF_CLI_ARGS_destroy=-auto-approve -no-color", "TF_CLI_ARGS_plan=-no-color",
