@@ -160,7 +160,8 @@ func (at *terminal) wrote() error {
 // A user logs in, plans, and logs out again, with nothing in the environment and no
 // address or key in the configuration.
 func TestAccLogin_approvedInTheBrowser(t *testing.T) {
-	env := acctest.Start(t, quick)
+	// The plan reads the balance.
+	env := acctest.Start(t, quick, acctest.WithoutQuirks("forbidden-balance"))
 	user := newTerminal(t, acctest.Binary(t))
 	workspace := env.Workspace(balance, append(append(user.config(), acctest.Traced()...), "GPURENT_BASE_URL=", "GPURENT_API_KEY=")...)
 	browser := openPage(t)

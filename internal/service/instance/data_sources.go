@@ -2,6 +2,8 @@ package instance
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -82,7 +84,7 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			},
 			"instances": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The servers, in the service's order.",
+				MarkdownDescription: "The servers, sorted by `id`: the service defines no order.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: instanceAttributes()},
 			},
 		},
@@ -126,6 +128,7 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "instances")
+	slices.SortFunc(all, func(a, b rental.Instance) int { return strings.Compare(a.ID, b.ID) })
 	config.Instances = []item{}
 	for _, inst := range all {
 		if tfkit.NameHasPrefix(nameOf(inst), config.NamePrefix.ValueString()) {

@@ -15,7 +15,8 @@ import (
 func TestAccInstanceActions_ctrlC(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
-	env := acctest.Start(t, func(c *simulator.Config) { c.Step = 0 }) // a stop ends when the test moves the clock
+	// The first request to stop has to reach the service. The stop ends when the test moves the clock.
+	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors"), func(c *simulator.Config) { c.Step = 0 })
 	w := env.Workspace(env.Config(queried(`{}`)))
 	apply := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
 	for apply.Running() {

@@ -63,10 +63,14 @@ func (r *instanceResource) reportUnread(ctx, waitCtx context.Context, diags *dia
 		diags.AddError("Instance "+id+" is not where it should be yet",
 			fmt.Sprintf("The service did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
 	case rental.IsNotFound(err):
-		diags.AddError("Instance "+id+" is gone", "It was destroyed outside Terraform. The next apply rents another.")
+		addGone(diags, id)
 	default:
 		tfkit.AddError(diags, "read instance "+id, err)
 	}
+}
+
+func addGone(diags *diag.Diagnostics, id string) {
+	diags.AddError("Instance "+id+" is gone", "It was destroyed outside Terraform. The next apply rents another.")
 }
 
 // addWaitError reports what is neither an interruption nor a time-out.

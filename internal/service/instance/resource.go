@@ -171,6 +171,10 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			tfkit.AddError(&resp.Diagnostics, "rename instance "+state.ID.ValueString(), err, "name")
 			return
 		}
+		if gone(inst) {
+			addGone(&resp.Diagnostics, inst.ID)
+			return
+		}
 		state.Name, seen = plan.Name, &inst
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	}

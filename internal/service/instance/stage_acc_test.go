@@ -74,11 +74,12 @@ func (s *stage) status(id string) string {
 	return acctest.Fetch[struct{ Status string }](s.Env, "instances/"+id).Status
 }
 
-// asked expects so many starts and stops since the last time.
+// asked expects so many starts and stops since the last time. With quirks, which lose answers, it accepts repetitions of
+// a request that is expected.
 func (s *stage) asked(id string, starts, stops int) {
 	s.Helper()
 	for verb, want := range map[string]int{"start": starts, "stop": stops} {
-		if got := s.CountRequests("POST", "/instances/"+id+"/"+verb); got != want {
+		if got := s.CountRequests("POST", "/instances/"+id+"/"+verb); got < want || got > want && (want == 0 || len(s.Quirks()) == 0) {
 			s.Errorf("%d times it was asked to %s, want %d", got, verb, want)
 		}
 	}
