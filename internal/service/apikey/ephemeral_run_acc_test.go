@@ -136,7 +136,8 @@ func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A CLI kills its provider after two seconds, which leaves no time for repeated revocations.
+			// Twenty keys are issued one after the other, and each lost answer costs seconds. A CLI kills its provider after
+			// two seconds, which leaves no time for repeated revocations.
 			env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * 24 * time.Hour },
 				acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 			run := env.Workspace(busy(env), acctest.Traced()...).Start(t.Context(), "apply", "-auto-approve", "-no-color")
