@@ -2,6 +2,8 @@ package apikey
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -43,7 +45,7 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 		Attributes: map[string]schema.Attribute{
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The keys, in the service's order.",
+				MarkdownDescription: "The keys, sorted by `id`: the service defines no order.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":           tfkit.ComputedString("Id of the key."),
 					"name":         tfkit.ComputedString("Name."),
@@ -71,6 +73,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "API keys")
+	slices.SortFunc(keys, func(a, b rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = item{

@@ -21,7 +21,7 @@ var creating tfkit.Creations
 // again: nobody could use it, and nobody would miss it.
 func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (rental.APIKeyCreated, error) {
 	client := meta.Client
-	began := client.Now()
+	var began time.Time // by the service's clock, which is known from the first listing on
 	return tfkit.Once[rental.APIKeyCreated]{
 		Creations: &creating,
 		Service:   client.BaseURL(),
@@ -33,6 +33,9 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 					return nil, err
 				}
 				keys = append(keys, rental.APIKeyCreated{APIKey: key})
+			}
+			if began.IsZero() {
+				began = client.Now()
 			}
 			return keys, nil
 		},

@@ -22,18 +22,20 @@ type keyService struct {
 	issued int
 	fails  int // how many of the first creations are answered with 500
 	lag    time.Duration
+	behind time.Duration // of the service's clock
 }
 
 func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", s.now().Format(http.TimeFormat))
 	switch r.Method {
 	case http.MethodGet:
 		var listed []any
 		for id, at := range s.keys {
 			if !time.Now().Before(at) {
-				listed = append(listed, key(id))
+				listed = append(listed, s.key(id))
 			}
 		}
 		s.answer(w, http.StatusOK, map[string]any{"data": append([]any{}, listed...), "next_cursor": nil})
@@ -48,7 +50,7 @@ func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]any{"code": "internal", "message": "Oops."}})
 			return
 		}
-		made := key(id)
+		made := s.key(id)
 		made["secret"] = "gpr_" + strings.Repeat("S", 40)
 		s.answer(w, http.StatusCreated, made)
 	}
@@ -61,14 +63,27 @@ func (s *keyService) answer(w http.ResponseWriter, status int, body map[string]a
 	}
 }
 
-func key(id string) map[string]any {
-	return map[string]any{"id": id, "name": "job", "prefix": "gpr_SSSS", "scopes": []string{"user:read"}, "source": "api", "created_at": time.Now().UTC()}
+func (s *keyService) now() time.Time { return time.Now().UTC().Add(-s.behind) }
+
+func (s *keyService) key(id string) map[string]any {
+	return map[string]any{"id": id, "name": "job", "prefix": "gpr_SSSS", "scopes": []string{"user:read"}, "source": "api", "created_at": s.now()}
 }
 
 // Two creations that failed after the work, and that the listing shows late, leave no live key behind.
 func TestIssueAfterFailuresLeavesOneKey(t *testing.T) {
+	issueAfterFailures(t, 0)
+}
+
+// So do they when this machine's clock is wrong, also in a process that has had no answer before.
+func TestIssueAfterFailures_WrongClock(t *testing.T) {
+	issueAfterFailures(t, time.Hour)
+	issueAfterFailures(t, -time.Hour)
+}
+
+func issueAfterFailures(t *testing.T, behind time.Duration) {
+	t.Helper()
 	const requestTimeout = 300 * time.Millisecond
-	service := &keyService{t: t, keys: map[string]time.Time{}, fails: 2, lag: requestTimeout / 2}
+	service := &keyService{t: t, keys: map[string]time.Time{}, fails: 2, lag: requestTimeout / 2, behind: behind}
 	server := httptest.NewServer(service)
 	defer server.Close()
 	client, err := rental.New(rental.Config{

@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -40,7 +42,7 @@ func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 		Attributes: map[string]schema.Attribute{
 			"gpus": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The models.",
+				MarkdownDescription: "The models, sorted by `slug`: the service defines no order.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"slug":                     tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
 					"name":                     tfkit.ComputedString("Model name."),
@@ -67,6 +69,7 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "GPU models")
+	slices.SortFunc(models, func(a, b rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {
 		state.GPUs[i] = item{

@@ -54,8 +54,8 @@ func isLedger(size int, index int, path string, value knownvalue.Check) []statec
 
 func TestAccTransactionsDataSource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test selects transactions by their documented types.
-	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums"))
+	// The test selects transactions by their documented types, and reads 300 of them often: not in pages of three.
+	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums", "small-pages"))
 	servers, all := spend(t, env, 150)
 	last := all[len(all)-1]
 	resource.ParallelTest(t, resource.TestCase{

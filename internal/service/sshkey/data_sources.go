@@ -2,6 +2,8 @@ package sshkey
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -39,7 +41,7 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 		Attributes: map[string]schema.Attribute{
 			"ssh_keys": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The keys, in the service's order.",
+				MarkdownDescription: "The keys, sorted by `id`: the service defines no order.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":          tfkit.ComputedString("Id, as in `ssh_key_ids` of an instance."),
 					"name":        tfkit.ComputedString("Name."),
@@ -64,6 +66,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "SSH keys")
+	slices.SortFunc(keys, func(a, b rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint), CreatedAt: tfkit.Time(k.CreatedAt)}

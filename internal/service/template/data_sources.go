@@ -2,6 +2,8 @@ package template
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -54,7 +56,7 @@ func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			},
 			"templates": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The templates, in the service's order.",
+				MarkdownDescription: "The templates, sorted by `slug`: the service defines no order.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: templateAttributes()},
 			},
 		},
@@ -106,6 +108,7 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "templates")
+	all = slices.SortedFunc(slices.Values(all), func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

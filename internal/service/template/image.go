@@ -5,8 +5,18 @@ import (
 	"fmt"
 
 	"github.com/distribution/reference"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
+
+// otherImage replaces the template for another image. After an import, the state has the service's spelling, which the
+// configuration may not have.
+func otherImage(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = req.PlanValue.IsUnknown() || !rental.SameImage(req.StateValue.ValueString(), req.PlanValue.ValueString())
+}
 
 // taggedImage accepts references of container images that name a tag.
 type taggedImage struct{}

@@ -81,7 +81,7 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 }
 
-// Update makes no request: all that changes in place is a description from null to "".
+// Update makes no request: all that changes in place is a description from null to "", and the spelling of an image.
 func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }

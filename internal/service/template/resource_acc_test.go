@@ -26,7 +26,8 @@ func config(arguments ...string) string {
 }
 
 func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
-	env := acctest.Start(t)
+	// An import, which has no configuration, keeps the service's spelling of the image.
+	env := acctest.Start(t, acctest.WithoutQuirks("image-spelling"))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{

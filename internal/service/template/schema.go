@@ -64,7 +64,8 @@ func addRequired(attributes map[string]schema.Attribute) {
 		Required:            true,
 		MarkdownDescription: "Container image with a tag, for example `ubuntu:24.04`.",
 		Validators:          []validator.String{taggedImage{}},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(otherImage,
+			"A change replaces the resource. Spellings of the same image are the same.", "")},
 	}
 }
 
