@@ -116,13 +116,15 @@ func (r *instanceResource) estimateOwnOffer(
 	ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics,
 ) (kopH int64, known bool, err error) {
 	offer, err := r.Meta.Client.GetOffer(ctx, before.OfferID)
-	if err != nil && !rental.IsNotFound(err) {
+	gone := rental.IsNotFound(err)
+	if err != nil && !gone {
 		return 0, false, err
 	}
 	diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+before.OfferID+" may not be available for the replacement",
-		fmt.Sprintf("Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer does not become available again, the apply fails then. "+
+		fmt.Sprintf("Instance %s is rented from this offer. The replacement destroys the instance and its disk first. "+
+			"If the offer does not become available again, the apply fails then. "+
 			"To avoid this, name another offer, or use offer_query, which takes the best available one.", before.ID))
-	if err != nil {
+	if gone {
 		return before.RunningKopH, true, nil
 	}
 	price, ok := checkOffer(offer, plan, diags)
