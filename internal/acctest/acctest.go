@@ -96,7 +96,7 @@ func (e *Env) block(arguments ...string) string {
 	ownTimeout := slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "request_timeout") })
 	if len(e.Quirks()) > 0 && !ownTimeout {
 		// Some answers are lost: the provider then waits this long for what the request may still do.
-		arguments = append(arguments, `request_timeout = "3s"`)
+		arguments = append(arguments, `request_timeout = "1500ms"`)
 	}
 	return fmt.Sprintf("provider \"gpurent\" {\n  base_url = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n",
 		e.BaseURL, strings.Join(arguments, "\n  "))
