@@ -222,6 +222,7 @@ func refusedPlan(t *testing.T, w *acctest.Workspace, env []string, words ...stri
 }
 
 func TestAccLogin_deniedInTheBrowser(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, quick)
 	user := newTerminal(t, acctest.Binary(t), "GPURENT_BASE_URL="+env.BaseURL)
 	browser := openPage(t)

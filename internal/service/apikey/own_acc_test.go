@@ -41,6 +41,7 @@ func contains(t *testing.T, w *acctest.Workspace, want string, arguments ...stri
 }
 
 func TestAccAPIKey_ownKeyIsNotRevokedWithoutPermission(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := acctest.Start(t)
 	secret := env.Secret(`{"name":"own","scopes":["instances:read","instances:write","user:read","user:write"]}`)
@@ -77,6 +78,7 @@ func TestAccAPIKey_ownKeyIsNotRevokedWithoutPermission(t *testing.T) {
 
 // A rotation that would revoke the provider's own key waits for permission, and does not block other changes.
 func TestAccAPIKey_ownKeyIsNotRotatedWithoutPermission(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := acctest.Start(t)
 	secret := env.Secret(`{"name":"own","scopes":["instances:read","instances:write","user:read","user:write"],"expires_in_days":30}`)

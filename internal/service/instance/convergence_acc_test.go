@@ -63,6 +63,7 @@ func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
 }
 
 func TestAccInstance_outbid(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The test passes the first bid itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	offer := env.CheapestOffer("rtx_4090", "interruptible")

@@ -52,6 +52,7 @@ func rent(env *acctest.Env, names ...string) (ids []string) {
 func still(c *simulator.Config) { c.Step = 0 }
 
 func TestAccInstanceDataSource_byIDAndByName(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The test asserts each field.
 	env := acctest.Start(t, still, acctest.WithoutQuirks("optional-fields-absent"))
 	ids := rent(env, "shared", "", "Обучение 🚀")

@@ -92,6 +92,7 @@ func TestAccInstance_generatedConfigurationReplacesFailedServers(t *testing.T) {
 
 // The image of the template is accepted, and not sent. Another image is refused at plan.
 func TestAccInstance_imageOfTheTemplate(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	image := fmt.Sprintf(`image = %q`, acctest.Fetch[struct{ Data []struct{ Image string } }](env, "templates").Data[0].Image)
 	slug := acctest.Fetch[struct{ Data []struct{ Slug string } }](env, "templates").Data[0].Slug

@@ -70,6 +70,7 @@ func TestAccInstance_aFixedKeyFindsItsServerAgain(t *testing.T) {
 }
 
 func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	block := func(count int) string {
 		return strings.Replace(env.Config(queried(`{}`, `idempotency_key = "same"`)), "offer_query", fmt.Sprintf("count = %d\n  offer_query", count), 1)
@@ -93,6 +94,7 @@ func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
 
 // A server that the key stands for, but that is not the configured one, is neither taken over nor doubled.
 func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	config := env.Config(queried(`{}`, `idempotency_key = "k"`))
 	resource.ParallelTest(t, resource.TestCase{
@@ -112,6 +114,7 @@ func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
 
 // The key leads back to the server also when the market has nothing left to rent.
 func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
@@ -209,6 +212,7 @@ func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 // With create_before_destroy and the same key the service answers with the very server that is to be replaced. It must
 // not be destroyed as its own predecessor.
 func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
 	w.Run("apply", "-auto-approve", "-no-color")
@@ -235,6 +239,7 @@ func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T
 // A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in the
 // state.
 func TestAccInstance_renamedWithItsKey(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
@@ -258,6 +263,7 @@ func TestAccInstance_renamedWithItsKey(t *testing.T) {
 // A run that was killed may have left a server and the template it was made from. The next run makes the template once
 // more, for it has no key, and must recognise the server all the same.
 func TestAccInstance_aServerOfALostTemplateIsTakenOver(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }

@@ -106,6 +106,7 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 }
 
 func TestAccInstance_anOfferIsAQuoteNotAnIdentity(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -171,6 +172,7 @@ func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
 }
 
 func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var steps []resource.TestStep
 	steps = append(steps, resource.TestStep{Config: env.Config(server())})

@@ -106,6 +106,7 @@ func TestAccInstance_anUnreachableServiceLosesNoServer(t *testing.T) {
 func slow(c *simulator.Config) { c.Boot = time.Hour }
 
 func TestAccInstance_aTimeOutTaintsAndSaysHowToUntaint(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The test asserts the status creating, which an unknown one replaces at random.
 	env := acctest.Start(t, slow, acctest.WithoutQuirks("unknown-enums"))
 	resource.ParallelTest(t, resource.TestCase{
@@ -222,6 +223,7 @@ func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
 }
 
 func TestAccInstance_destroyedWhileItBoots(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	var env *acctest.Env
 	destroyed := "destroyed"
 	env = acctest.Start(t, onFirstLook(func(id string) {

@@ -39,6 +39,7 @@ func isOne(path string, value knownvalue.Check) statecheck.StateCheck {
 }
 
 func TestAccTemplateDataSource_bySlugAndByName(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The test asserts how the image is written.
 	env := acctest.Start(t, acctest.WithoutQuirks("image-spelling"))
 	slug := own(env, "Обучение 🚀")
@@ -76,6 +77,7 @@ func TestAccTemplateDataSource_bySlugAndByName(t *testing.T) {
 
 // A template of this apply is found in it, under a slug that was not known before.
 func TestAccTemplateDataSource_seesWhatTheApplyHasMade(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The test asserts that a new template is listed at once, with its image as it was given.
 	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list", "image-spelling"))
 	resource.ParallelTest(t, resource.TestCase{
