@@ -21,7 +21,7 @@ func fleetSize() int {
 func startLarge(t *testing.T) *acctest.Env {
 	// The tests count requests: these quirks add some.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors", "small-pages", "lagging-list",
-		"lagging-status", "optional-fields-absent"), func(c *simulator.Config) {
+		"lagging-status", "optional-fields-absent", "strange-neighbours"), func(c *simulator.Config) {
 		c.Clock, c.Step, c.TimeScale, c.Boot, c.MarketScale = simulator.ClockReal, 0, 2, 0, 4
 	})
 	env.SetRateLimit(0, 0)

@@ -20,6 +20,9 @@ const (
 	// sshIntervals is how many a running server is given to get its SSH address where its template
 	// has SSH. The service may never return one, because the field is optional.
 	sshIntervals = 120
+	// minObservations is how often a running server is observed before the end of these intervals counts: a single
+	// answer may omit an address, and the service may answer rarely.
+	minObservations = 10
 )
 
 // ready says whether a server that is where it is wanted can be used: a running
@@ -31,21 +34,26 @@ func (s *settler) ready(ctx context.Context, inst rental.Instance) bool {
 	if s.runningAt.IsZero() {
 		s.runningAt = time.Now()
 	}
+	s.observed++
 	if inst.SSH == nil && s.expects(ctx, inst) {
 		return false
 	}
 	s.lacksSSH = inst.SSH == nil && (s.expectsSSH == nil || *s.expectsSSH)
-	return len(closedPages(inst)) == 0 || time.Since(s.runningAt) >= linkIntervals*s.interval
+	return len(closedPages(inst)) == 0 || s.observedFor(linkIntervals)
+}
+
+// observedFor reports whether the server has been running for so many poll intervals, and was observed often enough.
+func (s *settler) observedFor(intervals int) bool {
+	return s.observed >= minObservations && time.Since(s.runningAt) >= time.Duration(intervals)*s.interval
 }
 
 // expects reports whether the SSH address of a running server is still to come. When its
 // template cannot be read, it is.
 func (s *settler) expects(ctx context.Context, inst rental.Instance) bool {
-	running := time.Since(s.runningAt)
 	switch {
-	case running < graceIntervals*s.interval:
+	case time.Since(s.runningAt) < graceIntervals*s.interval:
 		return true
-	case running >= sshIntervals*s.interval:
+	case s.observedFor(sshIntervals):
 		return false
 	}
 	if s.expectsSSH == nil {

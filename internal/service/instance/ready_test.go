@@ -14,26 +14,31 @@ func TestReady(t *testing.T) {
 	page := func(url *string) []rental.InstanceURL { return []rental.InstanceURL{{Label: "Jupyter", URL: url}} }
 	for name, test := range map[string]struct {
 		inst   rental.Instance
-		after  int // poll intervals
+		after  int  // poll intervals
+		rarely bool // the service answers rarely meanwhile
 		noSSH  bool
 		wanted bool
 	}{
-		"stopped":                          {rental.Instance{Status: "stopped"}, 0, false, true},
-		"running with all it has":          {rental.Instance{Status: "running", SSH: ssh, URLs: page(&open)}, 0, false, true},
-		"running without pages":            {rental.Instance{Status: "running", SSH: ssh}, 0, false, true},
-		"no address yet":                   {rental.Instance{Status: "running"}, 1, false, false},
-		"no address for long":              {rental.Instance{Status: "running"}, sshIntervals - 1, false, false},
-		"an address that never comes":      {rental.Instance{Status: "running"}, sshIntervals, false, true},
-		"a template without SSH, at first": {rental.Instance{Status: "running"}, graceIntervals - 1, true, false},
-		"a template without SSH":           {rental.Instance{Status: "running"}, graceIntervals, true, true},
-		"a page still closed":              {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals - 1, false, false},
-		"a page that stays closed":         {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals, false, true},
+		"stopped":                          {rental.Instance{Status: "stopped"}, 0, false, false, true},
+		"running with all it has":          {rental.Instance{Status: "running", SSH: ssh, URLs: page(&open)}, 0, false, false, true},
+		"running without pages":            {rental.Instance{Status: "running", SSH: ssh}, 0, false, false, true},
+		"no address yet":                   {rental.Instance{Status: "running"}, 1, false, false, false},
+		"no address for long":              {rental.Instance{Status: "running"}, sshIntervals - 1, false, false, false},
+		"an address that never comes":      {rental.Instance{Status: "running"}, sshIntervals, false, false, true},
+		"an address omitted twice":         {rental.Instance{Status: "running"}, sshIntervals, true, false, false},
+		"a template without SSH, at first": {rental.Instance{Status: "running"}, graceIntervals - 1, false, true, false},
+		"a template without SSH":           {rental.Instance{Status: "running"}, graceIntervals, false, true, true},
+		"a page still closed":              {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals - 1, false, false, false},
+		"a page that stays closed":         {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				expects := !test.noSSH
 				s := &settler{interval: time.Second, expectsSSH: &expects}
 				s.ready(t.Context(), test.inst)
+				if !test.rarely {
+					s.observed = minObservations
+				}
 				time.Sleep(time.Duration(test.after) * time.Second)
 				if got := s.ready(t.Context(), test.inst); got != test.wanted {
 					t.Errorf("ready: %t, want %t", got, test.wanted)

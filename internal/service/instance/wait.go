@@ -34,6 +34,7 @@ type settler struct {
 	aboveCap   *priceError // a start was more expensive than maxPrice: the server is being stopped
 	trouble    error       // why the last read or check failed; nil when it did not
 	runningAt  time.Time   // when it was first seen running
+	observed   int         // observations of it running
 	lacksSSH   bool        // it is ready without the SSH address that its template should have
 	expectsSSH *bool       // whether its template has SSH; nil until looked up
 }
