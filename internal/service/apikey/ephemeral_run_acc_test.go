@@ -48,6 +48,7 @@ func (o overheard) Write(body []byte) (int, error) {
 // A key with fewer scopes does one part of the work, as in the example, and is seen
 // nowhere but on the wire.
 func TestAccEphemeralAPIKey_givesAJobNoMoreThanItNeeds(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	service := new(witness)
 	env := acctest.Start(t, acctest.WithWrap(service.wrap))
 	workspace := env.Workspace(env.Example(ephemeralExample), acctest.Traced()...)
@@ -165,6 +166,7 @@ func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
 // What the service does not let the provider revoke expires. The run has done its
 // work, so that is a warning, and the log names what was left in the end.
 func TestAccEphemeralAPIKey_whatIsLeftIsTold(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	refuse := true
 	env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,6 +201,7 @@ func TestAccEphemeralAPIKey_whatIsLeftIsTold(t *testing.T) {
 
 // A key that could not be revoked at once is revoked when the run ends.
 func TestAccEphemeralAPIKey_revokingIsTriedAgainAtTheEnd(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The only failure is the fault: with max_retries = 0, every other one fails the run, and the last revocation.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	if err := env.AddFault(simulator.Fault{Method: "DELETE", Path: "/api-keys", Status: 500, Times: 1}); err != nil {

@@ -61,6 +61,7 @@ func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
 }
 
 func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
 	resource.ParallelTest(t, resource.TestCase{

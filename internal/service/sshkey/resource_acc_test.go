@@ -80,6 +80,7 @@ func TestAccSSHKey_importAdoptsTheConfiguredKey(t *testing.T) {
 }
 
 func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
 	resource.ParallelTest(t, resource.TestCase{

@@ -59,6 +59,7 @@ func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 }
 
 func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var slug string
 	resource.ParallelTest(t, resource.TestCase{
