@@ -17,6 +17,8 @@ const (
 	// firstReach is how many things a listing reads at first where single ones can
 	// be asked for: a state of a few must not pay for an account of thousands.
 	firstReach = 2000
+	// reachGrowth is how much further a listing reads once the last one read too little.
+	reachGrowth = 4
 )
 
 // Source is where things of one kind come from.
@@ -322,7 +324,7 @@ func (s *Snapshot[T]) miss(look *listing[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.missed++; s.missed >= s.reach/rental.MaxPageSize {
-		s.reach, s.missed = 2*s.reach, 0
+		s.reach, s.missed = reachGrowth*s.reach, 0
 		if s.last == look {
 			s.last = nil
 		}

@@ -156,6 +156,7 @@ func TestSnapshotRequests(t *testing.T) {
 		{"one after the other", 500, 200, 0, true, 1, 2},
 		{"in parallel", 500, 200, 0, true, 10, 2},
 		{"vanished", 500, 200, 7, true, 1, 9},
+		{"thousands", 8000, 8000, 0, true, 1, 13},
 		{"no single reads", 500, 200, 0, false, 10, 1},
 		{"no single reads, vanished", 500, 200, 7, false, 10, 2},
 	}
