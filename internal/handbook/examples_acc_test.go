@@ -144,9 +144,8 @@ func newLife(t *testing.T, tr *trial, name string) *life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The examples read the balance. A story counts on servers that run until it has them outbid, and on SSH addresses:
-	// at this poll interval a wait ends after 0.12 s without one, with a warning.
-	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "outbid-soon-after-start", "optional-fields-absent"))
+	// The examples read the balance. A story counts on servers that run until it has them outbid.
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "outbid-soon-after-start"))
 	return &life{t: t, env: env, cli: tr.cli, home: home, Workspace: env.ExampleWorkspace(name,
 		"HOME="+home, "SERVERS="+home, "TF="+tr.cli, "TF_VAR_poll_interval=1ms",
 		"TF_CLI_ARGS_apply=-auto-approve -no-color", "TF_CLI_ARGS_destroy=-auto-approve -no-color", "TF_CLI_ARGS_plan=-no-color",

@@ -22,8 +22,7 @@ func TestAccProvider_itsImportExamplesWork(t *testing.T) {
 	for _, name := range types {
 		config += example(t, "resources/"+name+"/resource.tf")
 	}
-	// An imported server has the GPUs and the template that the service returns then: other ones replace it.
-	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu", "optional-fields-absent"))
+	env := acctest.Start(t)
 	origin := env.Workspace(config)
 	origin.Run("apply", "-auto-approve", "-no-color")
 

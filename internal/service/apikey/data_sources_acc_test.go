@@ -20,7 +20,7 @@ const listed = "data.gpurent_api_keys.all"
 func TestAccAPIKeysDataSource(t *testing.T) {
 	const day = 24 * time.Hour
 	// The test asserts the whole list, and a documented source.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "sorted-differently", "unknown-enums"), func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "unknown-enums"), func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
 	env.Post("api-keys", `{"name":"Забытый","scopes":["billing:read"],"expires_in_days":365}`)
 	env.Post("api-keys", `{"name":"gone by then","scopes":["billing:read"],"expires_in_days":30}`)
 	env.Advance(100 * day)

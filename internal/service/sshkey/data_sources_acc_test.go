@@ -17,7 +17,7 @@ const listed = "data.gpurent_ssh_keys.all"
 
 func TestAccSSHKeysDataSource(t *testing.T) {
 	// The test asserts the whole list.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "sorted-differently"))
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
 	anna := env.Post("ssh-keys", fmt.Sprintf(`{"name":"team-anna","public_key":%q}`, exampleKey))
 	build := env.Post("ssh-keys", fmt.Sprintf(`{"name":"Сборка","public_key":%q}`, otherKey))
 	key := func(id, name string, fingerprint knownvalue.Check) knownvalue.Check {

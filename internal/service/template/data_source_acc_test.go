@@ -98,7 +98,7 @@ func TestAccTemplateDataSource_seesWhatTheApplyHasMade(t *testing.T) {
 func TestAccTemplateDataSource_saysWhatThereIs(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts the first and the last templates that an error lists.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "sorted-differently"))
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
 	slug := own(env, "PyTorch 2.5")
 	withKey := func(arguments string) string { return env.Config(lookUp(arguments)) }
 	withoutKey := func(arguments string) string { return env.ProviderWithoutKey() + lookUp(arguments) }
