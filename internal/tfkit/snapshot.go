@@ -43,6 +43,9 @@ type Source[T any] struct {
 // ListingLag is the Lag of a source that a refresh reads.
 func (m *Meta) ListingLag() time.Duration { return 5 * m.PollInterval }
 
+// CachedListingLag is ListingLag for lists that the service caches for 60 seconds.
+func (m *Meta) CachedListingLag() time.Duration { return 13 * m.PollInterval }
+
 // Listed is a source of things that the service has under a path and only lists.
 func Listed[T any](m *Meta, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
 	return Source[T]{

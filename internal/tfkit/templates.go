@@ -19,7 +19,7 @@ func FindTemplate(ctx context.Context, m *Meta, slug string) (template rental.Te
 // not taken for one that is gone.
 func RefreshTemplate(ctx context.Context, m *Meta, slug string) (template rental.Template, found bool, err error) {
 	source := templates(m)
-	source.Lag = m.ListingLag()
+	source.Lag = m.CachedListingLag()
 	return Shared[Snapshot[rental.Template]](m).Find(ctx, source, slug)
 }
 

@@ -41,6 +41,15 @@ func Prefer[T interface{ IsUnknown() bool }](planned, actual T) T {
 	return planned
 }
 
+// PriorOrValue returns the prior value of what the service cannot change, or now when there is none: the service may spell
+// a text differently than it was given.
+func PriorOrValue(prior, now types.String) types.String {
+	if prior.IsNull() || prior.IsUnknown() {
+		return now
+	}
+	return prior
+}
+
 // ValueOrPrior returns now, or the prior value when the service left an optional field out.
 func ValueOrPrior(now, prior types.String) types.String {
 	if now.IsNull() && !prior.IsUnknown() {

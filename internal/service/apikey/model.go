@@ -1,8 +1,10 @@
 package apikey
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -35,6 +37,9 @@ type keyModel struct {
 	ExpiresAt types.String `tfsdk:"expires_at"`
 }
 
+// unique are the values of a set. The service returns a list, which may have one of them twice.
+func unique[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
 const day = 24 * time.Hour
 
 // fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value, for the service cannot
@@ -43,9 +48,9 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 	m := prior
 	var diags diag.Diagnostics
 	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
-		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, append([]string{}, key.Scopes...))
+		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, unique(key.Scopes))
 	}
-	m.Name = tfkit.ValueOrPrior(tfkit.Text(key.Name), prior.Name)
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(key.Name)) // a key cannot be renamed, but its name be normalized
 	m.ID = types.StringValue(key.ID)
 	m.Prefix = tfkit.ValueOrPrior(tfkit.Text(key.Prefix), prior.Prefix)
 	m.Source = tfkit.ValueOrPrior(tfkit.Text(key.Source), prior.Source)

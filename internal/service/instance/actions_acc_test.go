@@ -30,7 +30,7 @@ var actionStories = map[string]struct {
 	// A limit that cannot be checked is an error.
 	"a burn rate is capped": {capBurn, []string{"forbidden-balance"}},
 	// Its time-out ends before a second attempt.
-	"a time-out says where it stands": {timeOut, []string{"gateway-errors"}},
+	"a time-out says where it stands": {timeOut, []string{"gateway-errors", "unknown-enums"}},
 	"a refusal that lasts":            {run: lastingRefusal},
 	"a key that may only read":        {run: readOnly},
 }

@@ -88,7 +88,7 @@ func (s *settler) checkPrice(ctx context.Context, inst *rental.Instance) error {
 	if price <= s.maxPrice {
 		return nil
 	}
-	s.aboveCap = &priceError{price: price, limit: s.maxPrice, started: true}
+	s.aboveCap = &priceError{price: inst.Price.RunningKopH, limit: s.maxPrice, started: true}
 	s.wanted = rental.DesiredStopped
 	ctx, end := tfkit.Detach(ctx)
 	defer end()

@@ -47,7 +47,7 @@ func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added i
 		if !all.add(r, changes) {
 			continue // what was read may or may not contain another server
 		}
-		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" {
+		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" && added > 0 {
 			diags.AddError(tooMuchBurnSummary, text)
 		}
 		return r

@@ -193,8 +193,8 @@ func TestUpdate_Reports(t *testing.T) {
 		"outbid, restart":                {start: outbid, onOutbid: outbidRestart, want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times", status: "outbid"},
 		"outbid, replace":                {start: outbid, onOutbid: outbidReplace, want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid"},
 		"outbid, keep":                   {start: outbid, onOutbid: outbidKeep, status: "outbid"},
-		"above the cap":                  {start: expensive, stop: stops, want: "Error: Instance ins_1 was stopped again: price above the cap", contains: "at 50,00", status: "stopping"},
-		"above the cap, and not stopped": {start: expensive, stop: replies(402), want: "Error: Instance ins_1 runs above the cap", contains: "is billed at 50,00", status: "starting"},
+		"above the cap":                  {start: expensive, stop: stops, want: "Error: Instance ins_1 was stopped again: price above the cap", contains: "at 50,10", status: "stopping"},
+		"above the cap, and not stopped": {start: expensive, stop: replies(402), want: "Error: Instance ins_1 runs above the cap", contains: "is billed at 50,10", status: "starting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *scripted {

@@ -142,21 +142,22 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		request      func(*scripted) int
 		want         outcome
 	}{
-		"out of money":                    {"stopped", "running", byService("low_balance", "stopped"), outcome{"turned back", "stopped", "start"}},
-		"stopped by the staff":            {"stopped", "running", byService("admin", "stopped"), outcome{"turned back", "stopped", "start"}},
-		"the host went away":              {"stopped", "running", byService("provider", ""), outcome{"turned back", "stopped", "start"}},
-		"failed after a start":            {"stopped", "running", at("failed", "running"), outcome{"replace", "failed", "start"}},
-		"destroyed after a start":         {"stopped", "running", at("destroying", "destroyed"), outcome{"gone", "destroying", "start"}},
-		"not found after a start":         {"stopped", "running", gone, outcome{"gone", "stopped", "start"}},
-		"a start that does nothing":       {"stopped", "running", replies(http.StatusOK), outcome{"turned back", "stopped", "start"}},
-		"a stop that does nothing":        {"running", "stopped", replies(http.StatusOK), outcome{"turned back", "running", "stop"}},
-		"outbid after a stop":             {"running", "stopped", at("outbid", "running"), outcome{"", "outbid", "stop"}},
-		"failed after a stop":             {"running", "stopped", at("failed", "stopped"), outcome{"replace", "failed", "stop"}},
-		"a start that is refused":         {"stopped", "running", replies(http.StatusConflict), outcome{"refused", "stopped", "start"}},
-		"a bid that is refused":           {"outbid", "running", replies(http.StatusConflict), outcome{"refused", "outbid", "start"}},
-		"a stop that is refused":          {"running", "stopped", replies(http.StatusConflict), outcome{"refused", "running", "stop"}},
-		"a start without money":           {"stopped", "running", replies(http.StatusPaymentRequired), outcome{"lost", "stopped", "start"}},
-		"a start of a server that is not": {"stopped", "running", replies(http.StatusNotFound), outcome{"gone", "stopped", "start"}},
+		"out of money":                       {"stopped", "running", byService("low_balance", "stopped"), outcome{"turned back", "stopped", "start"}},
+		"stopped by the staff":               {"stopped", "running", byService("admin", "stopped"), outcome{"turned back", "stopped", "start"}},
+		"the host went away":                 {"stopped", "running", byService("provider", ""), outcome{"turned back", "stopped", "start"}},
+		"failed after a start":               {"stopped", "running", at("failed", "running"), outcome{"replace", "failed", "start"}},
+		"destroyed after a start":            {"stopped", "running", at("destroying", "destroyed"), outcome{"gone", "destroying", "start"}},
+		"not found after a start":            {"stopped", "running", gone, outcome{"gone", "stopped", "start"}},
+		"a start that does nothing":          {"stopped", "running", replies(http.StatusOK), outcome{"turned back", "stopped", "start"}},
+		"a stop that does nothing":           {"running", "stopped", replies(http.StatusOK), outcome{"turned back", "running", "stop"}},
+		"outbid, and a stop that is refused": {"outbid", "stopped", replies(http.StatusConflict), outcome{"", "outbid", "stop"}},
+		"outbid after a stop":                {"running", "stopped", at("outbid", "running"), outcome{"", "outbid", "stop"}},
+		"failed after a stop":                {"running", "stopped", at("failed", "stopped"), outcome{"replace", "failed", "stop"}},
+		"a start that is refused":            {"stopped", "running", replies(http.StatusConflict), outcome{"refused", "stopped", "start"}},
+		"a bid that is refused":              {"outbid", "running", replies(http.StatusConflict), outcome{"refused", "outbid", "start"}},
+		"a stop that is refused":             {"running", "stopped", replies(http.StatusConflict), outcome{"refused", "running", "stop"}},
+		"a start without money":              {"stopped", "running", replies(http.StatusPaymentRequired), outcome{"lost", "stopped", "start"}},
+		"a start of a server that is not":    {"stopped", "running", replies(http.StatusNotFound), outcome{"gone", "stopped", "start"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *scripted {
@@ -260,7 +261,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"only when it runs":              {"on_demand", later, stops, 2000, outcome{"cap", "stopping", "start stop"}},
 		"the answer was lost":            {"on_demand", loses(expensive, 500, 0), stops, 2000, outcome{"cap", "stopping", "start start stop"}},
 		"no stop while it starts":        {"on_demand", expensive, notWhileStarting, 2000, outcome{"cap", "stopped", "start stop stop"}},
-		"no stop at all":                 {"on_demand", expensive, replies(http.StatusConflict), 2000, outcome{"cap, runs", "running", "start stop stop"}},
+		"no stop at all":                 {"on_demand", expensive, replies(http.StatusConflict), 2000, outcome{"cap, runs", "running", "start stop stop stop"}},
 		"no permission to stop":          {"on_demand", expensive, replies(http.StatusPaymentRequired), 2000, outcome{"cap, runs", "starting", "start stop"}},
 		"the offer is too expensive now": {"interruptible", expensive, stops, 999, outcome{"cap", "stopped", ""}},
 	} {

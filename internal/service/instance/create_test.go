@@ -171,6 +171,34 @@ func expensive(body map[string]any) {
 	body["price"].(map[string]any)["running_kop_h"] = 990_016
 }
 
+func isRead(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/")
+}
+
+// refusedAtFirst refuses two requests to a path as if the status of the server did not allow them.
+func refusedAtFirst(suffix string, handle responder) responder {
+	var refused atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if strings.HasSuffix(r.URL.Path, suffix) && refused.Add(1) <= 2 {
+			fails(w, http.StatusConflict, "conflict")
+			return
+		}
+		handle(w, r, service)
+	}
+}
+
+// losesFirst carries out the first request to a path and loses its answer.
+func losesFirst(suffix string, handle responder) responder {
+	var lost atomic.Bool
+	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if strings.HasSuffix(r.URL.Path, suffix) && !lost.Swap(true) {
+			service.ServeHTTP(recorderFor(w), r)
+			panic(http.ErrAbortHandler)
+		}
+		handle(w, r, service)
+	}
+}
+
 // Whatever the answer to a create costs is compared with the cap. A server of this apply is destroyed, one of an earlier
 // run stopped, and the state has what is left.
 func TestCreate_AnswerAboveCap(t *testing.T) {
@@ -207,6 +235,9 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 		"new, by query":              {handle: rewrites(isCreate, expensive), byQuery: true, want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
 		"own, replayed":              {handle: lostOnce(), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
 		"new, cannot be destroyed":   {handle: refuses("DELETE", "", rewrites(isCreate, expensive)), want: "runs at a price above max_price_kop_h", state: true, status: "running"},
+		"new, expensive when read":   {handle: rewrites(isRead, expensive), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
+		"earlier, refused at first":  {handle: refusedAtFirst("/stop", rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
+		"earlier, stop is lost":      {handle: losesFirst("/stop", rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
 		"earlier":                    {handle: rewrites(isCreate, expensive), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
 		"earlier, cannot be stopped": {handle: refuses("POST", "/stop", rewrites(isCreate, expensive)), earlier: true, want: "runs at a price above max_price_kop_h", state: true, status: "running"},
 	} {
@@ -469,17 +500,24 @@ func TestCreate_AnswerWithoutID(t *testing.T) {
 // destroying it leaves the instance of the first.
 func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	t.Parallel()
-	for name, fromState := range map[string]bool{"both are new": false, "the first is in the state": true} {
+	for name, test := range map[string]struct{ fromState, unread bool }{
+		"both are new":                  {false, false},
+		"the first is in the state":     {true, false},
+		"the apply does not read state": {true, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, h, m := behindMiddlebox(t)
 			creator := h
-			if fromState {
+			if test.fromState {
 				creator = newHost(t, env, nil)
 			}
 			first, diags := creator.apply(nil, keyed("a"))
 			expect(t, "the first", diags)
-			if fromState {
+			switch {
+			case test.unread: // an apply plans only what changes
+				h = newRun(t, env, map[string]any{"max_retries": int64(0)})
+			case test.fromState:
 				h.refresh(first)
 			}
 			id := h.id(first)
@@ -661,6 +699,73 @@ func settled(h *host, server *object, config map[string]any) *object {
 }
 
 // Another spelling of an image plans nothing, whichever side has it.
+// A service may show the image of a server differently later, for example by its digest.
+func TestRead_KeepsTheImage(t *testing.T) {
+	t.Parallel()
+	_, h, m := behindMiddlebox(t)
+	config := keyed("a", "template", "custom", "image", "ubuntu:24.04")
+	server, diags := h.apply(nil, config)
+	expect(t, "the apply", diags)
+	m.set(rewrites(isRead, func(body map[string]any) { body["image"] = "ubuntu@sha256:" + strings.Repeat("0a", 32) }))
+	h.refresh(server)
+	if h.plan(server, config).replaces {
+		t.Error("the plan replaces the server")
+	}
+}
+
+// A running server above its cap is named by every plan.
+func TestPlan_WarnsOfAServerAboveItsCap(t *testing.T) {
+	t.Parallel()
+	_, h, m := behindMiddlebox(t)
+	config := keyed("a", "max_price_kop_h", int64(10_000))
+	server, diags := h.apply(nil, config)
+	expect(t, "the apply", diags)
+	h.refresh(server)
+	expect(t, "a plan", h.plan(server, config).diags)
+	m.set(rewrites(isRead, expensive))
+	h.refresh(server)
+	expect(t, "a plan above the cap", h.plan(server, config).diags, "WARNING: Instance "+h.id(server)+" runs above its price cap", "898,95")
+}
+
+// A service may normalize names.
+func TestRead_KeepsANormalizedName(t *testing.T) {
+	t.Parallel()
+	env, h, m := behindMiddlebox(t)
+	name := ""
+	lower := func(body map[string]any) { body["name"] = strings.ToLower(name) }
+	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if isRead(r) || isCreate(r) || r.Method == http.MethodPatch {
+			rewrites(func(*http.Request) bool { return true }, lower)(w, r, service)
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+	var server *object
+	for _, name = range []string{"First", "Second"} {
+		config := keyed("a", "name", name)
+		var diags []*tfprotov6.Diagnostic
+		server, diags = h.apply(server, config)
+		expect(t, "the apply", diags)
+		h.refresh(server)
+		if got := textOf(h.attribute(server, "name")); got != name {
+			t.Errorf("the state has the name %q, want %q", got, name)
+		}
+	}
+	name = "Third"
+	h.refresh(server)
+	if got := textOf(h.attribute(server, "name")); got != "third" {
+		t.Errorf("after a rename elsewhere the state has the name %q", got)
+	}
+	left(t, env, 1, 1)
+}
+
+func textOf(value tftypes.Value) (text string) {
+	if err := value.As(&text); err != nil {
+		panic(err)
+	}
+	return text
+}
+
 func TestPlan_ImageSpelling(t *testing.T) {
 	t.Parallel()
 	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"

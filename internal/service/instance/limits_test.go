@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -85,6 +86,49 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 			on.Store(true)
 			_, diags := h.change(h.noPrior(), plan, valueOf(h.schema().ValueType(), unkeyed("a")))
 			expect(t, "the apply", diags, "ERROR: Cannot check the spending limits")
+			if err := env.NothingLeft("instances?status=all"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A burn limit holds for a server whose offer the plan did not find.
+func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		list string // the first answer to GET /offers
+		byID bool
+		want string
+	}{
+		"unavailable, by id": {byID: true, want: "is gone"},
+		"by query":           {list: `{"data":[],"next_cursor":null}`, want: beyondLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &middlebox{}
+			env := acctest.Start(t, acctest.WithWrap(m.wrap))
+			offer, _ := cheapest(env)
+			config := unkeyed("a")
+			if test.byID {
+				config["offer_query"], config["offer_id"] = nil, offer.ID
+				available(t, env, offer.ID, false)
+			}
+			var answered atomic.Bool
+			m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+				if test.list != "" && strings.HasSuffix(r.URL.Path, "/offers") && !answered.Swap(true) {
+					w.Header().Set("Content-Type", "application/json")
+					io.WriteString(w, test.list) //nolint:errcheck // the client reports it
+					return
+				}
+				if isCreate(r) && test.byID {
+					available(t, env, offer.ID, true)
+				}
+				service.ServeHTTP(w, r)
+			})
+			h := newRun(t, env, map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1)}})
+			_, diags := h.apply(nil, config)
+			expect(t, "the apply", diags, "ERROR: ", test.want)
 			if err := env.NothingLeft("instances?status=all"); err != nil {
 				t.Error(err)
 			}

@@ -65,9 +65,8 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.Type = said(tfkit.Text(inst.Type), prior.Type)
 	m.Template = said(tfkit.Text(inst.Template.Slug), prior.Template)
 	m.TemplateName = said(tfkit.Text(inst.Template.Name), prior.TemplateName)
-	m.Image = said(tfkit.Text(inst.Image), prior.Image)
-	if !prior.Image.IsUnknown() && rental.SameImage(m.Image.ValueString(), prior.Image.ValueString()) {
-		m.Image = prior.Image
+	if prior.Image.IsNull() || prior.Image.IsUnknown() { // a server keeps its image; the service may spell it differently later
+		m.Image = said(tfkit.Text(inst.Image), prior.Image)
 	}
 	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
 	m.StopReason = stopReason(prior, inst)

@@ -138,7 +138,7 @@ func (c *creation) choose(ctx, postCtx context.Context) (rented, error) {
 // takeNamed rents from one offer. One that is gone or costs too much cannot be rented, but an earlier run may have
 // rented it under a configured key: that server is asked for.
 func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string) (rented, error) {
-	if c.limit() > 0 {
+	if c.limit() > 0 || c.checkLimits != nil {
 		state, price, err := c.look(ctx, offerID, c.limit())
 		switch {
 		case state == offerDearer && c.keys.random:
@@ -147,6 +147,8 @@ func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string) (rent
 			return c.takeOver(ctx, postCtx, &tooDearError{offerID, price, c.limit()})
 		case state == offerGone && c.keys.random:
 			return rented{}, &refusedOffer{offerID: offerID, state: offerGone}
+		case state == offerGone && c.checkLimits != nil:
+			return c.takeOver(ctx, postCtx, &refusedOffer{offerID: offerID, state: offerGone})
 		case err != nil:
 			return rented{}, fmt.Errorf("looking at offer %s: %w", offerID, err)
 		}
@@ -173,6 +175,11 @@ const maxPriceChanges = 2
 func (c *creation) rentOffer(ctx, postCtx context.Context, offerID string, limit int64) (rented, offerState, error) {
 	for changes := 0; ; changes++ {
 		before, _ := priceOf(c.seen[offerID], c.order.Type)
+		if c.checkLimits != nil {
+			if err := c.checkLimits(postCtx, before); err != nil {
+				return rented{}, offerThere, err
+			}
+		}
 		server, err := c.post(postCtx, offerID)
 		if !rental.IsNotFound(err) && !rental.IsConflict(err) {
 			return server, offerThere, err

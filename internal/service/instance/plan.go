@@ -111,6 +111,8 @@ func (r *instanceResource) modifyChange(ctx context.Context, req resource.Modify
 		case len(replaced) > 0 || replacedByArguments(state, successor, image):
 			before.Checked = true
 			r.planCreation(ctx, successor, &before, &resp.Diagnostics)
+		case next == stepNone:
+			warnAboveCap(&resp.Diagnostics, state, plan)
 		case next == stepStart:
 			c := startOf(seenIn(state))
 			before.Starts, before.Added = c.starts, c.added
@@ -130,6 +132,20 @@ func (r *instanceResource) keepKey(state, plan model, diags *diag.Diagnostics) {
 	if other, clash := r.fleet().keys.keep(key, holder); clash {
 		addSharedKey(diags, key, holder, other)
 	}
+}
+
+// warnAboveCap warns of a running server that costs more than its cap. The cap is enforced when a server is created or
+// started. A server that could not be stopped then, or whose cap was lowered, is billed until the user decides.
+func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
+	inst, limit := seenIn(state), plan.MaxPriceKopH.ValueInt64()
+	price := priceWithoutDisk(inst, inst.Price.StoppedKopH)
+	if limit == 0 || price <= limit || inst.Status != rental.StatusRunning {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("max_price_kop_h"), "Instance "+state.ID.ValueString()+" runs above its price cap",
+		fmt.Sprintf("It costs %s without its disk, and max_price_kop_h allows %s. The cap is checked when an instance is created or started, so this apply does not stop it. "+
+			"To end the cost, set desired_state = \"stopped\" or destroy the instance. To accept the price, raise max_price_kop_h.",
+			tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
 // replacedByArguments reports whether the schema replaces the server. ModifyPlan does not see the decisions of the

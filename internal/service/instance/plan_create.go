@@ -184,7 +184,7 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 
 func namesakesText(name string, found []rental.Instance, key string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Active servers are named %q that are not in the state of this run:\n", name)
+	fmt.Fprintf(&text, "Active servers with the name %q, which this run has not read from the state:\n", name)
 	for _, inst := range found[:min(len(found), maxNamesakes)] {
 		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", inst.ID, inst.Status, tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(inst)))
 	}
@@ -197,7 +197,8 @@ func namesakesText(name string, found []rental.Instance, key string) string {
 		fmt.Fprintf(&text, "If a killed run rented one of them with idempotency_key = %q, the apply takes it over and rents none. Otherwise the apply rents one more server, and both are billed. To", key)
 	}
 	fmt.Fprintf(&text, " keep the existing server instead, add this block with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
-		"If nobody needs it, destroy it in the service's console. If another configuration manages it, there is nothing to do.", found[0].ID)
+		"If a resource of this or another configuration manages it, there is nothing to do: an apply prints this also for servers of its own state. "+
+		"If no configuration manages it and nobody needs it, destroy it in the service's console.", found[0].ID)
 	return text.String()
 }
 

@@ -23,6 +23,9 @@ func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *p
 		tfkit.AddError(diags, "determine the price of the planned server", err)
 	}
 	if !known {
+		if before == nil {
+			r.fleet().spending.postpone(plan)
+		}
 		return
 	}
 	warnOfHigherPrice(diags, before, price)
@@ -120,13 +123,15 @@ func (r *instanceResource) estimateOwnOffer(
 	if err != nil && !gone {
 		return 0, false, err
 	}
+	if gone {
+		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+before.OfferID+" does not exist any more.",
+			"Name another offer, or use offer_query, which takes the best available one.")
+		return 0, false, nil
+	}
 	diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+before.OfferID+" may not be available for the replacement",
 		fmt.Sprintf("Instance %s is rented from this offer. The replacement destroys the instance and its disk first. "+
 			"If the offer does not become available again, the apply fails then. "+
 			"To avoid this, name another offer, or use offer_query, which takes the best available one.", before.ID))
-	if gone {
-		return before.RunningKopH, true, nil
-	}
 	price, ok := checkOffer(offer, plan, diags)
 	return price, ok, nil
 }
@@ -193,8 +198,11 @@ func (r *instanceResource) estimateQuery(
 }
 
 func noOfferNow(matching int) string {
-	if matching == 0 {
+	switch matching {
+	case 0:
 		return "No available offer matches the query."
+	case 1:
+		return "One offer matches the query, and another server of the plan needs it."
 	}
 	return fmt.Sprintf("%d offers match the query, and other servers of the plan need them all.", matching)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -58,10 +59,18 @@ func billsGPU(inst rental.Instance) bool {
 func (r *instanceResource) rejectOverpriced(
 	ctx context.Context, server rented, plan model, resp *resource.CreateResponse,
 ) {
+	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
+	resp.Diagnostics.Append(diags...)
 	ctx, end := tfkit.Detach(ctx)
 	defer end()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	if server.takenOver {
-		stopped, err := r.Meta.Client.StopInstance(ctx, server.ID)
+		var stopped rental.Instance
+		err := r.whileRefused(ctx, func() (err error) {
+			stopped, err = r.requestStop(ctx, server.ID)
+			return err
+		})
 		if err != nil {
 			addOverpricedRuns(&resp.Diagnostics, server, plan, "stop", err)
 			return
@@ -71,7 +80,7 @@ func (r *instanceResource) rejectOverpriced(
 		return
 	}
 	r.fleet().keys.destroy(server.ID, "")
-	if err := r.requestDestroy(ctx, server.ID); err != nil {
+	if err := r.whileRefused(ctx, func() error { return r.requestDestroy(ctx, server.ID) }); err != nil {
 		r.fleet().keys.keepAlive(server.ID)
 		addOverpricedRuns(&resp.Diagnostics, server, plan, "destroy", err)
 		return
@@ -82,11 +91,36 @@ func (r *instanceResource) rejectOverpriced(
 	addOverpricedDestroyed(&resp.Diagnostics, server, plan)
 }
 
+// whileRefused repeats a request until ctx ends while the service refuses it because of the status of a server: it may
+// have to be running before it can be stopped. A request whose answer is lost is repeated a few times.
+func (r *instanceResource) whileRefused(ctx context.Context, send func() error) error {
+	pause := poll.Growing(r.Meta.PollInterval)
+	for attempt := 0; ; attempt++ {
+		err := send()
+		again := rental.IsConflict(err) || !isDefinitive(err) && attempt < maxRequests
+		if err == nil || !again || poll.Pause(ctx, pause(attempt)) != nil {
+			return err
+		}
+	}
+}
+
+// requestStop returns the instance when the service has accepted to stop it, or does not bill its GPU.
+func (r *instanceResource) requestStop(ctx context.Context, id string) (rental.Instance, error) {
+	inst, err := r.Meta.Client.StopInstance(ctx, id)
+	if rental.IsConflict(err) || !isDefinitive(err) {
+		// This request, or an earlier one, may have been carried out although its answer was lost.
+		if now, readErr := r.Meta.Client.GetInstance(ctx, id); readErr == nil && !billsGPU(now) {
+			return now, nil
+		}
+	}
+	return inst, err
+}
+
 // requestDestroy returns nil when the service has accepted to destroy an instance, or has no such instance.
 func (r *instanceResource) requestDestroy(ctx context.Context, id string) error {
 	_, err := r.Meta.Client.DeleteInstance(ctx, id)
-	if rental.IsConflict(err) {
-		// An earlier request of ours whose answer was lost may be the reason.
+	if rental.IsConflict(err) || !isDefinitive(err) {
+		// This request, or an earlier one, may have been carried out although its answer was lost.
 		if inst, readErr := r.Meta.Client.GetInstance(ctx, id); readErr == nil && gone(inst) {
 			return nil
 		}

@@ -68,6 +68,8 @@ func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Dia
 		meta: r.Meta, client: r.Meta.Client, interval: r.Meta.PollInterval, fleet: r.fleet(),
 		keys: keys, order: order, plan: plan, began: r.Meta.Client.Now(),
 	}
+	c.checkLimits = r.postponedCheck(plan, diags)
+	c.existed(ctx, "") // lists the servers before the request
 	server, err := c.choose(ctx, postCtx)
 	if !r.Meta.Run.Single() {
 		c.releaseOffers() // from now on the service says which offers are available
@@ -75,7 +77,10 @@ func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Dia
 	if ctx.Err() != nil && c.endedBeforeRental(err, ctx.Err()) {
 		err = &endedEarly{cause: ctx.Err()}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, reportedError{}):
+		return rented{}, false
+	case err != nil:
 		addRentError(diags, err)
 		return rented{}, false
 	}
@@ -109,6 +114,9 @@ type creation struct {
 	keys     *keySeries
 	order    rental.InstanceCreate
 	plan     model
+	// checkLimits checks the spending limits for the price of an offer, kopecks per hour; nil when the plan did.
+	checkLimits func(ctx context.Context, kopH int64) error
+
 	began    time.Time               // by the service's clock
 	asked    bool                    // a request to rent was made
 	reserved []string                // offers that no other creation takes meanwhile
@@ -233,6 +241,10 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 		server.takenOver, server.offerID, server.offer = true, "", nil
 	case claimFree:
 	}
+	if !server.replayed && c.existed(ctx, server.ID) {
+		c.fleet.keys.unclaim(server.ID)
+		return false, &foreignServer{holder: holder}
+	}
 	if !server.takenOver {
 		return true, nil
 	}
@@ -247,6 +259,16 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 	var ok bool
 	server.creation, ok = c.fleet.keys.takeOver(server.ID)
 	return ok, nil
+}
+
+// existed reports whether the service listed a server before this run rented anything.
+func (c *creation) existed(ctx context.Context, id string) bool {
+	if !c.meta.Run.Single() {
+		return false // the listing may be from after the request
+	}
+	before, err := c.fleet.instances(ctx, c.meta)
+	_, listed := before[id]
+	return err == nil && listed
 }
 
 // maxUnreadable is how many answers that no repetition is likely to improve are accepted before an outcome counts as

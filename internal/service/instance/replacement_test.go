@@ -220,6 +220,7 @@ func TestReplacement_RefusedAtPlan(t *testing.T) {
 			}
 		}
 	}
+	crowded := func(env *acctest.Env) { rentAll(t, env, unkeyed("stranger")) }
 	disk := []any{"disk_gb", int64(61)}
 	for name, test := range map[string]struct {
 		before   func(*acctest.Env)
@@ -228,16 +229,17 @@ func TestReplacement_RefusedAtPlan(t *testing.T) {
 		want     string
 		warns    bool // for a replacement that only warns, and only if the first plan knows of it
 	}{
-		"no offer":          {gone, disk, nil, "no matching offer", false},
-		"only its own":      {nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "may not be available for the replacement", true},
-		"no template":       {nil, append([]any{"template", "none"}, disk...), nil, "No such template", false},
-		"small disk":        {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
-		"large disk":        {nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum", false},
-		"above the cap":     {nil, append([]any{"max_price_kop_h", int64(1)}, disk...), nil, "no matching offer", false},
-		"no money, error":   {poor, disk, map[string]any{"require_funds": "error"}, "Error: The balance does not cover", false},
-		"burn limit":        {nil, append([]any{"offer_query", map[string]any{"num_gpus": []any{int64(8)}}}, disk...), map[string]any{"max_burn_kop_h": int64(10_000)}, beyondLimit, false},
-		"no money, warning": {poor, disk, nil, "Warning: The balance does not cover", true},
-		"high prices":       {dear, disk, nil, "costs more", true},
+		"no offer":                    {gone, disk, nil, "no matching offer", false},
+		"only its own":                {nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "may not be available for the replacement", true},
+		"no template":                 {nil, append([]any{"template", "none"}, disk...), nil, "No such template", false},
+		"small disk":                  {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
+		"large disk":                  {nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum", false},
+		"above the cap":               {nil, append([]any{"max_price_kop_h", int64(1)}, disk...), nil, "no matching offer", false},
+		"no money, error":             {poor, disk, map[string]any{"require_funds": "error"}, "Error: The balance does not cover", false},
+		"burn limit":                  {nil, append([]any{"offer_query", map[string]any{"num_gpus": []any{int64(8)}}}, disk...), map[string]any{"max_burn_kop_h": int64(10_000)}, beyondLimit, false},
+		"burn limit, exceeded before": {crowded, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), map[string]any{"max_burn_kop_h": int64(7_000)}, beyondLimit, false},
+		"no money, warning":           {poor, disk, nil, "Warning: The balance does not cover", true},
+		"high prices":                 {dear, disk, nil, "costs more", true},
 	} {
 		for _, forced := range []bool{false, true} {
 			if forced && test.warns {
@@ -320,6 +322,24 @@ func TestReplacement_RefusedAtPlan_OnlyItsOwnOfferIsListed(t *testing.T) {
 	h := newRun(t, env, nil)
 	h.refresh(server)
 	expect(t, "the plan", h.replace(server, config, true), "no matching offer")
+}
+
+// The offer that a server is rented from may not exist any more.
+func TestReplacement_RefusedAtPlan_OwnOfferIsGone(t *testing.T) {
+	t.Parallel()
+	env, h, m := behindMiddlebox(t)
+	config := unkeyed("a", "offer_query", nil, "offer_id", env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID)
+	server := rentAll(t, env, config)[0]
+	m.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if strings.Contains(r.URL.Path, "/offers/") {
+			fails(w, http.StatusNotFound, "not_found")
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+	config["disk_gb"] = int64(61)
+	h.refresh(server)
+	expect(t, "the plan", h.replace(server, config, false), "no matching offer")
 }
 
 // A renamed resource with its key takes its server over, so it needs no offer.

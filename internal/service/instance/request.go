@@ -117,6 +117,10 @@ func (s *settler) afterRequest(inst rental.Instance, next step) (step, error) {
 		return stepWait, nil
 	case inst.DesiredState == s.wanted && inst.Status != rental.StatusOutbid:
 		return stepWait, nil // the service is slow, and still heading there
+	case !r.visible && rental.IsConflict(r.err) && s.wanted == rental.DesiredStopped && !billsGPU(inst):
+		return stepNone, nil // there is nothing to stop
+	case !r.visible && rental.IsConflict(r.err) && s.aboveCap != nil:
+		return s.repeat(next, &refusal{r.err, s.wanted}) // it costs too much to give up after one refusal
 	case !r.visible && rental.IsConflict(r.err):
 		return stepWait, &refusal{r.err, s.wanted}
 	case !r.visible && r.err != nil:

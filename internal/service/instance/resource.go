@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -58,6 +59,9 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	r.fleet().ids.add(inst.ID)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(inst.ID))...)
+	if !server.takenOver {
+		resp.Diagnostics.Append(rememberName(ctx, resp.Private, plan.Name, types.StringNull(), inst)...)
+	}
 	if server.takenOver {
 		resp.Diagnostics.Append(leaveNote(ctx, resp.Private, takenOverKey, server.creation)...)
 		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
@@ -71,8 +75,16 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	s := r.settlerFor(plan)
 	s.habit = &r.fleet().boots
+	s.exceedsCap = func(inst rental.Instance) bool {
+		server.Instance = inst
+		return s.starts == 0 && server.exceedsCap(plan) // the price of a start is checked on its own
+	}
 	inst, err := s.settle(waitCtx, inst)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	if errors.Is(err, exceedsCapError{}) {
+		r.rejectOverpriced(ctx, server, plan, resp)
+		return
+	}
 	if err != nil {
 		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
 	} else {
@@ -141,6 +153,9 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 			inst = readOmitted(ctx, r.Meta.Client, inst)
 		}
 		now := fromAPI(state, inst)
+		if isStoredName(ctx, req.Private, state.Name, inst) {
+			now.Name = state.Name
+		}
 		if isTwin(ctx, req.Private, inst.Template.Slug) {
 			now.Template = state.Template
 		}
@@ -175,6 +190,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			addGone(&resp.Diagnostics, inst.ID)
 			return
 		}
+		resp.Diagnostics.Append(rememberName(ctx, resp.Private, plan.Name, state.Name, inst)...)
 		state.Name, seen = plan.Name, &inst
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	}

@@ -23,6 +23,56 @@ type spendingPlan struct {
 	added  int64 // by how much the burn rate grows
 	warned map[string]bool
 	burn   burnReservations
+
+	postponed map[string]int // plans without a known price, by their arguments
+}
+
+// postpone records a new server that has no known price at plan, so that the spending limits are checked when it is
+// created.
+func (s *spendingPlan) postpone(plan model) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.postponed == nil {
+		s.postponed = map[string]int{}
+	}
+	s.postponed[argumentsOf(plan)]++
+}
+
+// postponedCheck returns the check that the plan could not make, for the price of the offer that is about to be rented;
+// nil when there is none.
+func (r *instanceResource) postponedCheck(plan model, diags *diag.Diagnostics) func(ctx context.Context, kopH int64) error {
+	if !hasHardLimit(r.Meta) || !r.fleet().spending.takePostponed(plan) {
+		return nil
+	}
+	counted := int64(0)
+	return func(ctx context.Context, kopH int64) error {
+		var found diag.Diagnostics
+		more := max(0, kopH-counted) // than for an offer that could not be rented
+		checkMoney(ctx, r.Meta, change{starts: more, added: more}, &found)
+		counted += more
+		if !found.HasError() {
+			return nil
+		}
+		diags.Append(found.Errors()...)
+		return reportedError{}
+	}
+}
+
+// takePostponed reports whether the limits are still to be checked for a server, and counts it as checked.
+func (s *spendingPlan) takePostponed(plan model) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	arguments := argumentsOf(plan)
+	if s.postponed[arguments] == 0 {
+		return false
+	}
+	s.postponed[arguments]--
+	return true
+}
+
+// argumentsOf is what decides about the price of a server. Servers with equal arguments need no distinction.
+func argumentsOf(plan model) string {
+	return fmt.Sprint(plan.OfferID, plan.OfferQuery, plan.Type, plan.MaxPriceKopH, plan.DiskGB)
 }
 
 // change is what the plan for one server does to the money.
@@ -84,6 +134,9 @@ func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Dia
 	if c.starts > 0 {
 		checkFunds(meta, money.Balance, starts, diags)
 	}
+	if c.starts <= 0 && added <= 0 {
+		return
+	}
 	if text := tooMuchBurn(f.burnRate(meta, money), added, meta.Spending.MaxBurnKopH); text != "" {
 		diags.AddError(tooMuchBurnSummary, text)
 	}
@@ -136,10 +189,12 @@ func shortOfFunds(balance rental.Balance, starts int64) string {
 		tfkit.HourlyRubles(starts), tfkit.Rubles(need), tfkit.Rubles(have), tfkit.Rubles(need-have))
 }
 
-// tooMuchBurn is empty when the burn rate stays within the limit; 0 is no limit. All amounts are kopecks per hour.
+// tooMuchBurn is empty when the burn rate after a start is within the limit; 0 is no limit. A replacement that costs no
+// more than its predecessor is no exception: once that is destroyed, its start is a start like any other. All amounts are
+// kopecks per hour.
 func tooMuchBurn(burn, added, limit int64) string {
 	after := burn + added
-	if limit == 0 || added <= 0 || after <= limit {
+	if limit == 0 || after <= limit {
 		return ""
 	}
 	return fmt.Sprintf("The account burns %s. With what this plan starts it would be at least %s, and the provider's spending.max_burn_kop_h allows %s. "+notStarted+" "+

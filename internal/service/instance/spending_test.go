@@ -36,8 +36,8 @@ func TestTooMuchBurn(t *testing.T) {
 		"within":                        {100, 100, 200, false},
 		"beyond":                        {100, 101, 200, true},
 		"no limit":                      {100, 1e9, 0, false},
-		"beyond already, nothing added": {300, 0, 200, false},
-		"beyond already, less by this":  {300, -50, 200, false},
+		"beyond already, nothing added": {300, 0, 200, true},
+		"beyond already, less by this":  {300, -50, 200, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := tooMuchBurn(test.burn, test.added, test.limit); (got != "") != test.refused {

@@ -24,6 +24,8 @@ type settler struct {
 	habit    *habit  // of servers like this one; nil when that says nothing
 	teller   *teller // who is told how it goes; nil for nobody
 
+	// exceedsCap ends the wait for a new server; nil when nothing is to be checked.
+	exceedsCap func(rental.Instance) bool
 	// reserve checks the spending limit right before a start; nil when nothing is to be checked.
 	reserve func(context.Context, rental.Instance) (release func(), err error)
 
@@ -60,6 +62,11 @@ var (
 	errGone             = errors.New("it was destroyed outside Terraform")
 	errTurnedBack       = errors.New("the service turned it back")
 )
+
+// exceedsCapError ends the wait for a new server whose price turns out to be above its cap. The caller has the prices.
+type exceedsCapError struct{}
+
+func (exceedsCapError) Error() string { return "" }
 
 // stoppedWaiting says that the wait was over before the server was there.
 type stoppedWaiting struct {
@@ -158,6 +165,9 @@ func verb(wanted rental.DesiredState) string {
 func (s *settler) advance(ctx context.Context, inst *rental.Instance) (bool, error) {
 	if s.last != nil {
 		s.last.observe(*inst)
+	}
+	if s.exceedsCap != nil && s.exceedsCap(*inst) {
+		return false, exceedsCapError{}
 	}
 	if err := s.checkPrice(ctx, inst); err != nil {
 		return false, err

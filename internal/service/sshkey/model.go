@@ -26,7 +26,7 @@ type model struct {
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
-	m.Name = tfkit.ValueOrPrior(tfkit.Text(key.Name), prior.Name)
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(key.Name)) // a key cannot be renamed, but its name be normalized
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
 	if key.Fingerprint != "" {
 		m.Fingerprint = types.StringValue(canonical(key.Fingerprint))

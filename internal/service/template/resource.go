@@ -37,7 +37,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	template, err := tfkit.Once[rental.Template]{
 		Creations: &creating,
 		Service:   r.Meta.Client.BaseURL(),
-		InFlight:  r.Meta.Client.RequestTimeout(),
+		InFlight:  max(r.Meta.Client.RequestTimeout(), r.Meta.CachedListingLag()),
 		List:      r.owned,
 		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
 		ID:        func(t rental.Template) string { return t.Slug },
