@@ -1,6 +1,8 @@
 package tfkit
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -56,4 +58,10 @@ func ValueOrPrior(now, prior types.String) types.String {
 		return prior
 	}
 	return now
+}
+
+// Unique returns the values of a set, sorted and never nil: a null set differs from an empty one. The service returns
+// lists, which may contain a value twice.
+func Unique[T cmp.Ordered](list []T) []T {
+	return append([]T{}, slices.Compact(slices.Sorted(slices.Values(list)))...)
 }

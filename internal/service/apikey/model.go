@@ -1,10 +1,8 @@
 package apikey
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -37,9 +35,6 @@ type keyModel struct {
 	ExpiresAt types.String `tfsdk:"expires_at"`
 }
 
-// unique are the values of a set. The service returns a list, which may have one of them twice.
-func unique[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
-
 const day = 24 * time.Hour
 
 // fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value, for the service cannot
@@ -48,7 +43,7 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 	m := prior
 	var diags diag.Diagnostics
 	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
-		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, unique(key.Scopes))
+		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
 	}
 	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(key.Name)) // a key cannot be renamed, but its name be normalized
 	m.ID = types.StringValue(key.ID)

@@ -34,7 +34,7 @@ func (r *instanceResource) checkPrice(ctx context.Context, plan model, before *p
 
 // changeBy is what a new server of the price changes. The server that it replaces burns nothing then.
 func (r *instanceResource) changeBy(kopH int64, before *predecessor) change {
-	c := change{starts: kopH, added: kopH}
+	c := change{starts: kopH, added: kopH, creates: true}
 	if before == nil {
 		return c
 	}

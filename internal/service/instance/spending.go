@@ -79,6 +79,9 @@ func argumentsOf(plan model) string {
 type change struct {
 	starts int64 // its price while running when the plan starts it, else 0
 	added  int64 // by how much it raises the burn rate
+	// creates: a new server is created. Once its predecessor is destroyed, nothing offsets its price, so it has to be
+	// within the limit even if it costs less.
+	creates bool
 }
 
 // add sums up one more server, and returns the sums so far.
@@ -134,7 +137,7 @@ func checkMoney(ctx context.Context, meta *tfkit.Meta, c change, diags *diag.Dia
 	if c.starts > 0 {
 		checkFunds(meta, money.Balance, starts, diags)
 	}
-	if c.starts <= 0 && added <= 0 {
+	if !c.creates && added <= 0 {
 		return
 	}
 	if text := tooMuchBurn(f.burnRate(meta, money), added, meta.Spending.MaxBurnKopH); text != "" {
@@ -189,9 +192,8 @@ func shortOfFunds(balance rental.Balance, starts int64) string {
 		tfkit.HourlyRubles(starts), tfkit.Rubles(need), tfkit.Rubles(have), tfkit.Rubles(need-have))
 }
 
-// tooMuchBurn is empty when the burn rate after a start is within the limit; 0 is no limit. A replacement that costs no
-// more than its predecessor is no exception: once that is destroyed, its start is a start like any other. All amounts are
-// kopecks per hour.
+// tooMuchBurn is empty when the burn rate with what is added is within the limit; 0 is no limit. All amounts are kopecks
+// per hour.
 func tooMuchBurn(burn, added, limit int64) string {
 	after := burn + added
 	if limit == 0 || after <= limit {

@@ -43,7 +43,7 @@ func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.D
 	m.Description = sameText(prior.Description, tfkit.Text(t.Description))
 	m.LaunchMode = launchMode(prior.LaunchMode, t.LaunchMode)
 	if t.Ports != nil || prior.Ports.IsNull() {
-		ports, problems := types.SetValueFrom(ctx, types.Int64Type, unique(t.Ports))
+		ports, problems := types.SetValueFrom(ctx, types.Int64Type, tfkit.Unique(t.Ports))
 		diags.Append(problems...)
 		m.Ports = ports
 	}
@@ -62,9 +62,6 @@ func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.D
 	m.Owner = types.StringValue(string(cmp.Or(t.Owner, rental.OwnerMe)))
 	return m, diags
 }
-
-// unique are the values of a set. The service returns a list, which may have one of them twice.
-func unique(list []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // launchMode is the prior value when the service's is left out, or one that this version does not know.
 func launchMode(prior types.String, now rental.LaunchMode) types.String {
