@@ -17,7 +17,7 @@ var actionStories = map[string]struct {
 }{
 	"a server is stopped and started":   {run: stopAndStart},
 	"a restart stops what runs":         {run: restartWhatRuns},
-	"what is outbid bids anew":          {run: bidAnew},
+	"what is outbid gets a new bid":     {run: bidAnew},
 	"what has ended is refused at plan": {run: refuseTheEnded},
 	// It asserts the warning about the balance.
 	"money that is missing": {missMoney, []string{"forbidden-balance"}},

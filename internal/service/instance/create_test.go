@@ -175,11 +175,11 @@ func isRead(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/")
 }
 
-// refusedAtFirst refuses two requests to a path as if the status of the server did not allow them.
-func refusedAtFirst(suffix string, handle responder) responder {
+// refusedAtFirst refuses two of these requests as if the status of the server did not allow them.
+func refusedAtFirst(matches func(*http.Request) bool, handle responder) responder {
 	var refused atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
-		if strings.HasSuffix(r.URL.Path, suffix) && refused.Add(1) <= 2 {
+		if matches(r) && refused.Add(1) <= 2 {
 			fails(w, http.StatusConflict, "conflict")
 			return
 		}
@@ -187,11 +187,13 @@ func refusedAtFirst(suffix string, handle responder) responder {
 	}
 }
 
-// losesFirst carries out the first request to a path and loses its answer.
-func losesFirst(suffix string, handle responder) responder {
+func isStop(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stop") }
+
+// losesFirst carries out the first of these requests and loses its answer.
+func losesFirst(matches func(*http.Request) bool, handle responder) responder {
 	var lost atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
-		if strings.HasSuffix(r.URL.Path, suffix) && !lost.Swap(true) {
+		if matches(r) && !lost.Swap(true) {
 			service.ServeHTTP(recorderFor(w), r)
 			panic(http.ErrAbortHandler)
 		}
@@ -212,17 +214,6 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 			handle(w, r, service)
 		}
 	}
-	lostOnce := func() responder {
-		var lost atomic.Bool
-		change := rewrites(isCreate, expensive)
-		return func(w http.ResponseWriter, r *http.Request, service http.Handler) {
-			if isCreate(r) && !lost.Swap(true) {
-				service.ServeHTTP(recorderFor(w), r)
-				panic(http.ErrAbortHandler)
-			}
-			change(w, r, service)
-		}
-	}
 	for name, test := range map[string]struct {
 		handle  responder
 		earlier bool // an earlier run rented it with the same key
@@ -233,11 +224,11 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 	}{
 		"new":                        {handle: rewrites(isCreate, expensive), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
 		"new, by query":              {handle: rewrites(isCreate, expensive), byQuery: true, want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"own, replayed":              {handle: lostOnce(), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
+		"own, replayed":              {handle: losesFirst(isCreate, rewrites(isCreate, expensive)), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
 		"new, cannot be destroyed":   {handle: refuses("DELETE", "", rewrites(isCreate, expensive)), want: "runs at a price above max_price_kop_h", state: true, status: "running"},
 		"new, expensive when read":   {handle: rewrites(isRead, expensive), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"earlier, refused at first":  {handle: refusedAtFirst("/stop", rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
-		"earlier, stop is lost":      {handle: losesFirst("/stop", rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
+		"earlier, refused at first":  {handle: refusedAtFirst(isStop, rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
+		"earlier, stop is lost":      {handle: losesFirst(isStop, rewrites(isCreate, expensive)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
 		"earlier":                    {handle: rewrites(isCreate, expensive), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
 		"earlier, cannot be stopped": {handle: refuses("POST", "/stop", rewrites(isCreate, expensive)), earlier: true, want: "runs at a price above max_price_kop_h", state: true, status: "running"},
 	} {

@@ -18,7 +18,7 @@ import (
 
 const listed = "data.gpurent_instances.all"
 
-// namesByID checks the names of a list, which is sorted by the ids. An empty name stands for none.
+// namesByID checks the names of a list, which is sorted by the ids. An empty name means none.
 func namesByID(want map[string]string) statecheck.StateCheck {
 	checks := make([]knownvalue.Check, len(want))
 	for i, id := range slices.Sorted(maps.Keys(want)) {

@@ -107,23 +107,27 @@ func (r *instanceResource) whileRefused(ctx context.Context, send func() error) 
 // requestStop returns the instance when the service has accepted to stop it, or does not bill its GPU.
 func (r *instanceResource) requestStop(ctx context.Context, id string) (rental.Instance, error) {
 	inst, err := r.Meta.Client.StopInstance(ctx, id)
-	if rental.IsConflict(err) || !isDefinitive(err) {
-		// This request, or an earlier one, may have been carried out although its answer was lost.
-		if now, readErr := r.Meta.Client.GetInstance(ctx, id); readErr == nil && !billsGPU(now) {
-			return now, nil
-		}
+	if now, ok := r.readAfter(ctx, id, err); ok && !billsGPU(now) {
+		return now, nil
 	}
 	return inst, err
+}
+
+// readAfter reads an instance after a request that failed, but that, like an earlier one, may have been carried out
+// although its answer was lost.
+func (r *instanceResource) readAfter(ctx context.Context, id string, failed error) (inst rental.Instance, ok bool) {
+	if !rental.IsConflict(failed) && isDefinitive(failed) {
+		return inst, false
+	}
+	inst, err := r.Meta.Client.GetInstance(ctx, id)
+	return inst, err == nil
 }
 
 // requestDestroy returns nil when the service has accepted to destroy an instance, or has no such instance.
 func (r *instanceResource) requestDestroy(ctx context.Context, id string) error {
 	_, err := r.Meta.Client.DeleteInstance(ctx, id)
-	if rental.IsConflict(err) || !isDefinitive(err) {
-		// This request, or an earlier one, may have been carried out although its answer was lost.
-		if inst, readErr := r.Meta.Client.GetInstance(ctx, id); readErr == nil && gone(inst) {
-			return nil
-		}
+	if now, ok := r.readAfter(ctx, id, err); ok && gone(now) {
+		return nil
 	}
 	if rental.IsNotFound(err) {
 		return nil

@@ -69,7 +69,9 @@ func (r *instanceResource) rent(ctx context.Context, plan model, diags *diag.Dia
 		keys: keys, order: order, plan: plan, began: r.Meta.Client.Now(),
 	}
 	c.checkLimits = r.postponedCheck(plan, diags)
-	c.existed(ctx, "") // lists the servers before the request
+	if r.Meta.Run.Single() { // otherwise the listing may be from after the request
+		c.before, _ = r.fleet().instances(ctx, r.Meta) //nolint:errcheck // without a listing, every answer is taken for new
+	}
 	server, err := c.choose(ctx, postCtx)
 	if !r.Meta.Run.Single() {
 		c.releaseOffers() // from now on the service says which offers are available
@@ -117,10 +119,11 @@ type creation struct {
 	// checkLimits checks the spending limits for the price of an offer, kopecks per hour; nil when the plan did.
 	checkLimits func(ctx context.Context, kopH int64) error
 
-	began    time.Time               // by the service's clock
-	asked    bool                    // a request to rent was made
-	reserved []string                // offers that no other creation takes meanwhile
-	seen     map[string]rental.Offer // offers as they were last read
+	before   map[string]rental.Instance // servers that were listed before this run rented anything
+	began    time.Time                  // by the service's clock
+	asked    bool                       // a request to rent was made
+	reserved []string                   // offers that no other creation takes meanwhile
+	seen     map[string]rental.Offer    // offers as they were last read
 }
 
 // limit is the price cap in kopecks per hour, 0 for none.
@@ -241,7 +244,7 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 		server.takenOver, server.offerID, server.offer = true, "", nil
 	case claimFree:
 	}
-	if !server.replayed && c.existed(ctx, server.ID) {
+	if _, existed := c.before[server.ID]; existed && !server.replayed {
 		c.fleet.keys.unclaim(server.ID)
 		return false, &foreignServer{holder: holder}
 	}
@@ -259,16 +262,6 @@ func (c *creation) own(ctx context.Context, server *rented) (bool, error) {
 	var ok bool
 	server.creation, ok = c.fleet.keys.takeOver(server.ID)
 	return ok, nil
-}
-
-// existed reports whether the service listed a server before this run rented anything.
-func (c *creation) existed(ctx context.Context, id string) bool {
-	if !c.meta.Run.Single() {
-		return false // the listing may be from after the request
-	}
-	before, err := c.fleet.instances(ctx, c.meta)
-	_, listed := before[id]
-	return err == nil && listed
 }
 
 // maxUnreadable is how many answers that no repetition is likely to improve are accepted before an outcome counts as

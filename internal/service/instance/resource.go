@@ -61,8 +61,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(inst.ID))...)
 	if !server.takenOver {
 		resp.Diagnostics.Append(rememberName(ctx, resp.Private, plan.Name, types.StringNull(), inst)...)
-	}
-	if server.takenOver {
+	} else {
 		resp.Diagnostics.Append(leaveNote(ctx, resp.Private, takenOverKey, server.creation)...)
 		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
 	}
