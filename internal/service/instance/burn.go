@@ -17,7 +17,7 @@ type burnReservations struct {
 	mu       sync.Mutex
 	renting  int64            // of servers without an id so far, kopecks per hour
 	starting map[string]int64 // running prices by server, kopecks per hour
-	changes  int
+	changed  chan struct{}    // closed by the next change; nil while nobody looks
 }
 
 // burnReservation is one of them.
@@ -37,17 +37,29 @@ func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added i
 	f := fleetOf(meta)
 	all := &f.spending.burn
 	for {
-		renting, starting, changes := all.snapshot()
+		renting, starting, changed := all.snapshot()
 		burn, err := f.burnWith(ctx, meta, starting)
 		if err != nil {
 			addUnreadableAccount(meta, diags, err)
 			return &burnReservation{}
 		}
+		text := ""
+		if added > 0 {
+			text = tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH)
+		}
+		if text != "" && renting > 0 {
+			// A server whose request is unanswered may be in the listing, too, and be counted twice.
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+			}
+		}
 		r := &burnReservation{all, id, kopH}
-		if !all.add(r, changes) {
+		if !all.addUnless(changed, r) {
 			continue // what was read may or may not contain another server
 		}
-		if text := tooMuchBurn(burn+renting, added, meta.Spending.MaxBurnKopH); text != "" && added > 0 {
+		if text != "" {
 			diags.AddError(tooMuchBurnSummary, text)
 		}
 		return r
@@ -80,9 +92,11 @@ func (r *burnReservation) rented(inst rental.Instance) {
 	if r.all == nil {
 		return
 	}
-	r.release()
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.all.remove(r)
 	r.id, r.kopH = inst.ID, inst.Price.RunningKopH
-	r.all.add(r, -1)
+	r.all.add(r)
 }
 
 // release ends the reservation.
@@ -92,39 +106,61 @@ func (r *burnReservation) release() {
 	}
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
-	r.all.changes++
-	if r.id == "" {
-		r.all.renting -= r.kopH
-	} else {
-		delete(r.all.starting, r.id)
-	}
+	r.all.remove(r)
 }
 
-func (b *burnReservations) snapshot() (renting int64, starting map[string]int64, changes int) {
+// snapshot returns the reservations, and a channel that is closed when they change.
+func (b *burnReservations) snapshot() (renting int64, starting map[string]int64, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	starting = maps.Clone(b.starting)
 	if starting == nil {
 		starting = map[string]int64{}
 	}
-	return b.renting, starting, b.changes
+	if b.changed == nil {
+		b.changed = make(chan struct{})
+	}
+	return b.renting, starting, b.changed
 }
 
-// add is false, and adds nothing, if there were changes since a snapshot. A negative number of changes accepts any.
-func (b *burnReservations) add(r *burnReservation, changes int) bool {
+// addUnless is false, and adds nothing, if there were changes since a snapshot.
+func (b *burnReservations) addUnless(changed <-chan struct{}, r *burnReservation) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if changes >= 0 && b.changes != changes {
+	select {
+	case <-changed:
 		return false
+	default:
+		b.add(r)
+		return true
 	}
-	b.changes++
+}
+
+// add and remove are called with the lock held.
+func (b *burnReservations) add(r *burnReservation) {
+	b.notify()
 	if r.id == "" {
 		b.renting += r.kopH
-		return true
+		return
 	}
 	if b.starting == nil {
 		b.starting = map[string]int64{}
 	}
 	b.starting[r.id] = r.kopH
-	return true
+}
+
+func (b *burnReservations) remove(r *burnReservation) {
+	b.notify()
+	if r.id == "" {
+		b.renting -= r.kopH
+		return
+	}
+	delete(b.starting, r.id)
+}
+
+func (b *burnReservations) notify() {
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
 }

@@ -2,11 +2,14 @@ package instance_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -306,4 +309,58 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 	start, diags = h.apply(start, keyed("a"))
 	expect(t, "the start of the first when the second is gone", diags)
 	expect(t, "its destruction", h.destroy(start))
+}
+
+// A server whose request is unanswered is already in the listing. It counts once against the burn limit.
+func TestManyRuns_burnLimitCountsAnUnansweredRequestOnce(t *testing.T) {
+	probe := acctest.Start(t)
+	var fits int64
+	for _, offer := range probe.Offers("gpu=rtx_4090&num_gpus=1")[:2] {
+		fits += offer.Price.OnDemandKopH
+	}
+	env, h, service := behindMiddlebox(t, "spending", map[string]any{"max_burn_kop_h": fits + fits/4}) // two servers with their disks, not three
+	config := keyed("b")
+	second := h.plan(nil, config)
+	expect(t, "the plan of the second server", second.diags)
+
+	created, listed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var creates, lists atomic.Int64
+	service.set(func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if !isCreate(r) || creates.Add(1) > 1 {
+			service.ServeHTTP(w, r)
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instances") && creates.Load() == 1 && lists.Add(1) == 1 {
+				close(listed)
+			}
+			return
+		}
+		recorder := recorderFor(w)
+		service.ServeHTTP(recorder, r)
+		close(created)
+		<-listed
+		select {
+		case <-returned:
+		case <-time.After(100 * time.Millisecond): // it waits, which no request shows
+		}
+		pass(w, recorder)
+	})
+	type result struct {
+		server *object
+		diags  []*tfprotov6.Diagnostic
+	}
+	answered := make(chan result)
+	go func() {
+		server, diags := h.apply(nil, keyed("a"))
+		answered <- result{server, diags}
+	}()
+	<-created
+	server, diags := h.change(tftypes.NewValue(h.schema().ValueType(), nil), second, valueOf(h.schema().ValueType(), config))
+	close(returned)
+	expect(t, "the second server", diags)
+	first := <-answered
+	expect(t, "the first server", first.diags)
+	if err := env.Left("instances", 2); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "the destruction of the first", h.destroy(first.server))
+	expect(t, "the destruction of the second", h.destroy(server))
 }
