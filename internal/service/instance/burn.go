@@ -51,9 +51,9 @@ func reserveBurn(ctx context.Context, meta *tfkit.Meta, id string, kopH, added i
 			// A server whose request is unanswered may be in the listing, too, and be counted twice.
 			select {
 			case <-changed:
-				continue
-			case <-ctx.Done():
+			case <-ctx.Done(): // the next request fails with its error
 			}
+			continue
 		}
 		r := &burnReservation{all, id, kopH}
 		if !all.addUnless(changed, r) {
