@@ -25,6 +25,9 @@ const (
 	minObservations = 10
 )
 
+// expectation is what a running server of a template gets.
+type expectation struct{ ssh, pages bool }
+
 // ready says whether a server that is where it is wanted can be used: a running
 // one needs its SSH address, unless its template has none, and its web pages.
 func (s *settler) ready(ctx context.Context, inst rental.Instance) bool {
@@ -35,10 +38,13 @@ func (s *settler) ready(ctx context.Context, inst rental.Instance) bool {
 		s.runningAt = time.Now()
 	}
 	s.observed++
-	if inst.SSH == nil && s.expects(ctx, inst) {
+	if inst.SSH == nil && s.expectsSSH(ctx, inst) {
 		return false
 	}
-	s.lacksSSH = inst.SSH == nil && (s.expectsSSH == nil || *s.expectsSSH)
+	s.lacksSSH = inst.SSH == nil && (s.expects == nil || s.expects.ssh)
+	if inst.Omitted.URLs {
+		return s.observed >= minObservations || !s.expectsPages(ctx, inst)
+	}
 	return len(closedPages(inst)) == 0 || s.observedFor(linkIntervals)
 }
 
@@ -47,23 +53,36 @@ func (s *settler) observedFor(intervals int) bool {
 	return s.observed >= minObservations && time.Since(s.runningAt) >= time.Duration(intervals)*s.interval
 }
 
-// expects reports whether the SSH address of a running server is still to come. When its
+// expectsSSH reports whether the SSH address of a running server is still to come. When its
 // template cannot be read, it is.
-func (s *settler) expects(ctx context.Context, inst rental.Instance) bool {
+func (s *settler) expectsSSH(ctx context.Context, inst rental.Instance) bool {
 	switch {
 	case time.Since(s.runningAt) < graceIntervals*s.interval:
 		return true
 	case s.observedFor(sshIntervals):
 		return false
 	}
-	if s.expectsSSH == nil {
-		expected, err := s.templateHasSSH(ctx, cmp.Or(inst.Template.Slug, s.template))
+	expected, err := s.expected(ctx, inst)
+	return err != nil || expected.ssh
+}
+
+// expectsPages reports whether the template of a server has web pages. When it cannot be read, it has.
+func (s *settler) expectsPages(ctx context.Context, inst rental.Instance) bool {
+	expected, err := s.expected(ctx, inst)
+	return err != nil || expected.pages
+}
+
+// expected looks up the template of a server, once. A template that is deleted says nothing of what is to come, and one
+// that launches an entrypoint has no SSH.
+func (s *settler) expected(ctx context.Context, inst rental.Instance) (expectation, error) {
+	if s.expects == nil {
+		template, found, err := tfkit.FindTemplate(ctx, s.meta, cmp.Or(inst.Template.Slug, s.template))
 		if err != nil {
-			return true
+			return expectation{}, err
 		}
-		s.expectsSSH = &expected
+		s.expects = &expectation{ssh: found && template.LaunchMode != rental.LaunchEntrypoint, pages: len(template.Ports) > 0}
 	}
-	return *s.expectsSSH
+	return *s.expects, nil
 }
 
 // closedPages are the labels of the web pages that have no address yet.
@@ -76,11 +95,4 @@ func closedPages(inst rental.Instance) []string {
 	}
 	slices.Sort(labels)
 	return labels
-}
-
-// templateHasSSH is false for a template that launches an entrypoint, and for
-// one that is deleted: then nothing says that SSH is to come.
-func (s *settler) templateHasSSH(ctx context.Context, slug string) (bool, error) {
-	template, found, err := tfkit.FindTemplate(ctx, s.meta, slug)
-	return found && template.LaunchMode != rental.LaunchEntrypoint, err
 }

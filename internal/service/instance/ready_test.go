@@ -16,7 +16,7 @@ func TestReady(t *testing.T) {
 		inst   rental.Instance
 		after  int  // poll intervals
 		rarely bool // the service answers rarely meanwhile
-		noSSH  bool
+		bare   bool // its template has neither SSH nor pages
 		wanted bool
 	}{
 		"stopped":                          {rental.Instance{Status: "stopped"}, 0, false, false, true},
@@ -29,12 +29,14 @@ func TestReady(t *testing.T) {
 		"a template without SSH, at first": {rental.Instance{Status: "running"}, graceIntervals - 1, false, true, false},
 		"a template without SSH":           {rental.Instance{Status: "running"}, graceIntervals, false, true, true},
 		"a page still closed":              {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals - 1, false, false, false},
+		"pages left out of one answer":     {rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, true, false, false},
+		"pages left out of every answer":   {rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, false, false, true},
+		"a template without pages":         {rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, true, true, true},
 		"a page that stays closed":         {rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, linkIntervals, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				expects := !test.noSSH
-				s := &settler{interval: time.Second, expectsSSH: &expects}
+				s := &settler{interval: time.Second, expects: &expectation{ssh: !test.bare, pages: !test.bare}}
 				s.ready(t.Context(), test.inst)
 				if !test.rarely {
 					s.observed = minObservations

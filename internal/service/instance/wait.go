@@ -29,16 +29,16 @@ type settler struct {
 	// reserve checks the spending limit right before a start; nil when nothing is to be checked.
 	reserve func(context.Context, rental.Instance) (release func(), err error)
 
-	last       *request    // the last start or stop; nil when none was requested
-	starts     int         // requests so far
-	stops      int         // requests so far
-	releases   []func()    // of what the starts reserved
-	aboveCap   *priceError // a start was more expensive than maxPrice: the server is being stopped
-	trouble    error       // why the last read or check failed; nil when it did not
-	runningAt  time.Time   // when it was first seen running
-	observed   int         // observations of it running
-	lacksSSH   bool        // it is ready without the SSH address that its template should have
-	expectsSSH *bool       // whether its template has SSH; nil until looked up
+	last      *request     // the last start or stop; nil when none was requested
+	starts    int          // requests so far
+	stops     int          // requests so far
+	releases  []func()     // of what the starts reserved
+	aboveCap  *priceError  // a start was more expensive than maxPrice: the server is being stopped
+	trouble   error        // why the last read or check failed; nil when it did not
+	runningAt time.Time    // when it was first seen running
+	observed  int          // observations of it running
+	lacksSSH  bool         // it is ready without the SSH address that its template should have
+	expects   *expectation // by its template; nil until looked up
 }
 
 func (r *instanceResource) settlerFor(plan model) *settler {
