@@ -113,14 +113,10 @@ func (r *burnReservation) release() {
 func (b *burnReservations) snapshot() (renting int64, starting map[string]int64, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	starting = maps.Clone(b.starting)
-	if starting == nil {
-		starting = map[string]int64{}
-	}
 	if b.changed == nil {
 		b.changed = make(chan struct{})
 	}
-	return b.renting, starting, b.changed
+	return b.renting, maps.Clone(b.starting), b.changed
 }
 
 // addUnless is false, and adds nothing, if there were changes since a snapshot.

@@ -261,6 +261,12 @@ func TestManyRuns_createBeforeDestroyWithTheSameKey(t *testing.T) {
 	}
 }
 
+// applyResult is what host.apply returns.
+type applyResult struct {
+	server *object
+	diags  []*tfprotov6.Diagnostic
+}
+
 // Where plans have no totals, the burn limit holds when servers are rented and started.
 func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 	env := acctest.Start(t)
@@ -269,15 +275,11 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		expect(t, "each server alone", h.plan(nil, keyed(name)).diags)
 	}
-	type result struct {
-		server *object
-		diags  []*tfprotov6.Diagnostic
-	}
-	results := make(chan result)
+	results := make(chan applyResult)
 	for n := range 4 {
 		go func() {
 			server, diags := h.apply(nil, keyed(fmt.Sprint(n)))
-			results <- result{server, diags}
+			results <- applyResult{server, diags}
 		}()
 	}
 	var rented *object
@@ -313,12 +315,13 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 
 // A server whose request is unanswered is already in the listing. It counts once against the burn limit.
 func TestManyRuns_burnLimitCountsAnUnansweredRequestOnce(t *testing.T) {
-	probe := acctest.Start(t)
+	env, _, service := behindMiddlebox(t)
 	var fits int64
-	for _, offer := range probe.Offers("gpu=rtx_4090&num_gpus=1")[:2] {
+	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:2] {
 		fits += offer.Price.OnDemandKopH
 	}
-	env, h, service := behindMiddlebox(t, "spending", map[string]any{"max_burn_kop_h": fits + fits/4}) // two servers with their disks, not three
+	fits += fits / 4 // the disks, but no third server
+	h := newHost(t, env, map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": fits}})
 	config := keyed("b")
 	second := h.plan(nil, config)
 	expect(t, "the plan of the second server", second.diags)
@@ -343,14 +346,10 @@ func TestManyRuns_burnLimitCountsAnUnansweredRequestOnce(t *testing.T) {
 		}
 		pass(w, recorder)
 	})
-	type result struct {
-		server *object
-		diags  []*tfprotov6.Diagnostic
-	}
-	answered := make(chan result)
+	answered := make(chan applyResult)
 	go func() {
 		server, diags := h.apply(nil, keyed("a"))
-		answered <- result{server, diags}
+		answered <- applyResult{server, diags}
 	}()
 	<-created
 	server, diags := h.change(tftypes.NewValue(h.schema().ValueType(), nil), second, valueOf(h.schema().ValueType(), config))

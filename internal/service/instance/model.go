@@ -62,17 +62,15 @@ func fromAPI(prior model, inst rental.Instance) model {
 	}
 	m.Status = types.StringValue(string(inst.Status))
 	m.DesiredState = readDesiredState(prior.DesiredState, inst)
-	m.Type = said(tfkit.Text(inst.Type), prior.Type)
-	m.Template = said(tfkit.Text(inst.Template.Slug), prior.Template)
-	m.TemplateName = said(tfkit.Text(inst.Template.Name), prior.TemplateName)
-	if prior.Image.IsNull() || prior.Image.IsUnknown() { // a server keeps its image; the service may spell it differently later
-		m.Image = said(tfkit.Text(inst.Image), prior.Image)
-	}
+	m.Type = tfkit.ValueOrPrior(tfkit.Text(inst.Type), prior.Type)
+	m.Template = tfkit.ValueOrPrior(tfkit.Text(inst.Template.Slug), prior.Template)
+	m.TemplateName = tfkit.ValueOrPrior(tfkit.Text(inst.Template.Name), prior.TemplateName)
+	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.Text(inst.Image)) // a server keeps its image
 	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
 	m.StopReason = stopReason(prior, inst)
-	m.Country = said(types.StringPointerValue(inst.Country), prior.Country)
-	m.CreatedAt = said(tfkit.Time(inst.CreatedAt), prior.CreatedAt)
-	m.StartedAt = said(tfkit.TimePointer(inst.StartedAt), prior.StartedAt)
+	m.Country = tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), prior.Country)
+	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(inst.CreatedAt), prior.CreatedAt)
+	m.StartedAt = tfkit.ValueOrPrior(tfkit.TimePointer(inst.StartedAt), prior.StartedAt)
 	m.GPU = gpuValue(inst.GPU, prior.GPU)
 	m.Price = types.ObjectValueMust(priceType, map[string]attr.Value{
 		"running_kop_h": types.Int64Value(inst.Price.RunningKopH), "stopped_kop_h": types.Int64Value(inst.Price.StoppedKopH),
@@ -88,14 +86,6 @@ func fromAPI(prior model, inst rental.Instance) model {
 		}
 	}
 	return m
-}
-
-// said keeps the prior value of an optional field that the service left out.
-func said(now, prior types.String) types.String {
-	if now.IsNull() && !prior.IsUnknown() {
-		return prior
-	}
-	return now
 }
 
 // diskValue keeps the prior size where the service left it out or rounds it up: a disk never grows, and another size
