@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,56 @@ func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	}
 	if strings.Contains(workspace.Read("terraform.tfstate"), env.APIKey) {
 		t.Error("the provider's own key is in the state")
+	}
+}
+
+// verbose makes gRPC, the protocol between CLI and provider, log all it can.
+var verbose = []string{"GRPC_GO_LOG_VERBOSITY_LEVEL=99", "GRPC_GO_LOG_SEVERITY_LEVEL=info", "GRPC_BINARY_LOG_FILTER=*"}
+
+// withKey is the configuration with the key as an argument, which the CLI sends to the provider.
+func withKey(config, key string) string {
+	return strings.Replace(config, "{", "{\n  api_key = \""+key+"\"", 1)
+}
+
+// The same over TLS with HTTP/2, while the Go standard library, gRPC and plugin-go write all they can.
+func TestAccBinary_debugVariablesWriteNoSecret(t *testing.T) {
+	env := acctest.Start(t)
+	service := newTLSService(t, env)
+	protocolData := t.TempDir()
+	variables := slices.Concat(acctest.Traced(), service.environment("http2debug=1"), verbose,
+		[]string{"TF_LOG_SDK_PROTO_DATA_DIR=" + protocolData})
+	workspace := env.Workspace(withKey(fleet, env.APIKey), variables...)
+	printed := workspace.Run("apply", "-auto-approve", "-no-color")
+	plan := workspace.Run("plan", "-no-color")
+	trace := workspace.Trace()
+	for text, why := range map[string]string{
+		trace:               "discards what GODEBUG",
+		acctest.Words(plan): "TF_LOG_SDK_PROTO_DATA_DIR is set. The provider ignores it",
+	} {
+		if !strings.Contains(text, why) {
+			t.Errorf("the user does not learn that the provider %q", why)
+		}
+	}
+	service.leaks(t, 2, map[string]string{"log": trace, "output": printed + plan})
+	if files, err := os.ReadDir(protocolData); err != nil || len(files) > 0 {
+		t.Errorf("files with data of the protocol: %v, %v", files, err)
+	}
+}
+
+// http2debug=2 makes the CLI log what it sends to the provider, so the run ends before it sends the key.
+func TestAccBinary_frameDumpsAreRefused(t *testing.T) {
+	env := acctest.Start(t)
+	workspace := env.Workspace(withKey(fleet, env.APIKey), append(acctest.Traced(), "GODEBUG=http2debug=2")...)
+	printed, err := workspace.Try("plan", "-no-color")
+	if err == nil || !strings.Contains(acctest.Words(printed), "GODEBUG contains http2debug=2") {
+		t.Errorf("%v; the error does not name the variable:\n%s", err, printed)
+	}
+	trace := workspace.Read("trace.log")
+	if !strings.Contains(trace, "http2: Framer") {
+		t.Error("the log has no frame: the search for secrets is in the wrong place")
+	}
+	if err := acctest.Leak(env.APIKey, map[string]string{"log": trace, "output": printed}); err != nil {
+		t.Error(err)
 	}
 }
 

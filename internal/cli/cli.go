@@ -30,6 +30,7 @@ var version = "dev"
 // Main runs the binary with its arguments, without the program's name, and
 // returns its exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
+	discardStandardLog()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	called, rest := find(args)

@@ -52,6 +52,9 @@ type spendingModel struct {
 
 // Configure implements provider.Provider.
 func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	if p.process.protocolDataWithheld {
+		warnProtocolDataWithheld(&resp.Diagnostics)
+	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {

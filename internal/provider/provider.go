@@ -37,6 +37,8 @@ type gpurentProvider struct {
 type process struct {
 	budgets rental.Budgets
 	cleanup tfkit.Cleanup
+	// protocolDataWithheld is whether the user asked for files of the protocol's data, which are not written.
+	protocolDataWithheld bool
 }
 
 // Metadata implements provider.Provider.
@@ -47,6 +49,7 @@ func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest
 
 // Schema implements provider.Provider.
 func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	refuseFrameDumps(&resp.Diagnostics)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "GPU servers rented by the hour, in rubles.",
 		Attributes: map[string]schema.Attribute{

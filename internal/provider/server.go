@@ -22,8 +22,14 @@ type Plugin interface {
 }
 
 // NewPlugin makes one: the framework's server, with calls whose contexts end with
-// them.
-func NewPlugin(version string) (Plugin, error) { return newServer(version, new(process)) }
+// them. It is called before the process begins to serve.
+func NewPlugin(version string) (Plugin, error) {
+	withheld, err := withholdProtocolData()
+	if err != nil {
+		return nil, err
+	}
+	return newServer(version, &process{protocolDataWithheld: withheld})
+}
 
 // Server returns what makes servers that belong to one process.
 func Server(version string) func() (tfprotov6.ProviderServer, error) {

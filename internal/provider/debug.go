@@ -1,0 +1,46 @@
+package provider
+
+import (
+	"os"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+)
+
+const (
+	// envProtoDataDir makes plugin-go write the configurations and states that it receives to files in this folder,
+	// which everybody can read. They contain the API key, secrets of issued keys and the environment of templates.
+	envProtoDataDir = "TF_LOG_SDK_PROTO_DATA_DIR"
+	envGODEBUG      = "GODEBUG"
+	// frameDumps in GODEBUG makes a CLI log the first 256 bytes of each frame that it sends to providers (seen in
+	// Terraform 1.11, not in Terraform 1.15 and OpenTofu 1.12). The names in the frame with the provider block are
+	// sorted, so that it begins with api_key.
+	frameDumps = "http2debug=2"
+)
+
+// withholdProtocolData keeps plugin-go, which reads the variable when it begins to serve, from writing files. It returns
+// whether the variable was set.
+func withholdProtocolData() (bool, error) {
+	if os.Getenv(envProtoDataDir) == "" {
+		return false, nil
+	}
+	return true, os.Unsetenv(envProtoDataDir)
+}
+
+// warnProtocolDataWithheld says why no file is written.
+func warnProtocolDataWithheld(diags *diag.Diagnostics) {
+	diags.AddWarning("Protocol data not written",
+		"The environment variable "+envProtoDataDir+" is set. The provider ignores it, because the files would contain "+
+			"API keys and other secrets. Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
+}
+
+// refuseFrameDumps adds an error when the CLI is about to log the provider configuration. It is for the schema, which the
+// CLI reads before it sends any configuration.
+func refuseFrameDumps(diags *diag.Diagnostics) {
+	if strings.Contains(os.Getenv(envGODEBUG), frameDumps) {
+		// The CLIs put this into a sentence of their own and add the period.
+		diags.AddError("Debug setting would log API keys",
+			"The environment variable "+envGODEBUG+" contains "+frameDumps+". With it, Terraform and OpenTofu can log what they "+
+				"send to providers, API keys included. Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
+	}
+}
