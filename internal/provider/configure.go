@@ -127,15 +127,29 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 	return meta
 }
 
-// resolve finds address and key: the arguments, else the environment, else the
-// credentials file, which is looked at only when something is missing.
+// resolve finds address and key: the arguments, else the environment, else the credentials file, which is read only when
+// something is missing.
+//
+// A key from the environment is never sent to the address in the file. The environment keeps a key for as long as a shell
+// or a job runs, while the current login changes, so that the two may belong to different services. A key in the provider
+// block is chosen for this configuration and may go to the file's address: ephemeral keys work after a login.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(EnvBaseURL))
+	keyFromEnvironment := false
 	if !config.APIKey.IsUnknown() {
 		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(EnvAPIKey))
+		keyFromEnvironment = key != config.APIKey.ValueString()
 	}
 	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
 		return address, key
+	}
+	if address == "" && keyFromEnvironment {
+		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service for the key in "+EnvAPIKey,
+			"The API key comes from the environment variable "+EnvAPIKey+". The provider sends it only to an address from the "+
+				"provider argument base_url or the environment variable "+EnvBaseURL+", never to the address in the "+
+				"credentials file, which may be that of another service.\n\nSet "+EnvBaseURL+" or base_url to the address of "+
+				"the service that issued the key, or unset "+EnvAPIKey+" to use the login in the credentials file.")
+		return "", ""
 	}
 	file, place := loadCredentials(diags)
 	if address == "" {

@@ -54,7 +54,10 @@ func home(t *testing.T, file *credentials.File, mode os.FileMode) {
 
 var login = &credentials.File{Current: fileURL, Credentials: map[string]credentials.Credential{fileURL: {APIKey: fileKey}}}
 
+// Every source of an address with every source of a key. TestConfigureRefuses has the key from the environment with the
+// address from the file.
 func TestConfigurePrecedence(t *testing.T) {
+	const argURL, envURL = "https://arg.example/api/v1", "https://env.example/api/v1"
 	for name, test := range map[string]struct {
 		baseURL, apiKey string
 		env             map[string]string
@@ -62,13 +65,18 @@ func TestConfigurePrecedence(t *testing.T) {
 		wantURL         string
 		wantKey         string // how it starts
 	}{
-		"arguments win":                               {"https://arg.example/api/v1", argumentKey, map[string]string{EnvBaseURL: "https://env.example/api/v1", EnvAPIKey: envKey}, login, "https://arg.example/api/v1", "gpr_ARGU"},
-		"environment before file":                     {"", "", map[string]string{EnvBaseURL: "https://env.example/api/v1", EnvAPIKey: envKey}, login, "https://env.example/api/v1", "gpr_ENVI"},
-		"file alone":                                  {"", "", nil, login, fileURL, "gpr_FILE"},
-		"file's key for the given address":            {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
-		"file's key is for no other address":          {"https://arg.example/api/v1", "", nil, login, "https://arg.example/api/v1", ""},
-		"key from the environment for file's address": {"", "", map[string]string{EnvAPIKey: envKey}, login, fileURL, "gpr_ENVI"},
-		"no key at all":                               {"https://arg.example/api/v1", "", nil, nil, "https://arg.example/api/v1", ""},
+		"arguments before environment":       {argURL, argumentKey, map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login, argURL, "gpr_ARGU"},
+		"address argument, key environment":  {argURL, "", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login, argURL, "gpr_ENVI"},
+		"address argument, key file":         {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
+		"address argument, file of another":  {argURL, "", nil, login, argURL, ""},
+		"address argument, no key":           {argURL, "", nil, nil, argURL, ""},
+		"address environment, key argument":  {"", argumentKey, map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login, envURL, "gpr_ARGU"},
+		"environment before file":            {"", "", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login, envURL, "gpr_ENVI"},
+		"address environment, key file":      {"", "", map[string]string{EnvBaseURL: fileURL}, login, fileURL, "gpr_FILE"},
+		"address environment, file of other": {"", "", map[string]string{EnvBaseURL: envURL}, login, envURL, ""},
+		"address file, key argument":         {"", argumentKey, map[string]string{EnvAPIKey: envKey}, login, fileURL, "gpr_ARGU"},
+		"file alone":                         {"", "", nil, login, fileURL, "gpr_FILE"},
+		"address file, no key":               {"", "", nil, &credentials.File{Current: fileURL}, fileURL, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t, test.file, 0o600)
@@ -97,13 +105,16 @@ func TestConfigureRefuses(t *testing.T) {
 		mode   os.FileMode
 		want   []string
 	}{
-		"no address":                      {want: []string{"base_url", EnvBaseURL, "credentials.json"}},
-		"http to another machine":         {config: model{BaseURL: types.StringValue("http://rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"http"}},
-		"address with a password":         {config: model{BaseURL: types.StringValue("https://u:canary@rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"user"}},
-		"address without the version":     {config: model{BaseURL: types.StringValue("https://rent.example"), APIKey: types.StringValue(argumentKey)}, want: []string{"/api/v1"}},
-		"language that is not known":      {config: model{BaseURL: types.StringValue(fileURL), APIKey: types.StringValue(argumentKey)}, env: map[string]string{envLanguage: "fr"}, want: []string{envLanguage, "fr"}},
-		"credentials file open to others": {file: login, mode: 0o644, want: []string{"chmod 600"}},
-		"key that cannot be in a header":  {config: model{BaseURL: types.StringValue(fileURL), APIKey: types.StringValue("canary\r\nHost: x")}, want: []string{"API key"}},
+		"no address": {want: []string{"base_url", EnvBaseURL, "credentials.json"}},
+		"key from the environment for the file's address": {env: map[string]string{EnvAPIKey: envKey}, file: login, mode: 0o600,
+			want: []string{EnvAPIKey, "credentials file", "Set " + EnvBaseURL, "unset " + EnvAPIKey}},
+		"key from the environment and no address": {env: map[string]string{EnvAPIKey: envKey}, want: []string{EnvAPIKey, "Set " + EnvBaseURL}},
+		"http to another machine":                 {config: model{BaseURL: types.StringValue("http://rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"http"}},
+		"address with a password":                 {config: model{BaseURL: types.StringValue("https://u:canary@rent.example/api/v1"), APIKey: types.StringValue(argumentKey)}, want: []string{"user"}},
+		"address without the version":             {config: model{BaseURL: types.StringValue("https://rent.example"), APIKey: types.StringValue(argumentKey)}, want: []string{"/api/v1"}},
+		"language that is not known":              {config: model{BaseURL: types.StringValue(fileURL), APIKey: types.StringValue(argumentKey)}, env: map[string]string{envLanguage: "fr"}, want: []string{envLanguage, "fr"}},
+		"credentials file open to others":         {file: login, mode: 0o644, want: []string{"chmod 600"}},
+		"key that cannot be in a header":          {config: model{BaseURL: types.StringValue(fileURL), APIKey: types.StringValue("canary\r\nHost: x")}, want: []string{"API key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t, test.file, test.mode)
@@ -120,7 +131,7 @@ func TestConfigureRefuses(t *testing.T) {
 					t.Errorf("the error does not say %q: %s", want, text)
 				}
 			}
-			for _, secret := range []string{"canary", argumentKey, fileKey} {
+			for _, secret := range []string{"canary", argumentKey, envKey, fileKey} {
 				if strings.Contains(text, secret) {
 					t.Errorf("the error shows a secret: %s", text)
 				}
@@ -135,6 +146,11 @@ func TestConfigureWithUnknownValues(t *testing.T) {
 	meta, diags := configure(model{BaseURL: types.StringValue(fileURL), APIKey: types.StringUnknown()})
 	if diags.HasError() || meta.Client == nil || meta.Client.Authenticated() || meta.Ready() {
 		t.Errorf("unknown key: %+v, %v; want a client for public requests only", meta, diags)
+	}
+	t.Setenv(EnvAPIKey, envKey) // an argument that is not known yet goes before it
+	meta, diags = configure(model{APIKey: types.StringUnknown()})
+	if diags.HasError() || meta.Client == nil || meta.Client.Authenticated() || meta.Client.BaseURL() != fileURL {
+		t.Errorf("unknown key and the file's address: %+v, %v; want a client for public requests only", meta, diags)
 	}
 	meta, diags = configure(model{BaseURL: types.StringUnknown(), APIKey: types.StringUnknown()})
 	if diags.HasError() || meta.Client != nil || meta.Ready() {

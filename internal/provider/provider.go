@@ -62,6 +62,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
 				MarkdownDescription: "API key. Else the environment variable `GPURENT_API_KEY`, else the key for `base_url` in the credentials file. " +
+					"A key from the environment needs an address from `base_url` or `GPURENT_BASE_URL`. " +
 					"The data sources of the public market work without one.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
