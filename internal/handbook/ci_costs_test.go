@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,16 +45,34 @@ func changeOf(resource, name, change string) string {
 // costsOfPlan returns what costs.jq prints for a plan with these resource changes.
 func costsOfPlan(t *testing.T, changes ...string) string {
 	t.Helper()
+	return costsOfPlans(t, changes)[0]
+}
+
+// costsOfPlans returns what costs.jq prints for each plan, from one process.
+func costsOfPlans(t *testing.T, plans ...[]string) []string {
+	t.Helper()
+	const read = `{"address": "data.gpurent_balance.now", "mode": "data", "type": "gpurent_balance", "change": {"actions": ["read"]}}`
+	const first = "<!-- gpurent costs -->\n"
+	var all strings.Builder
+	for _, changes := range plans {
+		fmt.Fprintf(&all, "{\"resource_changes\": [%s]}\n", strings.Join(append(slices.Clone(changes), read), ","))
+	}
 	folder := t.TempDir()
-	read := `{"address": "data.gpurent_balance.now", "mode": "data", "type": "gpurent_balance", "change": {"actions": ["read"]}}`
-	plan := `{"resource_changes": [` + strings.Join(append(changes, read), ",") + `]}`
-	if err := os.WriteFile(filepath.Join(folder, "plan.json"), []byte(plan), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "plan.json"), []byte(all.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return script{
+	printed := script{
 		name: "costs", text: "jq -r -f '" + example(ciGitHub, "ci", "costs.jq") + "' plan.json", folder: folder,
 		shell: []string{"sh", "-e"}, env: os.Environ(),
 	}.must(t)
+	texts := strings.SplitAfter("\n"+printed, "\n"+first)[1:]
+	if len(texts) != len(plans) {
+		t.Fatalf("costs.jq printed %d texts for %d plans:\n%s", len(texts), len(plans), printed)
+	}
+	for n := range texts {
+		texts[n] = first + strings.TrimSuffix(texts[n], first)
+	}
+	return texts
 }
 
 const (

@@ -275,8 +275,8 @@ func TestCIGitHubAsksTheStore(t *testing.T) {
 	}
 }
 
-// A key is only in the steps that need it: what the others download and run cannot read it. TestWorkflowsAreSafe looks at
-// the jobs.
+// A key is only in the steps that need it: what the others download and run cannot read it. TestWorkflowsAreSafe checks
+// that no job has one.
 func TestCIGitHub_KeysAreInTheStepsThatNeedThem(t *testing.T) {
 	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"
 	for name, want := range map[string]map[string]string{
@@ -310,8 +310,8 @@ func TestCIGitHub_KeysAreInTheStepsThatNeedThem(t *testing.T) {
 func TestCI_InitChangesNoLockFile(t *testing.T) {
 	found := 0
 	for _, file := range []string{
-		ciGitHub + "/.github/workflows/plan.yml", ciGitHub + "/.github/workflows/apply.yml", ciGitHub + "/.github/workflows/drift.yml",
-		ciGitLab + "/.gitlab-ci.yml",
+		ciGitHub + "/.github/workflows/plan.yml", ciGitHub + "/.github/workflows/apply.yml",
+		ciGitHub + "/.github/workflows/drift.yml", ciGitLab + "/.gitlab-ci.yml",
 	} {
 		for line := range strings.Lines(textOf(t, example(file))) {
 			if !strings.Contains(line, "$TF init") {
@@ -332,7 +332,9 @@ func TestCI_InitChangesNoLockFile(t *testing.T) {
 func TestCI_ModulePinExists(t *testing.T) {
 	commit := pinnedModule(t, ciGitHub)
 	git := func(arguments ...string) (string, error) {
-		output, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", acctest.Root()}, arguments...)...).CombinedOutput()
+		command := exec.CommandContext(t.Context(), "git", arguments...)
+		command.Dir = acctest.Root()
+		output, err := command.CombinedOutput()
 		return strings.TrimSpace(string(output)), err
 	}
 	if shallow, err := git("rev-parse", "--is-shallow-repository"); err != nil || shallow != "false" {

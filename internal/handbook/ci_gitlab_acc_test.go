@@ -23,7 +23,8 @@ type gitlabWorld struct {
 	lockTimeout string
 }
 
-// start runs a pipeline as GitLab would, or the jobs of one that somebody starts by hand. It returns what each job has printed, and the error of the one that fails.
+// start runs a pipeline as GitLab would, or the jobs of one that somebody starts by hand. It returns what each job has
+// printed, and the error of the one that fails.
 func (g *gitlabWorld) start(source string, request int, commit string, byHand ...string) (map[string]string, error) {
 	g.t.Helper()
 	r := newGitLabRunner(g.t, g.trial, g.repository, ".gitlab-ci.yml", map[string]string{`apk add --no-cache curl jq`: `command -v curl jq`})
@@ -164,8 +165,9 @@ func TestCIGitLab_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
 	const guarded, byHand = "guarded", "by hand"
 	for source, want := range map[string]map[string]string{
 		"push": {"apply": guarded}, "web": {"apply": guarded, "apply-unreviewed": byHand},
-		"api": {}, "trigger": {}, "pipeline": {}, "parent_pipeline": {}, "schedule": {}, "chat": {}, "external": {}, "webide": {},
-		"merge_request_event": {}, "external_pull_request_event": {}, "ondemand_dast_scan": {}, "security_orchestration_policy": {}, "": {},
+		"api": {}, "trigger": {}, "pipeline": {}, "parent_pipeline": {}, "schedule": {}, "chat": {}, "external": {},
+		"webide": {}, "merge_request_event": {}, "external_pull_request_event": {}, "ondemand_dast_scan": {},
+		"security_orchestration_policy": {}, "": {},
 	} {
 		for _, branch := range []string{"main", "another", ""} {
 			r := newGitLabRunner(t, &trial{cli: "terraform"}, example(ciGitLab), ".gitlab-ci.yml", nil)

@@ -121,7 +121,8 @@ func (c *ciWorld) withAnotherLock(run func()) {
 // planOfHostileNames plans servers whose names try to be more than a name in the one comment, which plan returns.
 func (c *ciWorld) planOfHostileNames(plan func() []string) {
 	c.t.Helper()
-	const size, names = "size            = 1\n", `  names           = ["@owner|<b>` + "`x`" + `", "[x](//evil.test)#1", "\\|<!--"]` + "\n"
+	const size = "size            = 1\n"
+	const names = `  names           = ["@owner|<b>` + "`x`" + `", "[x](//evil.test)#1", "\\|<!--"]` + "\n"
 	const price, lower = "max_price_kop_h = 9000 ", "max_price_kop_h = 5000 " // for three servers instead of one
 	c.edit("main.tf", size, size+names)
 	c.edit("main.tf", price, lower)
@@ -134,7 +135,8 @@ func (c *ciWorld) planOfHostileNames(plan func() []string) {
 	visible, _, _ := strings.Cut(comments[0], "<!-- reviewed: ")
 	visible = strings.TrimPrefix(visible, "<!-- gpurent costs -->")
 	rest := inert.ReplaceAllString(visible, "NAME")
-	if strings.Count(rest, "| NAME | rent | ") != 3 || strings.ContainsAny(rest, "<>@`\\[]") || strings.ContainsAny(visible, "<>@\\") {
+	if strings.Count(rest, "| NAME | rent | ") != 3 || strings.ContainsAny(rest, "<>@`\\[]") ||
+		strings.ContainsAny(visible, "<>@\\") {
 		c.t.Errorf("names are live in %s", visible)
 	}
 }

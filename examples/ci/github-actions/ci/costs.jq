@@ -86,7 +86,8 @@ def noteworthy:
   (.address | code) as $name
   | .change.before.max_price_kop_h as $was
   | (reviewable | select(.does == "raise the price cap of")
-      | "- The price cap of \($name): \($was | amount(false)) an hour before, \(.max_price_kop_h | amount(false)) afterwards."),
+      | "- The price cap of \($name): \($was | amount(false)) an hour before, \(
+          .max_price_kop_h | amount(false)) afterwards."),
     (select(.change.actions | index("create"))
       | if .type == "gpurent_api_key" then
           arguments
@@ -121,7 +122,9 @@ def noteworthy:
   "",
   (if $changed != [] then "It adds \($more | both($upto)) and removes \($less | both(false))." else empty end),
   (if $upto then "What is rented counts with its cap; disk beyond an offer's base comes on top." else empty end),
-  (if $open then "**Servers without a cap are left out of the sums: their price is not limited. The pipeline does not apply this.**" else empty end),
+  (if $open then
+    "**Servers without a cap are left out of the sums: their price is not limited. The pipeline does not apply this.**"
+  else empty end),
   (if $others != [] then "It also changes what is no server: \([$others[] | .address | code] | join(", "))." else empty end),
   ($all[] | noteworthy),
   "",

@@ -28,8 +28,8 @@ refused=$(jq -nr --rawfile costs "$1" --rawfile reviewed "$2" '
       elif $planned.max_price_kop_h > (.max_price_kop_h // infinite) then
         "it may cost \($planned.max_price_kop_h) kopecks an hour, reviewed were \(.max_price_kop_h)"
       else
-        [$planned.arguments // {} | to_entries[] | .key as $argument
-          | select(.value != $shown.arguments[$argument] and ($shown.arguments[$argument] | later($argument) | not)) | .key]
+        [$planned.arguments // {} | to_entries[] | .key as $argument | $shown.arguments[$argument] as $seen
+          | select(.value != $seen and ($seen | later($argument) | not)) | $argument]
         | if . == [] then empty else "the review has shown another \(join(", "))" end
       end;
 
