@@ -171,7 +171,7 @@ func TestNightlyCIGitHub(t *testing.T) {
 	g.fails("apply.yml", event{name: "workflow_dispatch", commit: "unseen"}, notShown)
 	g.api.merged["first"] = 1
 	g.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
-	g.fails("apply.yml", event{name: "push", commit: "first"}, "it may cost 15000 kopecks an hour, reviewed were 9000")
+	g.fails("apply.yml", event{name: "push", commit: "first"}, "its price cap is 15000 kopecks an hour, the reviewed one 9000")
 	g.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
 	g.edit("main.tf", "num_gpus = [1]", "num_gpus = [1, 2]")
 	g.fails("apply.yml", event{name: "push", commit: "first"}, "the review has shown another offer_query")

@@ -121,7 +121,7 @@ func TestNightlyCIGitLab(t *testing.T) {
 	g.fails("web", "unseen", notShown)
 	g.api.merged["first"] = 1
 	g.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
-	g.fails("push", "first", "it may cost 15000 kopecks an hour, reviewed were 9000")
+	g.fails("push", "first", "its price cap is 15000 kopecks an hour, the reviewed one 9000")
 	g.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
 	if err := g.service.Left("instances", 0); err != nil {
 		t.Fatal(err)

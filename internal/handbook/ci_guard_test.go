@@ -93,8 +93,8 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 		refused  string
 	}{
 		"the same server":             {server, change{}, ""},
-		"a higher cap":                {server, change{"9000", "9000000"}, "cost 9000000 kopecks an hour, reviewed were 9000"},
-		"a slightly higher cap":       {server, change{"9000", "9001"}, "it may cost 9001"},
+		"a higher cap":                {server, change{"9000", "9000000"}, "is 9000000 kopecks an hour, the reviewed one 9000"},
+		"a slightly higher cap":       {server, change{"9000", "9001"}, "its price cap is 9001"},
 		"a lower cap":                 {server, change{"9000", "8000"}, ""},
 		"no cap any more":             {server, change{"9000", "null"}, "it has no price cap"},
 		"another type":                {server, change{"on_demand", "interruptible"}, "another type"},
@@ -129,6 +129,10 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 			expectGuard(t, costs[0], costs[1], test.refused)
 		})
 	}
+	// A review without a cap approves no price.
+	limits := costsOfPlans(t, []string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {"max_price_kop_h": 9000}}`)},
+		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {}}`)})
+	expectGuard(t, limits[0], limits[1], "its price cap is 9000 kopecks an hour, the reviewed one null")
 	// Without a review no new key passes.
 	for _, kind := range []string{"gpurent_api_key", "gpurent_ssh_key", "gpurent_template"} {
 		for does, actions := range map[string]string{"create": `"create"`, "replace": `"delete", "create"`} {
@@ -150,7 +154,7 @@ func TestCIGuard_ComparesCapsOfExistingServers(t *testing.T) {
 		refused           string
 	}{
 		"a raised cap that was reviewed": {update("10000"), update("12000"), ""},
-		"one raised further":             {update("12000"), update("10000"), "may cost 12000 kopecks an hour"},
+		"one raised further":             {update("12000"), update("10000"), "its price cap is 12000 kopecks an hour"},
 		"one that was not reviewed":      {update("12000"), "", "raise the price cap of gpurent_instance.s0: the review"},
 		"a cap that is removed":          {update("null"), update("null"), "it has no price cap"},
 		"a lowered cap":                  {update("8000"), "", ""},

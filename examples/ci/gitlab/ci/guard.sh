@@ -25,8 +25,8 @@ refused=$(jq -nr --rawfile costs "$1" --rawfile reviewed "$2" '
     . as $shown
     | if ($planned | has("max_price_kop_h")) and $planned.max_price_kop_h == null then "it has no price cap"
       elif . == null then "the review has not shown it"
-      elif $planned.max_price_kop_h > (.max_price_kop_h // infinite) then
-        "it may cost \($planned.max_price_kop_h) kopecks an hour, reviewed were \(.max_price_kop_h)"
+      elif $planned.max_price_kop_h > .max_price_kop_h then
+        "its price cap is \($planned.max_price_kop_h) kopecks an hour, the reviewed one \(.max_price_kop_h)"
       else
         [$planned.arguments // {} | to_entries[] | .key as $argument | $shown.arguments[$argument] as $seen
           | select(.value != $seen and ($seen | later($argument) | not)) | $argument]
