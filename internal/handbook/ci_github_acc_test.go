@@ -306,6 +306,23 @@ func TestCIGitHub_KeysAreInTheStepsThatNeedThem(t *testing.T) {
 	}
 }
 
+// Only what the guard has seen is applied, or what somebody asks for by hand.
+func TestCIGitHub_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
+	var file workflow
+	parseStrictly(t, example(ciGitHub, ".github", "workflows", "apply.yml"), &file)
+	if events := slices.Sorted(maps.Keys(file.On)); !slices.Equal(events, []string{"push", "workflow_dispatch"}) {
+		t.Errorf("it applies on %v", events)
+	}
+	steps := file.Jobs["apply"].Steps
+	step := func(command string) int {
+		return slices.IndexFunc(steps, func(s workflowStep) bool { return strings.Contains(s.Run, command) })
+	}
+	guard, apply := step("sh ci/guard.sh costs.md reviewed.md"), step("$TF apply")
+	if guard < 0 || guard >= apply || steps[guard].If != "inputs.unreviewed != true" || len(file.Jobs) != 1 {
+		t.Errorf("the guard is step %d and the apply step %d of %+v", guard, apply, steps)
+	}
+}
+
 // A provider that is not in the committed lock file is not installed.
 func TestCI_InitChangesNoLockFile(t *testing.T) {
 	found := 0
