@@ -16,10 +16,12 @@ import (
 type workflow struct {
 	On          yaml.Node `yaml:"on"`
 	Permissions yaml.Node `yaml:"permissions"`
+	Env         yaml.Node `yaml:"env"`
 	Jobs        map[string]struct {
-		Uses    string `yaml:"uses"`
-		Timeout int    `yaml:"timeout-minutes"`
-		Steps   []step `yaml:"steps"`
+		Uses    string    `yaml:"uses"`
+		Timeout int       `yaml:"timeout-minutes"`
+		Env     yaml.Node `yaml:"env"`
+		Steps   []step    `yaml:"steps"`
 	} `yaml:"jobs"`
 }
 
@@ -100,6 +102,8 @@ jobs:
 		"credentials":            {"persist-credentials: false", "fetch-depth: 0"},
 		"any Go":                 {"go-version-file: .github/go-version", "go-version: stable"},
 		"an expression":          {`echo "$NAME"`, `echo "${{ github.head_ref }}"`},
+		"a secret for all jobs":  {"on: push", "on: push\nenv:\n  KEY: ${{ secrets.KEY }}"},
+		"a secret for all steps": {"    timeout-minutes: 5\n", "    timeout-minutes: 5\n    env:\n      KEY: ${{ secrets.KEY }}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := strings.Replace(good, broken[0], broken[1], 1)
@@ -133,9 +137,16 @@ func TestWorkflowsRunWhatCIRunLeavesOut(t *testing.T) {
 
 func workflowFiles(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../.github/workflows/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no workflows: %v", err)
+	var files []string
+	// Users copy the examples. The same rules hold there.
+	for _, pattern := range []string{
+		"../.github/workflows/*", "../examples/ci/*/.github/workflows/*", "../examples/*/github-actions.yml",
+	} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: no workflows: %v", pattern, err)
+		}
+		files = append(files, found...)
 	}
 	return files
 }
@@ -162,7 +173,13 @@ func complaints(content []byte) (found []string) {
 			say("permission %s: %s is for all jobs", flow.Permissions.Content[n-1].Value, value)
 		}
 	}
+	if strings.Contains(strings.Join(words(&flow.Env), " "), "secrets.") {
+		say("all jobs have a secret")
+	}
 	for name, job := range flow.Jobs {
+		if strings.Contains(strings.Join(words(&job.Env), " "), "secrets.") {
+			say("all steps of job %s have a secret, those of others included", name)
+		}
 		if job.Uses != "" {
 			if !strings.HasPrefix(job.Uses, "./") {
 				say("job %s calls a workflow of others: %s", name, job.Uses)

@@ -1,13 +1,14 @@
 package handbook_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,8 @@ type event struct {
 	// commit is the merged one, fork says that the pull request comes from elsewhere.
 	commit string
 	fork   bool
+	// unreviewed is the input of a run that is started by hand.
+	unreviewed bool
 }
 
 // start runs a workflow as GitHub would for an event. It returns what the steps of each job have printed, and the error of
@@ -71,7 +74,11 @@ func (g *githubWorld) start(ctx context.Context, name string, e event) (map[stri
 			"GITHUB_RUN_ID": fmt.Sprint(g.runs), "GITHUB_SHA": e.commit, "GITHUB_EVENT_NAME": e.name,
 		})
 		if !g.s3 {
-			maps.Copy(r.env, g.store.httpBackend(known["secrets.STATE_KEY_ID"], known["secrets.STATE_KEY"]))
+			r.prepare = func(env map[string]string) {
+				if id := env["AWS_ACCESS_KEY_ID"]; id != "" {
+					maps.Copy(env, g.store.httpBackend(id, env["AWS_SECRET_ACCESS_KEY"]))
+				}
+			}
 		}
 		if r.env["LOCK_TIMEOUT"] != "" {
 			r.env["LOCK_TIMEOUT"] = "1s" // nobody here gives a lock back
@@ -95,6 +102,7 @@ func (g *githubWorld) expressions(e event, file workflow, job workflowJob) map[s
 	known := map[string]string{
 		"github.token": g.api.token(permissions), "github.run_id": fmt.Sprint(g.runs), "github.event_name": e.name, "github.repository": aRepository,
 		"github.event.pull_request.head.repo.full_name": aRepository, "github.event.pull_request.number": fmt.Sprint(e.pull),
+		"inputs.unreviewed":     map[bool]string{true: "true"}[e.unreviewed],
 		"vars.GPURENT_BASE_URL": g.service.BaseURL, "vars.STATE_URL": g.store.url,
 		"secrets.GPURENT_API_KEY": g.reader, "secrets.STATE_KEY_ID": storeReader, "secrets.STATE_KEY": storeReaderSecret,
 	}
@@ -135,7 +143,7 @@ func (g *githubWorld) fails(name string, e event, why string) {
 func TestNightlyCIGitHub(t *testing.T) {
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t))
-	byHand, night := event{name: "workflow_dispatch"}, event{name: "schedule"}
+	byHand, night := event{name: "workflow_dispatch", commit: "first"}, event{name: "schedule"}
 
 	// A stranger's pull request is checked, without secrets. A colleague's is planned, and its comment updated.
 	g.api.chat(t, 1)
@@ -149,9 +157,28 @@ func TestNightlyCIGitHub(t *testing.T) {
 	g.must("plan.yml", event{name: "pull_request", pull: 1})
 	g.costs(1, 0, "90,00", "0,00")
 
+	// Names in the comment are inert, and init changes no lock file.
+	g.planOfHostileNames(func() []string {
+		g.must("plan.yml", event{name: "pull_request", pull: 3})
+		return g.api.ours(3)
+	})
+	g.withAnotherLock(func() { g.fails("plan.yml", event{name: "pull_request", pull: 3}, readOnlyLock) })
+
 	// What was merged is applied, once, by a key of the run's own. A push that no pull request has shown rents nothing.
-	g.fails("apply.yml", event{name: "push", commit: "unseen"}, "rent module.pool.gpurent_instance.server")
+	// Neither does a run by hand that does not say so, nor a push whose servers cost more than their review has shown.
+	const notShown = "create module.pool.gpurent_instance.server"
+	g.fails("apply.yml", event{name: "push", commit: "unseen"}, notShown)
+	g.fails("apply.yml", event{name: "workflow_dispatch", commit: "unseen"}, notShown)
 	g.api.merged["first"] = 1
+	g.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
+	g.fails("apply.yml", event{name: "push", commit: "first"}, "its price cap is 15000 kopecks an hour, the reviewed one 9000")
+	g.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
+	g.edit("main.tf", "num_gpus = [1]", "num_gpus = [1, 2]")
+	g.fails("apply.yml", event{name: "push", commit: "first"}, "the review has shown another offer_query")
+	g.edit("main.tf", "num_gpus = [1, 2]", "num_gpus = [1]")
+	if n := g.service.Left("instances", 0); n != nil {
+		t.Fatal(n)
+	}
 	g.must("apply.yml", event{name: "push", commit: "first"})
 	server := onlyServer(t, g.service)
 	if rented := g.service.Requests(); slices.ContainsFunc(rented, func(r simulator.Request) bool {
@@ -203,7 +230,7 @@ func TestNightlyCIGitHubCancelled(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	g := newGitHubWorld(t, newTrial(t), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
-	byHand := event{name: "workflow_dispatch"}
+	byHand := event{name: "workflow_dispatch", unreviewed: true}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g.onRent = func() {
@@ -248,24 +275,92 @@ func TestCIGitHubAsksTheStore(t *testing.T) {
 	}
 }
 
-// Actions are fixed to a commit, and say which version that is.
-func TestCIGitHubPinsActions(t *testing.T) {
-	uses := regexp.MustCompile(`(?m)uses: (.*)$`)
-	fixed := regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
-	found := 0
-	for _, name := range []string{"plan.yml", "apply.yml", "drift.yml"} {
-		content, err := os.ReadFile(example(ciGitHub, ".github", "workflows", name))
-		if err != nil {
-			t.Fatal(err)
+// A key is only in the steps that need it: what the others download and run cannot read it. TestWorkflowsAreSafe checks
+// that no job has one.
+func TestCIGitHub_KeysAreInTheStepsThatNeedThem(t *testing.T) {
+	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"
+	for name, want := range map[string]map[string]string{
+		"plan.yml":  {"Init": state, "Plan": rental},
+		"apply.yml": {"Init": state, "Plan": rental, "Apply": rental},
+		"drift.yml": {"Init": state, "Plan": rental},
+	} {
+		var file workflow
+		parseStrictly(t, example(ciGitHub, ".github", "workflows", name), &file)
+		got := map[string]string{}
+		for _, job := range file.Jobs {
+			for n, step := range job.Steps {
+				var secrets []string
+				for _, value := range step.Env {
+					if secret := aSetting.FindStringSubmatch(value); secret != nil && strings.Contains(value, "secrets.") {
+						secrets = append(secrets, secret[1])
+					}
+				}
+				if slices.Sort(secrets); secrets != nil {
+					got[cmp.Or(step.Name, fmt.Sprint("step ", n))] = strings.Join(secrets, " ")
+				}
+			}
 		}
-		for _, action := range uses.FindAllStringSubmatch(string(content), -1) {
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: steps have the secrets %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Only what the guard has seen is applied, or what somebody asks for by hand.
+func TestCIGitHub_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
+	var file workflow
+	parseStrictly(t, example(ciGitHub, ".github", "workflows", "apply.yml"), &file)
+	if events := slices.Sorted(maps.Keys(file.On)); !slices.Equal(events, []string{"push", "workflow_dispatch"}) {
+		t.Errorf("it applies on %v", events)
+	}
+	steps := file.Jobs["apply"].Steps
+	step := func(command string) int {
+		return slices.IndexFunc(steps, func(s workflowStep) bool { return strings.Contains(s.Run, command) })
+	}
+	guard, apply := step("sh ci/guard.sh costs.md reviewed.md"), step("$TF apply")
+	if guard < 0 || guard >= apply || steps[guard].If != "inputs.unreviewed != true" || len(file.Jobs) != 1 {
+		t.Errorf("the guard is step %d and the apply step %d of %+v", guard, apply, steps)
+	}
+}
+
+// A provider that is not in the committed lock file is not installed.
+func TestCI_InitChangesNoLockFile(t *testing.T) {
+	found := 0
+	for _, file := range []string{
+		ciGitHub + "/.github/workflows/plan.yml", ciGitHub + "/.github/workflows/apply.yml",
+		ciGitHub + "/.github/workflows/drift.yml", ciGitLab + "/.gitlab-ci.yml",
+	} {
+		for line := range strings.Lines(textOf(t, example(file))) {
+			if !strings.Contains(line, "$TF init") {
+				continue
+			}
 			found++
-			if !fixed.MatchString(action[1]) {
-				t.Errorf("%s: %s", name, action[1])
+			if !strings.Contains(line, " -lockfile=readonly") {
+				t.Errorf("%s: %s", file, strings.TrimSpace(line))
 			}
 		}
 	}
-	if found < 6 {
-		t.Errorf("only %d actions were found: this test looks in the wrong place", found)
+	if found != 8 {
+		t.Errorf("%d lines with init were found, want 8", found)
+	}
+}
+
+// The commit of the module in the examples is one of this repository, and has the module.
+func TestCI_ModulePinExists(t *testing.T) {
+	commit := pinnedModule(t, ciGitHub)
+	git := func(arguments ...string) (string, error) {
+		command := exec.CommandContext(t.Context(), "git", arguments...)
+		command.Dir = acctest.Root()
+		output, err := command.CombinedOutput()
+		return strings.TrimSpace(string(output)), err
+	}
+	if shallow, err := git("rev-parse", "--is-shallow-repository"); err != nil || shallow != "false" {
+		t.Skipf("this tree has no complete history: %s, %v", shallow, err)
+	}
+	if output, err := git("cat-file", "-e", commit+":examples/"+poolFolder+"/main.tf"); err != nil {
+		t.Errorf("%s: %v, %s", commit, err, output)
+	}
+	if !strings.Contains(textOf(t, example(poolFolder, "README.md")), "?ref="+commit+`"`) {
+		t.Error("the README of the module names another commit")
 	}
 }

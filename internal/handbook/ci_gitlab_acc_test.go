@@ -3,6 +3,7 @@ package handbook_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +23,9 @@ type gitlabWorld struct {
 	lockTimeout string
 }
 
-// start runs a pipeline as GitLab would. It returns what each job has printed, and the error of the one that fails.
-func (g *gitlabWorld) start(source string, request int, commit string) (map[string]string, error) {
+// start runs a pipeline as GitLab would, or the jobs of one that somebody starts by hand. It returns what each job has
+// printed, and the error of the one that fails.
+func (g *gitlabWorld) start(source string, request int, commit string, byHand ...string) (map[string]string, error) {
 	g.t.Helper()
 	r := newGitLabRunner(g.t, g.trial, g.repository, ".gitlab-ci.yml", map[string]string{`apk add --no-cache curl jq`: `command -v curl jq`})
 	g.runs++
@@ -45,10 +47,10 @@ func (g *gitlabWorld) start(source string, request int, commit string) (map[stri
 		}
 		return all
 	}
-	if job := (gitlabJob{}); !r.has(r.file.Workflow.Rules, job) {
+	if _, has := r.has(r.file.Workflow.Rules, gitlabJob{}); !has {
 		g.t.Fatalf("no pipeline starts on %s", source)
 	}
-	err := r.pipeline(g.t.Context())
+	err := r.pipeline(g.t.Context(), byHand...)
 	if err != nil {
 		err = fmt.Errorf("%w\n%v", err, r.printed)
 	}
@@ -105,9 +107,25 @@ func TestNightlyCIGitLab(t *testing.T) {
 	g.must("merge_request_event", 1, "", "check", "plan")
 	g.costs(1, 0, "90,00", "0,00")
 
-	// What no merge request has shown is not rented by a push; what was merged is applied once.
-	g.fails("push", "unseen", "rent module.pool.gpurent_instance.server")
+	// Names in the note are inert, and init changes no lock file.
+	g.planOfHostileNames(func() []string {
+		g.must("merge_request_event", 2, "", "check", "plan")
+		return g.api.ours(2)
+	})
+	g.withAnotherLock(func() { g.fails("push", "unseen", readOnlyLock) })
+
+	// Neither a push nor a pipeline by hand rents what no merge request has shown, or what costs more than it has shown.
+	// What was merged is applied once.
+	const notShown = "create module.pool.gpurent_instance.server"
+	g.fails("push", "unseen", notShown)
+	g.fails("web", "unseen", notShown)
 	g.api.merged["first"] = 1
+	g.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
+	g.fails("push", "first", "its price cap is 15000 kopecks an hour, the reviewed one 9000")
+	g.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
+	if err := g.service.Left("instances", 0); err != nil {
+		t.Fatal(err)
+	}
 	g.must("push", 0, "first", "apply")
 	server := onlyServer(t, g.service)
 	if said := g.must("push", 0, "first", "apply"); !strings.Contains(said, "No changes.") {
@@ -121,13 +139,63 @@ func TestNightlyCIGitLab(t *testing.T) {
 	}
 	g.fails("schedule", "", "exit status 2")
 	g.api.hold([]byte(`{"ID":"another-run"}`))
-	g.fails("web", "", "Error acquiring the state lock")
+	g.fails("web", "first", "Error acquiring the state lock")
 	g.lockTimeout = "1m"
 	time.AfterFunc(2*time.Second, func() { g.api.hold(nil) })
-	g.must("web", 0, "", "apply")
+	g.must("web", 0, "first", "apply")
 	g.must("schedule", 0, "", "drift")
 	if got := onlyServer(t, g.service); got.ID != server.ID || got.Status != "running" {
 		t.Errorf("server %+v, want %s, running", got, server.ID)
 	}
+
+	// Somebody decides to apply what no merge request has shown.
+	g.edit("main.tf", "size            = 1", "size            = 2")
+	g.fails("web", "unseen", notShown)
+	if printed, err := g.start("web", 0, "unseen", "apply-unreviewed"); err != nil || len(printed) != 1 {
+		t.Fatalf("%v, %v", printed, err)
+	}
+	if err := g.service.Left("instances", 2); err != nil {
+		t.Error(err)
+	}
 	g.nothingLeaked(g.api.everWritten(), developerToken, maintainerToken, botToken)
+}
+
+// Only what the guard has seen is applied, or what somebody starts by hand. A pipeline can start in many ways.
+func TestCIGitLab_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
+	const guarded, byHand = "guarded", "by hand"
+	for source, want := range map[string]map[string]string{
+		"push": {"apply": guarded}, "web": {"apply": guarded, "apply-unreviewed": byHand},
+		"api": {}, "trigger": {}, "pipeline": {}, "parent_pipeline": {}, "schedule": {}, "chat": {}, "external": {},
+		"webide": {}, "merge_request_event": {}, "external_pull_request_event": {}, "ondemand_dast_scan": {},
+		"security_orchestration_policy": {}, "": {},
+	} {
+		for _, branch := range []string{"main", "another", ""} {
+			r := newGitLabRunner(t, &trial{cli: "terraform"}, example(ciGitLab), ".gitlab-ci.yml", nil)
+			r.given = func(gitlabJob) map[string]string {
+				return map[string]string{"CI_PIPELINE_SOURCE": source, "CI_COMMIT_BRANCH": branch, "CI_DEFAULT_BRANCH": "main"}
+			}
+			applies := map[string]string{}
+			for name := range r.file.Jobs {
+				job := r.job(name)
+				when, has := r.has(job.Rules, job)
+				guard := slices.Index(job.Script, "sh ci/guard.sh costs.md reviewed.md")
+				apply := slices.IndexFunc(job.Script, func(line string) bool { return strings.Contains(line, "$TF apply") })
+				switch {
+				case strings.HasPrefix(name, ".") || !has || apply < 0:
+				case when == "manual":
+					applies[name] = byHand
+				case guard >= 0 && guard < apply:
+					applies[name] = guarded
+				default:
+					applies[name] = "unguarded"
+				}
+			}
+			if branch != "main" {
+				want = map[string]string{}
+			}
+			if !maps.Equal(applies, want) {
+				t.Errorf("a pipeline of %q on branch %q applies by %v, want %v", source, branch, applies, want)
+			}
+		}
+	}
 }

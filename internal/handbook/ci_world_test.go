@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -42,13 +43,16 @@ func newCIWorld(t *testing.T, tr *trial, folder string, options ...acctest.Optio
 	c := &ciWorld{t: t, trial: tr, repository: filepath.Join(t.TempDir(), "servers"), texts: map[string]string{}}
 	c.service = acctest.Start(t, append(options, acctest.WithWrap(c.overhear))...)
 	checkout(t, example(folder), c.repository)
+	module, commit := moduleRepository(t, tr)
+	c.edit("main.tf", pinnedModule(t, folder), commit)
 	c.reader = c.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read"]}`)
 	c.secrets = append(c.secrets, c.service.APIKey)
 	c.settings = map[string]string{
 		"TF_CLI_CONFIG_FILE": tr.mirror(t), "TF_VAR_poll_interval": "200ms",
 		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": "https://github.com/gpurent/terraform-provider-gpurent.git",
-		"GIT_CONFIG_KEY_0": fmt.Sprintf("url.file://%s.insteadOf", moduleRepository(t, tr)),
+		"GIT_CONFIG_KEY_0": fmt.Sprintf("url.file://%s.insteadOf", module),
 	}
+	c.lock()
 	return c
 }
 
@@ -84,22 +88,89 @@ func (o *overheard) Write(part []byte) (int, error) {
 	return o.ResponseWriter.Write(part)
 }
 
-// moduleRepository is the project's repository with its examples, as of the version that the examples ask for.
-func moduleRepository(t *testing.T, tr *trial) string {
+// lock writes the lock file, as the README says, and commits it.
+func (c *ciWorld) lock() {
+	c.t.Helper()
+	script{
+		name: "lock", folder: c.repository, shell: []string{"sh", "-e"}, env: c.trial.environ(c.settings),
+		text: c.trial.cli + " init -backend=false\nrm -r .terraform\ntest -s .terraform.lock.hcl\n",
+	}.must(c.t)
+}
+
+// readOnlyLock is part of the error about a lock file that init would have to change.
+const readOnlyLock = "Provider dependency changes detected"
+
+// withAnotherLock runs a pipeline of a repository whose lock file has no provider.
+func (c *ciWorld) withAnotherLock(run func()) {
+	c.t.Helper()
+	file := filepath.Join(c.repository, ".terraform.lock.hcl")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, text := range [][]byte{nil, content} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+		if text == nil {
+			run()
+		}
+	}
+}
+
+// planOfHostileNames plans servers whose names try to be more than a name in the one comment, which plan returns.
+func (c *ciWorld) planOfHostileNames(plan func() []string) {
+	c.t.Helper()
+	const size = "size            = 1\n"
+	const names = `  names           = ["@owner|<b>` + "`x`" + `", "[x](//evil.test)#1", "\\|<!--"]` + "\n"
+	const price, lower = "max_price_kop_h = 9000 ", "max_price_kop_h = 5000 " // for three servers instead of one
+	c.edit("main.tf", size, size+names)
+	c.edit("main.tf", price, lower)
+	comments := plan()
+	c.edit("main.tf", names, "")
+	c.edit("main.tf", lower, price)
+	if len(comments) != 1 {
+		c.t.Fatalf("there are %d comments, want one: %q", len(comments), comments)
+	}
+	visible, _, _ := strings.Cut(comments[0], "<!-- reviewed: ")
+	visible = strings.TrimPrefix(visible, "<!-- gpurent costs -->")
+	rest := inert.ReplaceAllString(visible, "NAME")
+	if strings.Count(rest, "| NAME | rent | ") != 3 || strings.ContainsAny(rest, "<>@`\\[]") ||
+		strings.ContainsAny(visible, "<>@\\") {
+		c.t.Errorf("names are live in %s", visible)
+	}
+}
+
+// aPinnedModule matches the source of the module in the examples, and the commit in it.
+var aPinnedModule = regexp.MustCompile(
+	`"git::https://github\.com/gpurent/terraform-provider-gpurent\.git//examples/modules/gpu-pool\?ref=([0-9a-f]{40})"`)
+
+// pinnedModule returns the commit of the module that an example uses.
+func pinnedModule(t *testing.T, folder string) string {
 	t.Helper()
-	folder := t.TempDir()
+	found := aPinnedModule.FindAllStringSubmatch(textOf(t, example(folder, "main.tf")), -1)
+	if len(found) != 1 {
+		t.Fatalf("%s uses %v, want one module, pinned to a commit", folder, found)
+	}
+	return found[0][1]
+}
+
+// moduleRepository is the project's repository with its examples, and the commit in it.
+func moduleRepository(t *testing.T, tr *trial) (folder, commit string) {
+	t.Helper()
+	folder = t.TempDir()
 	if err := os.CopyFS(filepath.Join(folder, "examples", poolFolder), os.DirFS(example(poolFolder))); err != nil {
 		t.Fatal(err)
 	}
-	script{
+	commit = script{
 		name: "the module's repository", folder: folder, shell: []string{"sh", "-e"}, env: tr.environ(nil),
 		text: `git init -q
 git add .
 git -c user.name=test -c user.email=test@example.com -c commit.gpgsign=false commit -q -m module
-git tag v0.1.0
+git rev-parse HEAD
 `,
 	}.must(t)
-	return folder
+	return folder, strings.TrimSpace(commit)
 }
 
 // edit changes a file of the repository, as a commit would.

@@ -60,8 +60,8 @@ func parseStrictly(t *testing.T, file string, into any) {
 	}
 }
 
-// pinned is an action with a version, or with the hash of a commit.
-var pinned = regexp.MustCompile(`^[a-z-]+/[a-z-]+@(v[0-9]+|[0-9a-f]{40})$`)
+// pinned matches an action with the hash of a commit.
+var pinned = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`)
 
 // anExpression is what GitHub replaces before a line is run.
 var anExpression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
@@ -78,7 +78,9 @@ type runner struct {
 	shell []string
 	// replaced are the steps, by name, that run as something else here.
 	replaced map[string]string
-	printed  map[string]string
+	// prepare changes the environment of each step; nil does not.
+	prepare func(env map[string]string)
+	printed map[string]string
 }
 
 // newRunner makes one with a checkout of the repository.
@@ -120,20 +122,23 @@ func (r *runner) value(expression string) string {
 	return value
 }
 
-// holds tells whether a condition is met: an equation, or none.
+// holds reports whether a condition is met: a comparison of two values, or none.
 func (r *runner) holds(condition string) bool {
 	r.t.Helper()
 	if condition == "" {
 		return true
 	}
-	left, right, equation := strings.Cut(condition, " == ")
-	if !equation {
+	words := strings.Fields(condition)
+	if len(words) != 3 || words[1] != "==" && words[1] != "!=" {
 		r.t.Fatalf("this test does not know the condition %q", condition)
 	}
+	right := words[2]
 	if text, quoted := strings.CutPrefix(right, "'"); quoted {
-		return r.value(left) == strings.TrimSuffix(text, "'")
+		right = strings.TrimSuffix(text, "'")
+	} else if right != "true" {
+		right = r.value(right)
 	}
-	return r.value(left) == r.value(right)
+	return (r.value(words[0]) == right) == (words[1] == "==")
 }
 
 // run takes the job's steps until one fails.
@@ -143,7 +148,7 @@ func (r *runner) run(ctx context.Context, job workflowJob) error {
 		switch {
 		case s.Run == "":
 			if !pinned.MatchString(s.Uses) {
-				r.t.Errorf("action %q has no version", s.Uses)
+				r.t.Errorf("action %q is not pinned to a commit", s.Uses)
 			}
 		case r.holds(s.If):
 			if err := r.step(ctx, s); err != nil {
@@ -167,6 +172,9 @@ func (r *runner) step(ctx context.Context, s workflowStep) error {
 	}
 	env := maps.Clone(r.env)
 	maps.Copy(env, r.expanded(s.Env))
+	if r.prepare != nil {
+		r.prepare(env)
+	}
 	path := append(r.lines("GITHUB_PATH"), r.trial.bin, os.Getenv("PATH"))
 	env["PATH"] = strings.Join(path, string(os.PathListSeparator))
 	printed, err := script{name: s.Name, text: text, folder: r.workspace, shell: r.shell, env: r.trial.environ(env)}.runUntil(ctx, r.t)

@@ -1,6 +1,7 @@
 package handbook_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -22,7 +23,8 @@ type gitlabFile struct {
 	Jobs      map[string]gitlabJob `yaml:",inline"`
 }
 
-type gitlabRule struct{ If string }
+// gitlabRule is a condition, and when a job runs that meets it: at once, or when somebody starts it ("manual").
+type gitlabRule struct{ If, When string }
 
 type gitlabJob struct {
 	Extends       string
@@ -69,23 +71,57 @@ func newGitLabRunner(t *testing.T, tr *trial, repository, file string, standIns 
 	return r
 }
 
-// pipeline runs the jobs that have a place in it, stage by stage, until one fails.
-func (r *gitlabRunner) pipeline(ctx context.Context) error {
+// pipeline runs the jobs that have a place in it, stage by stage, until one fails. Of the jobs that somebody has to
+// start, those named by hand are started, and then no others run.
+func (r *gitlabRunner) pipeline(ctx context.Context, byHand ...string) error {
 	r.t.Helper()
 	for _, stage := range r.file.Stages {
 		for _, name := range slices.Sorted(maps.Keys(r.file.Jobs)) {
-			if job := r.file.Jobs[name]; job.Stage == stage && r.has(job.Rules, job) {
-				if err := r.run(ctx, name, job); err != nil {
-					return err
-				}
+			job := r.job(name)
+			when, has := r.has(job.Rules, job)
+			if strings.HasPrefix(name, ".") || job.Stage != stage || !has {
+				continue
+			}
+			if starts := slices.Contains(byHand, name); (when == "manual") != starts || len(byHand) > 0 != starts {
+				continue
+			}
+			if err := r.run(ctx, name, job); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// has tells whether one of the rules is met, or there are none.
-func (r *gitlabRunner) has(rules []gitlabRule, job gitlabJob) bool {
+// job returns a job with what it inherits from those that it extends.
+func (r *gitlabRunner) job(name string) gitlabJob {
+	job := r.file.Jobs[name]
+	if job.Extends == "" {
+		return job
+	}
+	parent := r.job(job.Extends)
+	job.Stage = cmp.Or(job.Stage, parent.Stage)
+	job.Environment = cmp.Or(job.Environment, parent.Environment)
+	if job.Rules == nil {
+		job.Rules = parent.Rules
+	}
+	if job.BeforeScript == nil {
+		job.BeforeScript = parent.BeforeScript
+	}
+	if job.Script == nil {
+		job.Script = parent.Script
+	}
+	variables := maps.Clone(parent.Variables)
+	if variables == nil {
+		variables = map[string]string{}
+	}
+	maps.Copy(variables, job.Variables)
+	job.Variables = variables
+	return job
+}
+
+// has reports whether one of the rules is met, or there are none, and when the job runs.
+func (r *gitlabRunner) has(rules []gitlabRule, job gitlabJob) (when string, met bool) {
 	r.t.Helper()
 	env := r.variables(job)
 	for _, rule := range rules {
@@ -104,10 +140,10 @@ func (r *gitlabRunner) has(rules []gitlabRule, job gitlabJob) bool {
 			met = met && (value(operands[0]) == value(operands[2])) == (operands[1] == "==")
 		}
 		if met {
-			return true
+			return rule.When, true
 		}
 	}
-	return len(rules) == 0
+	return "", len(rules) == 0
 }
 
 // variables are those of a job. What is given wins over the file only where the file is silent.
@@ -130,15 +166,11 @@ func (r *gitlabRunner) variables(job gitlabJob) map[string]string {
 	return env
 }
 
-// before is what a job runs first: its own lines, or those of the job that it extends.
+// before is what a job runs first.
 func (r *gitlabRunner) before(job gitlabJob) []string {
 	r.t.Helper()
-	nodes := job.BeforeScript
-	if nodes == nil && job.Extends != "" {
-		nodes = r.file.Jobs[job.Extends].BeforeScript
-	}
 	var lines []string
-	for _, node := range nodes {
+	for _, node := range job.BeforeScript {
 		var line string
 		switch {
 		case node.Tag == "!reference":
@@ -146,7 +178,7 @@ func (r *gitlabRunner) before(job gitlabJob) []string {
 			if err := node.Decode(&path); err != nil || len(path) != 2 || path[1] != "before_script" {
 				r.t.Fatalf("line %d: %v refers to something that this test does not know (%v)", node.Line, path, err)
 			}
-			lines = append(lines, r.before(r.file.Jobs[path[0]])...)
+			lines = append(lines, r.before(r.job(path[0]))...)
 			continue
 		case node.Decode(&line) != nil:
 			r.t.Fatalf("line %d of the file is no line of a script", node.Line)

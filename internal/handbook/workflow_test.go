@@ -28,17 +28,12 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "(\nexport TF_CLI_CONFIG_FILE=%q\n", g.pipeline)
-	for name, value := range file.Env {
-		if setting := aSetting.FindStringSubmatch(value); setting != nil {
-			value = "${" + setting[1] + ":?is not set}"
-		}
-		fmt.Fprintf(&text, "export %s=\"%s\"\n", name, value)
-	}
+	text.WriteString(exports(file.Env))
 	for _, job := range file.Jobs {
 		for at, s := range job.Steps {
 			if s.Run == "" {
 				if !pinned.MatchString(s.Uses) {
-					t.Errorf("line %d: action %q has no version", b.line, s.Uses)
+					t.Errorf("line %d: action %q is not pinned to a commit", b.line, s.Uses)
 				}
 				continue
 			}
@@ -46,9 +41,21 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 			if err := os.WriteFile(step, []byte(typed(g.cli, s.Run)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&text, "bash -e %q </dev/null\n", step)
+			fmt.Fprintf(&text, "(\n%sbash -e %q </dev/null\n)\n", exports(s.Env), step)
 		}
 	}
 	fmt.Fprintf(&text, ") >%q 2>%q\n", g.file(n, "out"), g.file(n, "err"))
+	return text.String()
+}
+
+// exports sets variables in a shell. The settings of the repository are those of the reader.
+func exports(variables map[string]string) string {
+	var text strings.Builder
+	for name, value := range variables {
+		if setting := aSetting.FindStringSubmatch(value); setting != nil {
+			value = "${" + setting[1] + ":?is not set}"
+		}
+		fmt.Fprintf(&text, "export %s=\"%s\"\n", name, value)
+	}
 	return text.String()
 }

@@ -11,8 +11,9 @@ terraform {
   }
 }
 
+# A commit, because a tag or branch can be moved after the review.
 module "pool" {
-  source = "git::https://github.com/gpurent/terraform-provider-gpurent.git//examples/modules/gpu-pool?ref=v0.1.0"
+  source = "git::https://github.com/gpurent/terraform-provider-gpurent.git//examples/modules/gpu-pool?ref=136469cfec6944517223ca4d090a2ea79106a2a7"
 
   name            = "research"
   size            = 1
