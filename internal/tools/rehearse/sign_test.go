@@ -163,3 +163,21 @@ func TestSign_KeyAndFingerprint(t *testing.T) {
 		})
 	}
 }
+
+// The command checks programs and the signature, not only the names of files.
+func TestVerify_ChecksProgramsAndSignature(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, good(t)); err != nil {
+		t.Fatal(err)
+	}
+	err = stage{root: root, out: t.Output()}.verify(t.Context(), folder, true, strangersKey)
+	for _, want := range []string{"linux_amd64.zip: unrecognized file format", "SHA256SUMS.sig: openpgp: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
