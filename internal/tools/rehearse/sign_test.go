@@ -94,13 +94,14 @@ func TestSign_Refuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		"a changed list": {testKey, func(t *testing.T, folder string) {
-			if err := os.WriteFile(filepath.Join(folder, sumsName), nil, fileMode); err != nil {
+		"another list of valid checksums": {testKey, func(t *testing.T, folder string) {
+			line := fmt.Sprintf("%s  %s\n", digest(manifestText), manifestName(testVersion))
+			if err := os.WriteFile(filepath.Join(folder, sumsName), []byte(line), fileMode); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		"a second list": {testKey, func(t *testing.T, folder string) {
-			if err := os.WriteFile(filepath.Join(folder, "0_SHA256SUMS"), nil, fileMode); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, "z_SHA256SUMS"), nil, fileMode); err != nil {
 				t.Fatal(err)
 			}
 		}},
