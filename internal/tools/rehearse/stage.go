@@ -70,11 +70,15 @@ func (s stage) addManifest(dist string) error {
 	if err != nil {
 		return err
 	}
-	list, err := checksums(os.DirFS(dist))
+	folder, err := os.OpenRoot(dist)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dist, manifestName(list.version())), content, fileMode)
+	list, err := checksums(folder.FS())
+	if err == nil {
+		err = folder.WriteFile(manifestName(list.version()), content, fileMode)
+	}
+	return errors.Join(err, folder.Close())
 }
 
 // reproducible releases the last commit for this platform in two folders, under
