@@ -59,10 +59,13 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 		}
 	}
 	for _, ignored := range build.Ignore {
-		platforms = slices.DeleteFunc(platforms, func(platform string) bool { return platform == ignored.GOOS+"_"+ignored.GOARCH })
+		platforms = slices.DeleteFunc(platforms, func(platform string) bool {
+			return platform == ignored.GOOS+"_"+ignored.GOARCH
+		})
 	}
 	slices.Sort(platforms)
-	if !slices.Equal(platforms, program.Platforms) || !slices.Equal(build.GOARM, []string{"6"}) || !slices.Equal(build.Tags, []string{program.Tags}) {
+	if !slices.Equal(platforms, program.Platforms) || !slices.Equal(build.GOARM, []string{"6"}) ||
+		!slices.Equal(build.Tags, []string{program.Tags}) {
 		t.Errorf("a release is built for %v with ARM %v and tags %v; the programs are checked for %v and %s",
 			platforms, build.GOARM, build.Tags, program.Platforms, program.Tags)
 	}
@@ -120,7 +123,8 @@ func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
 		},
 	} {
 		job := flow.Jobs[name]
-		if needs := slices.DeleteFunc(words(&job.Needs), func(word string) bool { return word == "" }); !slices.Equal(needs, want.needs) {
+		needs := slices.DeleteFunc(words(&job.Needs), func(word string) bool { return word == "" })
+		if !slices.Equal(needs, want.needs) {
 			t.Errorf("%s needs %v, want %v", name, needs, want.needs)
 		}
 		if !maps.Equal(job.Permissions, want.rights) {
@@ -138,8 +142,10 @@ func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
 	if len(flow.Jobs) != 7 {
 		t.Errorf("%d jobs, want 7", len(flow.Jobs))
 	}
-	if flow.Jobs["test"].Uses != "./.github/workflows/test.yml" || flow.Jobs["lint"].Uses != "./.github/workflows/lint.yml" {
-		t.Error("test and lint do not call the workflows of these names")
+	for _, name := range []string{"test", "lint"} {
+		if uses := flow.Jobs[name].Uses; uses != "./.github/workflows/"+name+".yml" {
+			t.Errorf("%s calls %q", name, uses)
+		}
 	}
 }
 
@@ -156,13 +162,14 @@ func TestReleaseWorkflow_OnlyTheScriptGetsTheKey(t *testing.T) {
 			t.Errorf("%s sets variables for all of its steps", name)
 		}
 	}
+	own := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
 	var runs []string
 	for _, step := range flow.Jobs["sign"].Steps {
 		if step.Run != "" {
 			runs = append(runs, step.Run)
 		}
 		action, _, _ := strings.Cut(step.Uses, "@")
-		if action != "" && !slices.Contains([]string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}, action) {
+		if action != "" && !slices.Contains(own, action) {
 			t.Errorf("%s runs beside the key", action)
 		}
 	}
@@ -191,8 +198,9 @@ func TestReleasesAreSigned(t *testing.T) {
 		"verify": {"go run ./internal/tools/rehearse verify dist\n"},
 		"attest": {
 			`sha256sum --check --strict <<< "$VERIFIED  $sums"`, `sha256sum --check --strict "$sums"`,
-			"cosign sign-blob ", "cosign verify-blob ", `--certificate-identity "https://github.com/$GITHUB_WORKFLOW_REF"`,
-			"gh attestation verify ", `--signer-workflow "$GITHUB_REPOSITORY/.github/workflows/release.yml" --source-ref "$GITHUB_REF"`,
+			"cosign sign-blob ", "cosign verify-blob ",
+			`--certificate-identity "https://github.com/$GITHUB_WORKFLOW_REF"`, "gh attestation verify ",
+			`--signer-workflow "$GITHUB_REPOSITORY/.github/workflows/release.yml" --source-ref "$GITHUB_REF"`,
 		},
 		"draft": {
 			`sha256sum --check --strict <<< "$VERIFIED  $sums"`, `sha256sum --check --strict "$sums"`,

@@ -98,7 +98,8 @@ func rules(t *testing.T) program.Rules {
 func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
 	platform := runtime.GOOS + "_" + runtime.GOARCH
 	file := filepath.Join(t.TempDir(), "program")
-	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags", program.Tags, "-ldflags", "-s -w", "-o", file, "..")
+	command := exec.CommandContext(t.Context(),
+		"go", "build", "-trimpath", "-tags", program.Tags, "-ldflags", "-s -w", "-o", file, "..")
 	command.Env = append(os.Environ(), environment(platform)...)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -166,8 +167,9 @@ var mayReplace = []string{"internal/tools/terraform", "internal/tools/tofu"}
 
 // No module is built from another module's code, neither ours nor that of a tool.
 func TestModules_NotReplaced(t *testing.T) {
+	directive := regexp.MustCompile(`(?m)^[ \t]*(replace|exclude|toolchain)\b.*`)
 	for _, folder := range modules(t) {
-		for _, found := range regexp.MustCompile(`(?m)^\s*(replace|exclude|toolchain)\b.*`).FindAllStringSubmatch(read(t, path.Join(folder, "go.mod")), -1) {
+		for _, found := range directive.FindAllStringSubmatch(read(t, path.Join(folder, "go.mod")), -1) {
 			if found[1] != "replace" || !slices.Contains(mayReplace, folder) {
 				t.Errorf("%s/go.mod: %s", folder, found[0])
 			}

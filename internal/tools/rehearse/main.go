@@ -117,6 +117,7 @@ func (s stage) verify(ctx context.Context, folder string, sboms bool, key *openp
 	if err != nil {
 		return fmt.Errorf("%s cannot be released:\n%w", folder, err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: version %s for %d platforms is complete\n", folder, found.version, len(found.platforms))
+	_, err = fmt.Fprintf(s.out, "%s: version %s for %d platforms is complete\n",
+		folder, found.version, len(found.platforms))
 	return err
 }

@@ -142,7 +142,9 @@ func TestSign_KeyAndFingerprint(t *testing.T) {
 	}
 	fingerprint := fmt.Sprintf("%X", testKey.PrimaryKey.Fingerprint)
 	for name, environment := range map[string][]string{
-		"another fingerprint": {"GPG_PRIVATE_KEY=" + secret.String(), fmt.Sprintf("GPG_FINGERPRINT=%X", strangersKey.PrimaryKey.Fingerprint)},
+		"another fingerprint": {
+			"GPG_PRIVATE_KEY=" + secret.String(), fmt.Sprintf("GPG_FINGERPRINT=%X", strangersKey.PrimaryKey.Fingerprint),
+		},
 		"a short fingerprint": {"GPG_PRIVATE_KEY=" + secret.String(), "GPG_FINGERPRINT=" + fingerprint[24:]},
 		"no key":              {"GPG_PRIVATE_KEY=", "GPG_FINGERPRINT=" + fingerprint},
 		"not a key":           {"GPG_PRIVATE_KEY=key", "GPG_FINGERPRINT=" + fingerprint},
@@ -153,7 +155,8 @@ func TestSign_KeyAndFingerprint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(stage.root, signScript), folder, digest([]byte(list.text)))
+			cmd := exec.CommandContext(t.Context(),
+				"bash", filepath.Join(stage.root, signScript), folder, digest([]byte(list.text)))
 			cmd.Env = append(os.Environ(), environment...)
 			if out, err := cmd.CombinedOutput(); err == nil {
 				t.Errorf("no error: %s", out)
