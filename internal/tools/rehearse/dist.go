@@ -91,7 +91,7 @@ func (i inspection) inspect() (release, error) {
 	}
 	version := sums.version()
 	found := release{version: version}
-	files, err := fs.Glob(dist, binary+"_*")
+	files, err := fs.ReadDir(dist, ".")
 	if err != nil {
 		return release{}, err
 	}
@@ -99,8 +99,12 @@ func (i inspection) inspect() (release, error) {
 	if i.key != nil {
 		problems = append(problems, checkSignature(dist, sums, i.key))
 	}
-	for _, name := range files {
-		if _, listed := sums.sums[name]; !listed && !strings.HasPrefix(name, sums.name) {
+	for _, file := range files {
+		name := file.Name()
+		if file.IsDir() || !strings.HasPrefix(name, binary+"_") || strings.HasPrefix(name, sums.name) {
+			continue // what GoReleaser leaves behind, the list itself, and its signatures
+		}
+		if _, listed := sums.sums[name]; !listed {
 			problems = append(problems, fmt.Errorf("%s is not in the list of checksums", name))
 		}
 	}
