@@ -5,13 +5,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
 const module = "github.com/gpurent/terraform-provider-gpurent"
@@ -69,39 +70,32 @@ func TestImportRuleForbidsWhatItShould(t *testing.T) {
 	}
 }
 
-// What tests need must not be in the binary that users run.
+// What tests need is compiled into the binary of no platform. TestBuiltProgram and the
+// release rehearsal search the programs themselves.
 func TestShippedBinaryHasNoTestCode(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "..").Output()
+	all, err := compiled()
 	if err != nil {
 		t.Fatal(err)
 	}
-	testOnly := []string{
-		"github.com/getkin/kin-openapi", "github.com/hashicorp/terraform-plugin-testing", "pgregory.net/rapid",
-		"github.com/chromedp/chromedp", "github.com/oasdiff/yaml3", "github.com/hashicorp/hcl/v2", "github.com/zclconf/go-cty",
-		module + "/internal/acctest", module + "/internal/contract/contracttest", module + "/internal/tools", module + "/internal/bench",
-		// These cost every start, or every download, more than they give.
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "log/slog",
-		"net/http/httptest", "net/http/pprof", "runtime/pprof", "expvar", "time/tzdata",
-	}
-	ours := 0
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		name, imports := fields[0], fields[1:]
-		for _, unwanted := range testOnly {
-			if name == unwanted || strings.HasPrefix(name, unwanted+"/") {
-				t.Errorf("%s is in the binary", name)
+	for platform, packages := range all {
+		ours := 0
+		for _, each := range packages {
+			for _, unwanted := range program.Unwanted {
+				if each.ImportPath == unwanted || strings.HasPrefix(each.ImportPath, unwanted+"/") {
+					t.Errorf("%s: %s is in the binary", platform, each.ImportPath)
+				}
+			}
+			if each.Module == nil || each.Module.Path != module {
+				continue // a library may import testing
+			}
+			ours++
+			if slices.Contains(each.Imports, "testing") {
+				t.Errorf("%s: %s is in the binary and imports testing", platform, each.ImportPath)
 			}
 		}
-		if name != module && !strings.HasPrefix(name, module+"/") {
-			continue // what libraries import is theirs
+		if ours < 10 {
+			t.Fatalf("%s: only %d packages of ours were found", platform, ours)
 		}
-		ours++
-		if slices.Contains(imports, "testing") {
-			t.Errorf("%s ships and imports testing", name)
-		}
-	}
-	if ours < 10 {
-		t.Fatalf("only %d packages of ours in the binary: this test looks in the wrong place", ours)
 	}
 }
 

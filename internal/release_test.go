@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,13 +16,19 @@ import (
 
 	"github.com/hashicorp/go-version"
 	yaml "github.com/oasdiff/yaml3"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
+
+const releaseWorkflow = ".github/workflows/release.yml"
 
 // The program that is released must be the one that is built and measured here.
 func TestReleaseIsBuiltAsHere(t *testing.T) {
 	var config struct {
 		Builds []struct {
 			Env, Flags, Tags, Ldflags []string
+			GOOS, GOARCH, GOARM       []string
+			Ignore                    []struct{ GOOS, GOARCH string }
 		}
 	}
 	parse(t, ".goreleaser.yml", &config)
@@ -45,6 +52,23 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 	if !strings.Contains(makefile, "export CGO_ENABLED := 0\n") || !slices.Equal(build.Env, []string{"CGO_ENABLED=0"}) {
 		t.Errorf("a release is built with %q, but make without a C compiler", build.Env)
 	}
+	var platforms []string
+	for _, system := range build.GOOS {
+		for _, processor := range build.GOARCH {
+			platforms = append(platforms, system+"_"+processor)
+		}
+	}
+	for _, ignored := range build.Ignore {
+		platforms = slices.DeleteFunc(platforms, func(platform string) bool {
+			return platform == ignored.GOOS+"_"+ignored.GOARCH
+		})
+	}
+	slices.Sort(platforms)
+	if !slices.Equal(platforms, program.Platforms) || !slices.Equal(build.GOARM, []string{"6"}) ||
+		!slices.Equal(build.Tags, []string{program.Tags}) {
+		t.Errorf("a release is built for %v with ARM %v and tags %v; the programs are checked for %v and %s",
+			platforms, build.GOARM, build.Tags, program.Platforms, program.Tags)
+	}
 	variable := regexp.MustCompile(`-X ` + module + `/(\S+)\.(\w+)=`).FindStringSubmatch(strings.Join(build.Ldflags, " "))
 	if variable == nil {
 		t.Fatalf("%q tells no version", build.Ldflags)
@@ -55,28 +79,215 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 	}
 }
 
-// The checksums of a release are signed with the key that registries know, and for those who have no key of ours.
-func TestReleasesAreSigned(t *testing.T) {
-	var config struct {
-		Signs []struct {
-			ID, Cmd, Artifacts string
-			Args               []string
+// releaseFlow is what the rules for release.yml look at.
+type releaseFlow struct {
+	Jobs map[string]struct {
+		Uses        string            `yaml:"uses"`
+		If          string            `yaml:"if"`
+		Continue    string            `yaml:"continue-on-error"`
+		Environment string            `yaml:"environment"`
+		Needs       yaml.Node         `yaml:"needs"`
+		Permissions map[string]string `yaml:"permissions"`
+		Env         map[string]string `yaml:"env"`
+		Steps       []struct {
+			Uses     string            `yaml:"uses"`
+			Run      string            `yaml:"run"`
+			If       string            `yaml:"if"`
+			Continue string            `yaml:"continue-on-error"`
+			Env      map[string]string `yaml:"env"`
+		} `yaml:"steps"`
+	} `yaml:"jobs"`
+}
+
+// A release goes from job to job: each needs those before it, and has only the rights
+// that are listed here. No job is skipped and no failure is ignored.
+func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
+	var flow releaseFlow
+	parse(t, releaseWorkflow, &flow)
+	for name, want := range map[string]struct {
+		needs  []string
+		rights map[string]string
+	}{
+		"test":   {},
+		"lint":   {},
+		"build":  {needs: []string{"test", "lint"}},
+		"verify": {needs: []string{"build"}},
+		"sign":   {needs: []string{"verify"}},
+		"attest": {
+			needs:  []string{"verify", "sign"},
+			rights: map[string]string{"contents": "read", "id-token": "write", "attestations": "write"},
+		},
+		"draft": {
+			needs:  []string{"verify", "sign", "attest"},
+			rights: map[string]string{"contents": "write"},
+		},
+	} {
+		job := flow.Jobs[name]
+		needs := slices.DeleteFunc(words(&job.Needs), func(word string) bool { return word == "" })
+		if !slices.Equal(needs, want.needs) {
+			t.Errorf("%s needs %v, want %v", name, needs, want.needs)
 		}
+		if !maps.Equal(job.Permissions, want.rights) {
+			t.Errorf("%s has the permissions %v, want %v", name, job.Permissions, want.rights)
+		}
+		if job.If+job.Continue != "" {
+			t.Errorf("%s can be skipped or can fail", name)
+		}
+		for _, step := range job.Steps {
+			if step.If+step.Continue != "" {
+				t.Errorf("%s: a step can be skipped or can fail: %s%s", name, step.Uses, step.Run)
+			}
+		}
+	}
+	if len(flow.Jobs) != 7 {
+		t.Errorf("%d jobs, want 7", len(flow.Jobs))
+	}
+	for _, name := range []string{"test", "lint"} {
+		if uses := flow.Jobs[name].Uses; uses != "./.github/workflows/"+name+".yml" {
+			t.Errorf("%s calls %q", name, uses)
+		}
+	}
+}
+
+// The key is in one job, which runs nothing but GitHub's own actions and the script that
+// the rehearsal tests. Build tools run in a job without it, and do not publish.
+func TestReleaseWorkflow_OnlyTheScriptGetsTheKey(t *testing.T) {
+	var flow releaseFlow
+	parse(t, releaseWorkflow, &flow)
+	for name, job := range flow.Jobs {
+		if (job.Environment != "") != (name == "sign") {
+			t.Errorf("%s has the environment %q", name, job.Environment)
+		}
+		if len(job.Env) > 0 {
+			t.Errorf("%s sets variables for all of its steps", name)
+		}
+	}
+	own := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
+	var runs []string
+	for _, step := range flow.Jobs["sign"].Steps {
+		if step.Run != "" {
+			runs = append(runs, step.Run)
+		}
+		action, _, _ := strings.Cut(step.Uses, "@")
+		if action != "" && !slices.Contains(own, action) {
+			t.Errorf("%s runs beside the key", action)
+		}
+	}
+	if want := []string{`internal/tools/rehearse/sign.sh dist "$VERIFIED"`}; !slices.Equal(runs, want) {
+		t.Errorf("sign runs %q, want %q", runs, want)
+	}
+	if secrets := strings.Count(read(t, releaseWorkflow), "secrets."); secrets != 1 {
+		t.Errorf("%d secrets are used, want the key alone", secrets)
+	}
+	if build := scripts(flow, "build"); !strings.Contains(build, "goreleaser release --clean --skip=publish\n") {
+		t.Errorf("build runs %q", build)
+	}
+	config := map[string]any{}
+	parse(t, ".goreleaser.yml", &config)
+	if release, ok := config["release"].(map[string]any); !ok || release["disable"] != true || config["signs"] != nil {
+		t.Error("GoReleaser publishes or signs")
+	}
+}
+
+// What is verified is signed and published, with both signatures, and nothing is
+// published before a maintainer looks at the draft.
+func TestReleasesAreSigned(t *testing.T) {
+	var flow releaseFlow
+	parse(t, releaseWorkflow, &flow)
+	for job, parts := range map[string][]string{
+		"verify": {"go run ./internal/tools/rehearse verify dist\n"},
+		"attest": {
+			`sha256sum --check --strict <<< "$VERIFIED  $sums"`, `sha256sum --check --strict "$sums"`,
+			"cosign sign-blob ", "cosign verify-blob ",
+			`--certificate-identity "https://github.com/$GITHUB_WORKFLOW_REF"`, "gh attestation verify ",
+			`--signer-workflow "$GITHUB_REPOSITORY/.github/workflows/release.yml" --source-ref "$GITHUB_REF"`,
+		},
+		"draft": {
+			`sha256sum --check --strict <<< "$VERIFIED  $sums"`, `sha256sum --check --strict "$sums"`,
+			"flags=(--draft --verify-tag)", `gh release create "$tag" "${flags[@]}"`,
+			`"${files[@]}" "$sums" "$sums.sig" "$sums.sigstore.json"`,
+		},
+	} {
+		script, at := scripts(flow, job), 0
+		for _, part := range parts {
+			n := strings.Index(script[at:], part)
+			if n < 0 {
+				t.Errorf("%s does not run %q, or too early", job, part)
+				continue
+			}
+			at += n
+		}
+	}
+	var config struct {
 		Checksum struct{ Algorithm string }
 	}
 	parse(t, ".goreleaser.yml", &config)
 	if config.Checksum.Algorithm != "sha256" {
 		t.Errorf("the checksums are %s", config.Checksum.Algorithm)
 	}
-	how := map[string]string{}
-	for _, sign := range config.Signs {
-		if sign.Artifacts != "checksum" {
-			t.Errorf("%s signs %s", sign.ID, sign.Artifacts)
+	page := read(t, "RELEASING.md")
+	for _, part := range []string{
+		"cosign verify-blob ", "gpg --verify ", "sha256sum --check ", "gh attestation verify ",
+		"--signer-workflow gpurent/terraform-provider-gpurent/.github/workflows/release.yml",
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("RELEASING.md does not show %q", part)
 		}
-		how[sign.ID] = sign.Cmd + " " + strings.Join(sign.Args, " ")
 	}
-	if len(how) != 2 || !strings.Contains(how["registries"], "--detach-sign") || !strings.HasPrefix(how["sigstore"], "cosign sign-blob ") {
-		t.Errorf("a release is signed so: %q", how)
+}
+
+// scripts are the scripts of a job, in order.
+func scripts(flow releaseFlow, job string) string {
+	var all strings.Builder
+	for _, step := range flow.Jobs[job].Steps {
+		all.WriteString(step.Run + "\n")
+	}
+	return all.String()
+}
+
+// A release needs the tests on all systems: test.yml runs them without a condition.
+func TestReleaseWorkflow_TestsOnAllSystems(t *testing.T) {
+	var test struct {
+		On   yaml.Node `yaml:"on"`
+		Jobs struct {
+			Unit struct {
+				If       string
+				Continue string `yaml:"continue-on-error"`
+				Runs     string `yaml:"runs-on"`
+				Strategy struct {
+					Matrix struct {
+						OS []string
+					}
+				}
+				Steps []struct {
+					If, Run  string
+					Continue string `yaml:"continue-on-error"`
+				}
+			}
+		}
+	}
+	parse(t, ".github/workflows/test.yml", &test)
+	if !slices.Contains(words(&test.On), "workflow_call") {
+		t.Error("the release cannot call the tests")
+	}
+	unit := test.Jobs.Unit
+	var systems []string
+	for _, image := range unit.Strategy.Matrix.OS {
+		system, _, _ := strings.Cut(image, "-")
+		systems = append(systems, system)
+	}
+	if !slices.Equal(systems, []string{"ubuntu", "macos", "windows"}) || unit.Runs != "${{ matrix.os }}" {
+		t.Errorf("the unit tests run on %v: %s", systems, unit.Runs)
+	}
+	runs := false
+	for _, step := range unit.Steps {
+		runs = runs || step.Run == "make unit"
+		if step.If+step.Continue != "" {
+			t.Errorf("a step can be skipped or can fail: %s", step.Run)
+		}
+	}
+	if !runs || unit.If+unit.Continue != "" {
+		t.Error("the unit tests can be skipped or can fail")
 	}
 }
 

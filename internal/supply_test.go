@@ -1,128 +1,186 @@
 package internal_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
-// list asks go list about everything in the binary for a system.
-func list(t *testing.T, system, format string) []string {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, "..")
-	command.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=1")
+// listed is what go list says about a package that is compiled into the binary.
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Module     *debug.Module
+
+	CgoFiles, CFiles, CXXFiles, MFiles, FFiles, SwigFiles, SwigCXXFiles, SysoFiles []string
+}
+
+// compiled returns the packages in the binary, by platform of a release. It reads no
+// program: TestBuiltProgram_HoldsReviewedModulesOnly compares it with one.
+var compiled = sync.OnceValues(func() (map[string][]listed, error) {
+	found := map[string][]listed{}
+	for _, platform := range program.Platforms {
+		packages, err := listPackages(platform)
+		if err != nil {
+			return nil, err
+		}
+		found[platform] = packages
+	}
+	return found, nil
+})
+
+func listPackages(platform string) (found []listed, err error) {
+	command := exec.Command("go", "list", "-deps", "-json", "-tags", program.Tags, "..")
+	command.Env = append(os.Environ(), environment(platform)...)
 	out, err := command.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	lines := strings.Fields(string(out))
-	slices.Sort(lines)
-	return slices.Compact(lines)
-}
-
-// What is in the binary has been looked at by a person, and stands in SECURITY.md with what it is for.
-func TestBinaryHoldsTheReviewedModulesOnly(t *testing.T) {
-	page := read(t, "SECURITY.md")
-	var reviewed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+\\.[a-z]+/[^`]+)` \\| .+ \\|$").FindAllStringSubmatch(page, -1) {
-		reviewed = append(reviewed, row[1])
-	}
-	slices.Sort(reviewed)
-	var held []string
-	for _, system := range []string{"linux", "windows", "darwin"} {
-		held = append(held, list(t, system, `{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}`)...)
-	}
-	slices.Sort(held)
-	if diff := cmp.Diff(reviewed, slices.Compact(held)); diff != "" {
-		t.Errorf("the modules in SECURITY.md and in the binary (-reviewed +held):\n%s", diff)
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var each listed
+		switch err := decoder.Decode(&each); {
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err != nil:
+			return nil, err
+		}
+		found = append(found, each)
 	}
 }
 
-// No C code is in the binary, and no module stands in for another.
-func TestModulesAreWhatTheyAreCalled(t *testing.T) {
-	if with := list(t, "linux", `{{if not .Standard}}{{if or .CgoFiles .SysoFiles .CFiles}}{{.ImportPath}}{{end}}{{end}}`); len(with) > 0 {
-		t.Errorf("with C or ready-made object files: %v", with)
-	}
-	for _, file := range []string{"../go.mod", "tools/lint/go.mod", "tools/docs/go.mod"} {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := regexp.MustCompile(`(?m)^\s*(replace|exclude|toolchain)\b.*`).Find(content); found != nil {
-			t.Errorf("%s: %s", file, found)
-		}
-		if _, err := os.Stat(strings.TrimSuffix(file, "mod") + "sum"); err != nil {
-			t.Error(err)
-		}
-	}
+// environment is that of a release's build for a platform.
+func environment(platform string) []string {
+	system, processor, _ := strings.Cut(platform, "_")
+	return []string{"GOOS=" + system, "GOARCH=" + processor, "GOARM=6", "CGO_ENABLED=0", "GOFLAGS="}
 }
 
-// mayTalk is who in the binary may reach the network, start a program, or do what gets around a safeguard; a file, and what it may use.
-var mayTalk = map[string][]string{
-	"internal/rental/layer_retry.go": {"http.Client"},
-	"internal/rental/transport.go":   {"http.Transport", "http.DefaultTransport", "net.Dialer"},
-	"internal/cli/login_browser.go":  {"exec.CommandContext"},
-	"internal/simulator/server.go":   {"net.ListenConfig", "http.Server"},
-}
-
-// The provider talks to the service, through one client, and to nobody else: there is no telemetry.
-func TestOnlyTheClientTalks(t *testing.T) {
-	talks := regexp.MustCompile(`^(http\.(Client|Transport|Default.*|Get|Head|Post|PostForm|NewRequest.*|Server|ListenAndServe.*|Serve.*TLS)|net\.(Dial.*|Listen(Config|IP|Multicast.*|Packet|TCP|UDP|Unix.*)?|Lookup.*|Resolver)|tls\.Dial.*|exec\.(Command.*|Cmd)|os\.StartProcess|syscall\..*[eE]xec|unsafe\..*|plugin\.Open|smtp\..*)$`)
-	shipped := list(t, "linux", `{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}`)
-	files := 0
-	for folder, sources := range sources(t) {
-		if !slices.Contains(shipped, path.Join(module, folder)) {
-			continue
-		}
-		for _, file := range sources {
-			files++
-			name, err := filepath.Rel("..", file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, used := range uses(t, file) {
-				if used == "InsecureSkipVerify" || talks.MatchString(used) && !slices.Contains(mayTalk[filepath.ToSlash(name)], used) {
-					t.Errorf("%s uses %s", name, used)
-				}
-			}
+// modulesOf returns the modules of packages, sorted, without ours.
+func modulesOf(packages []listed) (found []string) {
+	for _, each := range packages {
+		if each.Module != nil && each.Module.Path != module {
+			found = append(found, each.Module.Path)
 		}
 	}
-	if files < 100 {
-		t.Fatalf("only %d files were found: this test looks in the wrong place", files)
-	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// uses are the names of packages' things that a file uses, and of the fields it sets.
-func uses(t *testing.T, file string) []string {
+func rules(t *testing.T) program.Rules {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	found, err := program.ReadRules(os.DirFS(".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
-	ast.Inspect(parsed, func(node ast.Node) bool {
-		switch node := node.(type) {
-		case *ast.SelectorExpr:
-			found = append(found, node.Sel.Name)
-			if of, ok := node.X.(*ast.Ident); ok {
-				found = append(found, of.Name+"."+node.Sel.Name)
-			}
-		case *ast.KeyValueExpr:
-			if key, ok := node.Key.(*ast.Ident); ok {
-				found = append(found, key.Name)
+	return found
+}
+
+// A program that is built for this machine, as a release is, records its modules:
+// exactly those of go list, reviewed in SECURITY.md, with versions and checksums as in
+// go.mod and go.sum. The release rehearsal checks the programs of all platforms.
+func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
+	platform := runtime.GOOS + "_" + runtime.GOARCH
+	file := filepath.Join(t.TempDir(), "program")
+	command := exec.CommandContext(t.Context(),
+		"go", "build", "-trimpath", "-tags", program.Tags, "-ldflags", "-s -w", "-o", file, "..")
+	command.Env = append(os.Environ(), environment(platform)...)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rules(t).Check(content, platform); err != nil {
+		t.Errorf("the program for %s:\n%v", platform, err)
+	}
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded []string
+	for _, each := range info.Deps {
+		recorded = append(recorded, each.Path)
+	}
+	packages, err := listPackages(platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(modulesOf(packages), recorded); diff != "" {
+		t.Errorf("modules by go list and in the program (-listed +recorded):\n%s", diff)
+	}
+}
+
+// SECURITY.md lists exactly the modules that are in the binary of some platform.
+func TestModules_ListedInSecurity(t *testing.T) {
+	all, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []string
+	for _, packages := range all {
+		held = append(held, modulesOf(packages)...)
+	}
+	slices.Sort(held)
+	if diff := cmp.Diff(rules(t).Reviewed, slices.Compact(held)); diff != "" {
+		t.Errorf("modules in SECURITY.md and in the binaries (-listed +held):\n%s", diff)
+	}
+}
+
+// No C code and no prebuilt object file is compiled in on any platform of a release.
+func TestModules_NoForeignCode(t *testing.T) {
+	all, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for platform, packages := range all {
+		for _, each := range packages {
+			foreign := slices.Concat(each.CgoFiles, each.CFiles, each.CXXFiles, each.MFiles, each.FFiles,
+				each.SwigFiles, each.SwigCXXFiles, each.SysoFiles)
+			if !each.Standard && len(foreign) > 0 {
+				t.Errorf("%s: %s has %v", platform, each.ImportPath, foreign)
 			}
 		}
-		return true
-	})
-	return found
+	}
+}
+
+// mayReplace are the modules that build other programs for tests: Terraform's own tests
+// of backends are replaced by stubs, and OpenTofu comes with a replacement.
+var mayReplace = []string{"internal/tools/terraform", "internal/tools/tofu"}
+
+// No module is built from another module's code, neither ours nor that of a tool.
+func TestModules_NotReplaced(t *testing.T) {
+	directive := regexp.MustCompile(`(?m)^[ \t]*(replace|exclude|toolchain)\b.*`)
+	for _, folder := range modules(t) {
+		for _, found := range directive.FindAllStringSubmatch(read(t, path.Join(folder, "go.mod")), -1) {
+			if found[1] != "replace" || !slices.Contains(mayReplace, folder) {
+				t.Errorf("%s/go.mod: %s", folder, found[0])
+			}
+		}
+		if _, err := os.Stat(filepath.Join("..", folder, "go.sum")); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"go.work", "vendor"} {
+			if _, err := os.Stat(filepath.Join("..", folder, name)); err == nil {
+				t.Errorf("%s/%s replaces modules", folder, name)
+			}
+		}
+	}
 }

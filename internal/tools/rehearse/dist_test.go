@@ -3,40 +3,56 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"debug/buildinfo"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
 const (
 	testVersion  = "1.2.3"
-	sumsName     = program + "_" + testVersion + "_SHA256SUMS"
-	linuxArchive = program + "_" + testVersion + "_linux_amd64.zip"
-	linuxProgram = program + "_v" + testVersion
+	sumsName     = binary + "_" + testVersion + "_SHA256SUMS"
+	linuxArchive = binary + "_" + testVersion + "_linux_amd64.zip"
+	linuxProgram = binary + "_v" + testVersion
 )
 
 var manifestText = []byte(`{"version": 1, "metadata": {"protocol_versions": ["6.0"]}}`)
 
-func TestAReleaseAsRegistriesWantIt(t *testing.T) {
-	found, err := look(good(t), manifestText, signed)
+// testKey signs, and strangersKey is another one.
+var testKey, strangersKey = newKey(packet.PubKeyAlgoRSA), newKey(packet.PubKeyAlgoRSA)
+
+func newKey(algorithm packet.PublicKeyAlgorithm) *openpgp.Entity {
+	key, err := openpgp.NewEntity("Test", "", "", &packet.Config{Algorithm: algorithm, RSABits: 2048})
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func TestInspect_Good(t *testing.T) {
+	dist := good(t)
+	// GoReleaser keeps its programs and its notes there.
+	dist[binary+"_linux_amd64_v1/"+linuxProgram] = &fstest.MapFile{}
+	dist["artifacts.json"] = &fstest.MapFile{}
+	found, err := inspect(dist, manifestText)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.version != testVersion || !slices.Equal(found.platforms, wanted) {
-		t.Errorf("version %s for %v, want %s for %v", found.version, found.platforms, testVersion, wanted)
+	if found.version != testVersion || !slices.Equal(found.platforms, program.Platforms) {
+		t.Errorf("version %s for %v, want %s for %v", found.version, found.platforms, testVersion, program.Platforms)
 	}
 }
 
-func TestAReleaseThatRegistriesWouldNotTake(t *testing.T) {
+func TestInspect_Refuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		breakIt   func(*testing.T, fstest.MapFS)
 		complaint string
@@ -47,132 +63,118 @@ func TestAReleaseThatRegistriesWouldNotTake(t *testing.T) {
 		}, "is no checksum"},
 		"a missing archive":        {func(_ *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive) }, "linux_amd64.zip"},
 		"a changed archive":        {func(_ *testing.T, dist fstest.MapFS) { dist[linuxArchive].Data = pack(t, linuxProgram, 0o755, "x") }, "another checksum"},
-		"an unlisted archive":      {func(_ *testing.T, dist fstest.MapFS) { dist["stray.zip"] = &fstest.MapFile{} }, "stray.zip is in no list"},
+		"an unlisted archive":      {func(_ *testing.T, dist fstest.MapFS) { dist[binary+"_stray.zip"] = &fstest.MapFile{} }, "stray.zip is not in the list"},
 		"a missing platform":       {func(t *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive); enlist(t, dist) }, "none for linux_amd64"},
 		"nothing of what is in it": {func(t *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive+".spdx.json"); enlist(t, dist) }, "no list of what is in it"},
 		"no manifest": {func(_ *testing.T, dist fstest.MapFS) {
 			lines := strings.SplitAfter(string(dist[sumsName].Data), "\n")
 			dist[sumsName].Data = []byte(strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "manifest") }), ""))
 		}, "_manifest.json is not listed"},
-		"armour":            {func(_ *testing.T, dist fstest.MapFS) { dist[sumsName+".sig"].Data = []byte("-----BEGIN PGP") }, "no binary signature"},
-		"no signature":      {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName+".sig") }, ".sig"},
-		"no bundle":         {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName+".sigstore.json") }, ".sigstore.json"},
-		"not the program":   {repacked(pack, "README.md", 0o755, platformBuild("linux", "amd64")), "README.md"},
-		"another version":   {repacked(pack, program+"_v9.9.9", 0o755, platformBuild("linux", "amd64")), "v9.9.9"},
-		"not runnable":      {repacked(pack, linuxProgram, 0o644, platformBuild("linux", "amd64")), "-rw-r--r--"},
-		"another system":    {repacked(pack, linuxProgram, 0o755, platformBuild("darwin", "amd64")), `GOOS="darwin", want "linux"`},
-		"another processor": {repacked(pack, linuxProgram, 0o755, platformBuild("linux", "arm64")), `GOARCH="arm64"`},
-		"other tags": {
-			repacked(pack, linuxProgram, 0o755, strings.Replace(platformBuild("linux", "amd64"), "grpcnotrace", "bench", 1)), `-tags="bench", want "grpcnotrace"`,
-		},
-		"paths in it": {
-			repacked(pack, linuxProgram, 0o755, strings.Replace(platformBuild("linux", "amd64"), "-trimpath=true", "", 1)), `-trimpath=""`,
-		},
-		"no commit": {
-			repacked(pack, linuxProgram, 0o755, strings.Replace(platformBuild("linux", "amd64"), "vcs.revision=abc", "", 1)), "of which commit",
-		},
-		"more than the program": {repacked(packTwo, linuxProgram, 0o755, platformBuild("linux", "amd64")), "2 files"},
+		"no signature":       {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName+".sig") }, ".sig"},
+		"an empty signature": {func(_ *testing.T, dist fstest.MapFS) { dist[sumsName+".sig"].Data = nil }, "SHA256SUMS.sig: "},
+		"another key":        {func(t *testing.T, dist fstest.MapFS) { sign(t, dist, strangersKey) }, "unknown entity"},
+		"a signature of another list": {func(_ *testing.T, dist fstest.MapFS) {
+			dist[sumsName].Data = append(dist[sumsName].Data, dist[sumsName].Data...)
+		}, "SHA256SUMS.sig: "},
+		"an armored signature": {func(t *testing.T, dist fstest.MapFS) {
+			var text bytes.Buffer
+			if err := openpgp.ArmoredDetachSign(&text, testKey, bytes.NewReader(dist[sumsName].Data), nil); err != nil {
+				t.Fatal(err)
+			}
+			dist[sumsName+".sig"].Data = text.Bytes()
+		}, "SHA256SUMS.sig: "},
+		"not the program": {repacked(pack, "README.md", 0o755, "linux_amd64"), "README.md"},
+		"another version": {repacked(pack, binary+"_v9.9.9", 0o755, "linux_amd64"), "v9.9.9"},
+		"not executable":  {repacked(pack, linuxProgram, 0o644, "linux_amd64"), "-rw-r--r--"},
+		// What else a program can be refused for is tested in package program.
+		"another platform":      {repacked(pack, linuxProgram, 0o755, "darwin_amd64"), `built for darwin_amd64`},
+		"more than the program": {repacked(packTwo, linuxProgram, 0o755, "linux_amd64"), "2 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dist := good(t)
 			test.breakIt(t, dist)
-			if _, err := look(dist, manifestText, signed); err == nil || !strings.Contains(err.Error(), test.complaint) {
+			if _, err := inspect(dist, manifestText); err == nil || !strings.Contains(err.Error(), test.complaint) {
 				t.Errorf("error %v, want one with %q", err, test.complaint)
 			}
 		})
 	}
 }
 
-func TestAManifestOfAnotherProtocol(t *testing.T) {
+func TestInspect_ManifestOfAnotherProtocol(t *testing.T) {
 	dist := good(t)
 	old := []byte(`{"version": 1, "metadata": {"protocol_versions": ["5.0"]}}`)
-	dist[sumsName].Data = bytes.ReplaceAll(dist[sumsName].Data, []byte(digest(manifestText)), []byte(digest(old)))
-	if _, err := look(dist, old, signed); err == nil || !strings.Contains(err.Error(), "protocol 6.0") {
+	dist[manifestName(testVersion)].Data = old
+	enlist(t, dist)
+	if _, err := inspect(dist, old); err == nil || !strings.Contains(err.Error(), "protocol 6.0") {
 		t.Errorf("error %v, want one about the protocol", err)
 	}
 }
 
-func TestARehearsalNeedsNoSignatures(t *testing.T) {
+func TestInspect_BeforeSigning(t *testing.T) {
 	dist := good(t)
-	maps.DeleteFunc(dist, func(name string, _ *fstest.MapFile) bool { return strings.Contains(name, "SUMS.") })
-	if _, err := look(dist, manifestText, unsigned); err != nil {
+	delete(dist, sumsName+".sig")
+	if _, err := (inspection{dist: dist, manifest: manifestText, check: isFor, sboms: true}).inspect(); err != nil {
 		t.Error(err)
 	}
 }
 
-// The stand-in above reads what the test wrote: this one reads a real program.
-func TestHowARealProgramWasBuilt(t *testing.T) {
-	file, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = inspection{read: buildinfo.Read}.checkProgram(binary, runtime.GOOS, runtime.GOARCH)
-	if err == nil || strings.Contains(err.Error(), "GOOS") || !strings.Contains(err.Error(), `-tags="", want "grpcnotrace"`) {
-		t.Errorf("error %v, want one about the tags, and none about the platform", err)
-	}
+func inspect(dist fs.FS, manifest []byte) (release, error) {
+	return inspection{dist: dist, manifest: manifest, check: isFor, sboms: true, key: testKey}.inspect()
 }
 
-// look inspects a folder in which programs are texts that say how they were built.
-func look(dist fs.FS, manifest []byte, how signatures) (release, error) {
-	read := func(binary io.ReaderAt) (*buildinfo.BuildInfo, error) {
-		text, err := io.ReadAll(io.NewSectionReader(binary, 0, 1<<20))
-		info := &debug.BuildInfo{}
-		for _, setting := range strings.Fields(string(text)) {
-			key, value, _ := strings.Cut(setting, "=")
-			info.Settings = append(info.Settings, debug.BuildSetting{Key: key, Value: value})
-		}
-		return info, err
+// isFor takes programs that consist of the platform's name.
+func isFor(content []byte, platform string) error {
+	if string(content) != platform {
+		return fmt.Errorf("built for %s", content)
 	}
-	return inspection{dist: dist, manifest: manifest, how: how, read: read}.inspect()
+	return nil
 }
 
 // good is a release with nothing wrong in it.
 func good(t *testing.T) fstest.MapFS {
 	t.Helper()
-	dist := fstest.MapFS{
-		sumsName + ".sig":           {Data: []byte{0x89, 0x02}},
-		sumsName + ".sigstore.json": {Data: []byte("{}")},
-	}
-	for _, platform := range wanted {
-		system, processor, _ := strings.Cut(platform, "_")
+	dist := fstest.MapFS{manifestName(testVersion): {Data: manifestText}}
+	for _, platform := range program.Platforms {
 		name := linuxProgram
-		if system == "windows" {
+		if strings.HasPrefix(platform, "windows_") {
 			name += ".exe"
 		}
-		archive := program + "_" + testVersion + "_" + platform + ".zip"
+		archive := binary + "_" + testVersion + "_" + platform + ".zip"
 		dist[archive+".spdx.json"] = &fstest.MapFile{Data: []byte("{}")}
-		dist[archive] = &fstest.MapFile{Data: pack(t, name, 0o755, platformBuild(system, processor))}
+		dist[archive] = &fstest.MapFile{Data: pack(t, name, 0o755, platform)}
 	}
 	enlist(t, dist)
 	return dist
 }
 
-// enlist lists the checksums of a folder.
+// enlist lists the checksums of a folder, and signs the list.
 func enlist(t *testing.T, dist fstest.MapFS) {
 	t.Helper()
-	lines := fmt.Sprintf("%s  %s\n", digest(manifestText), manifestName(testVersion))
+	var lines string
 	for _, name := range slices.Sorted(maps.Keys(dist)) {
 		if !strings.Contains(name, "SHA256SUMS") {
 			lines += fmt.Sprintf("%s  %s\n", digest(dist[name].Data), name)
 		}
 	}
 	dist[sumsName] = &fstest.MapFile{Data: []byte(lines)}
+	sign(t, dist, testKey)
 }
 
-// repacked puts other things into the archive for Linux, and lists it anew.
+func sign(t *testing.T, dist fstest.MapFS, key *openpgp.Entity) {
+	t.Helper()
+	var signature bytes.Buffer
+	if err := openpgp.DetachSign(&signature, key, bytes.NewReader(dist[sumsName].Data), nil); err != nil {
+		t.Fatal(err)
+	}
+	dist[sumsName+".sig"] = &fstest.MapFile{Data: signature.Bytes()}
+}
+
+// repacked puts something else into the archive for Linux, and lists and signs it.
 func repacked(how func(*testing.T, string, fs.FileMode, string) []byte, name string, mode fs.FileMode, text string) func(*testing.T, fstest.MapFS) {
 	return func(t *testing.T, dist fstest.MapFS) {
 		dist[linuxArchive] = &fstest.MapFile{Data: how(t, name, mode, text)}
 		enlist(t, dist)
 	}
-}
-
-func platformBuild(system, processor string) string {
-	return "GOOS=" + system + " GOARCH=" + processor + " CGO_ENABLED=0 -tags=grpcnotrace -trimpath=true vcs.revision=abc"
 }
 
 func pack(t *testing.T, name string, mode fs.FileMode, text string) []byte {

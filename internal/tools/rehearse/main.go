@@ -1,27 +1,30 @@
-// Command rehearse does what a release does, without keys, tags or a network, and
-// proves what comes out.
+// Command rehearse does what a release does, without the publisher's key, a tag or a
+// network, and checks the result.
 //
-//	rehearse check            .goreleaser.yml is valid
-//	rehearse snapshot         all platforms into dist/, and dist/ is what registries want
-//	rehearse reproducible     one commit, built in two places: equal to the byte
-//	rehearse verify FOLDER    a folder with a release is what registries want
-//	rehearse notes VERSION    the version's section of CHANGELOG.md
+//	rehearse check                 check .goreleaser.yml
+//	rehearse snapshot              build all platforms into dist/, sign and verify it
+//	rehearse reproducible          build one commit in two places and compare every byte
+//	rehearse verify FOLDER [KEY]   check a release, with its signature if a public key is given
+//	rehearse notes VERSION         print the version's section of CHANGELOG.md
 //
-// The last two are steps of the real release.
+// The release workflow runs the last two, and sign.sh, which snapshot runs as well.
 package main
 
 import (
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
 const (
@@ -30,7 +33,7 @@ const (
 	manifestFile  = "terraform-registry-manifest.json"
 )
 
-var errUsage = errors.New("usage: rehearse check | snapshot | reproducible | verify FOLDER | notes VERSION")
+var errUsage = errors.New("usage: rehearse check | snapshot | reproducible | verify FOLDER [KEY] | notes VERSION")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -64,7 +67,13 @@ func run(ctx context.Context, out io.Writer, arguments []string) (err error) {
 	case command == "reproducible" && len(rest) == 0:
 		return stage.reproducible(ctx)
 	case command == "verify" && len(rest) == 1:
-		return stage.verify(rest[0], signed)
+		return stage.verify(ctx, rest[0], true, nil)
+	case command == "verify" && len(rest) == 2:
+		key, err := readPublicKey(rest[1])
+		if err != nil {
+			return err
+		}
+		return stage.verify(ctx, rest[0], true, key)
 	case command == "notes" && len(rest) == 1:
 		return stage.notes(rest[0])
 	}
@@ -85,16 +94,30 @@ func (s stage) notes(version string) error {
 	return err
 }
 
-// verify looks at a folder that GoReleaser filled.
-func (s stage) verify(folder string, how signatures) error {
+// verify checks a folder that GoReleaser filled from the last commit.
+func (s stage) verify(ctx context.Context, folder string, sboms bool, key *openpgp.Entity) error {
 	manifest, err := os.ReadFile(filepath.Join(s.root, manifestFile))
 	if err != nil {
 		return err
 	}
-	found, err := inspection{dist: os.DirFS(folder), manifest: manifest, how: how, read: buildinfo.Read}.inspect()
+	rules, err := program.ReadRules(os.DirFS(s.root))
 	if err != nil {
-		return fmt.Errorf("%s is not what registries want:\n%w", folder, err)
+		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s: version %s for %d platforms, as registries want it\n", folder, found.version, len(found.platforms))
+	head := s.command(ctx, s.root, "git", "rev-parse", "HEAD")
+	head.Stdout = nil
+	commit, err := head.Output()
+	if err != nil {
+		return fmt.Errorf("git rev-parse: %w", err)
+	}
+	rules.Commit = strings.TrimSpace(string(commit))
+	found, err := inspection{
+		dist: os.DirFS(folder), manifest: manifest, check: rules.Check, sboms: sboms, key: key,
+	}.inspect()
+	if err != nil {
+		return fmt.Errorf("%s cannot be released:\n%w", folder, err)
+	}
+	_, err = fmt.Fprintf(s.out, "%s: version %s for %d platforms is complete\n",
+		folder, found.version, len(found.platforms))
 	return err
 }
