@@ -78,6 +78,7 @@ func TestShippedBinaryHasNoTestCode(t *testing.T) {
 	testOnly := []string{
 		"github.com/getkin/kin-openapi", "github.com/hashicorp/terraform-plugin-testing", "pgregory.net/rapid",
 		"github.com/chromedp/chromedp", "github.com/oasdiff/yaml3", "github.com/hashicorp/hcl/v2", "github.com/zclconf/go-cty",
+		"golang.org/x/mod",
 		module + "/internal/acctest", module + "/internal/contract/contracttest", module + "/internal/tools", module + "/internal/bench",
 		// These cost every start, or every download, more than they give.
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "log/slog",
