@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 const content = `{"current":"https://rent.example/api/v1","credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
@@ -101,11 +103,9 @@ func TestPrintingShowsNoKey(t *testing.T) {
 
 func TestPathIsInTheUsersConfiguration(t *testing.T) {
 	folder := t.TempDir()
-	t.Setenv("HOME", folder)
-	t.Setenv("XDG_CONFIG_HOME", folder)
-	t.Setenv("AppData", folder)
+	testhome.Use(t, folder)
 	path, err := Path()
-	if err != nil || !strings.HasPrefix(path, folder) || filepath.Base(path) != "credentials.json" || filepath.Base(filepath.Dir(path)) != "gpurent" {
-		t.Errorf("got %s, %v", path, err)
+	if want := filepath.Join(testhome.ConfigDir(folder), "gpurent", "credentials.json"); err != nil || path != want {
+		t.Errorf("got %s, %v; want %s", path, err, want)
 	}
 }

@@ -159,6 +159,9 @@ func TestChangesAreRefused(t *testing.T) {
 	} {
 		for change, do := range changes {
 			t.Run(name+"/"+change, func(t *testing.T) {
+				if runtime.GOOS == "windows" && strings.Contains(test.want, "chmod") {
+					t.Skip("Windows has no such modes")
+				}
 				path := place(t)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), test.make(t, path)); err != nil {
 					t.Fatal(err)
