@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +28,31 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asBinary) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	os.Exit(awayFromHome(m))
+}
+
+// awayFromHome runs the tests with a configuration folder that is not the user's, and fails when a test that sets none
+// has used it. On macOS, that folder follows HOME, which the go command needs as well: nothing is changed there.
+func awayFromHome(m *testing.M) (code int) {
+	folder, err := os.MkdirTemp("", "gpurent-config-")
+	if own, ownErr := os.UserConfigDir(); ownErr == nil && os.Getenv("GOENV") == "" {
+		// Tests build the binary with the user's own settings of the go command.
+		err = errors.Join(err, os.Setenv("GOENV", filepath.Join(own, "go", "env")))
+	}
+	err = errors.Join(err, os.Setenv("XDG_CONFIG_HOME", folder), os.Setenv("AppData", folder))
+	if err != nil {
+		panic(err)
+	}
+	code = m.Run()
+	if _, err := os.Stat(filepath.Join(folder, "gpurent")); err == nil {
+		fmt.Fprintln(os.Stderr, "a test has used the credentials file of the user: set the variables of testhome.Env")
+		code = 1
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
 }
 
 func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
@@ -93,7 +119,16 @@ func TestSimulatorFailsWhereItCannotListen(t *testing.T) {
 	}
 }
 
+// needsSignals skips a test that sends a signal to a process.
+func needsSignals(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signals: a process can only be killed there")
+	}
+}
+
 func TestSimulatorServesUntilItIsTold(t *testing.T) {
+	needsSignals(t)
 	for _, sign := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(sign.String(), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 const balance = `
@@ -68,11 +69,11 @@ func newTerminal(t *testing.T, binary string, env ...string) *terminal {
 
 // config is the environment that makes this home the user's own.
 func (at *terminal) config() []string {
-	return []string{"HOME=" + at.home, "XDG_CONFIG_HOME=" + filepath.Join(at.home, ".config")}
+	return testhome.Env(at.home)
 }
 
 func (at *terminal) file() string {
-	return filepath.Join(at.home, ".config", "gpurent", "credentials.json")
+	return filepath.Join(testhome.ConfigDir(at.home), "gpurent", "credentials.json")
 }
 
 // typed is a command on its way.
@@ -246,7 +247,7 @@ func TestLoginAgain(t *testing.T) {
 	user := newTerminal(t, os.Args[0], asBinary+"=1", "GPURENT_API_KEY="+env.APIKey)
 	var keys []string
 	for range 2 {
-		login := user.start("login", "--base-url", env.BaseURL)
+		login := user.start("login", "--base-url", env.BaseURL, "--no-browser")
 		_, code := login.question()
 		if err := env.DecideDeviceCode(code, true); err != nil {
 			t.Fatal(err)
@@ -267,10 +268,11 @@ func TestLoginAgain(t *testing.T) {
 }
 
 func TestLoginIsInterrupted(t *testing.T) {
+	needsSignals(t)
 	env := acctest.Start(t, quick)
 	for _, sign := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		user := newTerminal(t, os.Args[0], asBinary+"=1")
-		login := user.start("login", "--base-url", env.BaseURL)
+		login := user.start("login", "--base-url", env.BaseURL, "--no-browser")
 		login.question()
 		if err := login.Process.Signal(sign); err != nil {
 			t.Fatal(err)

@@ -206,7 +206,7 @@ func TestNothingIsAskedForWhenTheFileIsNoGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t, granted)
 		f.had(t, credentials.Credential{APIKey: oldKey})
-		if err := os.Chmod(f.file, 0o644); err != nil {
+		if err := os.WriteFile(f.file, []byte("broken"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.run(t.Context(), t); err == nil || f.service.named != "" {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 // listing is the account's keys: pairs of id and prefix.
@@ -180,10 +181,7 @@ func TestNotLoggedIn(t *testing.T) {
 // inHome gives the test a user's configuration of its own.
 func inHome(t *testing.T) {
 	t.Helper()
-	folder := t.TempDir()
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
-		t.Setenv(name, folder)
-	}
+	testhome.Use(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", "")
 	t.Setenv("GPURENT_API_KEY", "")
 }

@@ -11,9 +11,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
 // File is the content of the credentials file. The zero value is an empty file.
@@ -48,17 +49,11 @@ func Path() (string, error) {
 	return filepath.Join(folder, "gpurent", "credentials.json"), nil
 }
 
-const (
-	// othersMask are the permission bits that let others than the owner at the file.
-	othersMask = 0o077
-	// writersMask are those of a folder that let others replace what is in it.
-	writersMask = 0o022
-	// largest is the size, in bytes, of a file that can be one of ours.
-	largest = 1 << 20
-)
+// largest is the size, in bytes, of a file that can be one of ours.
+const largest = 1 << 20
 
-// Load reads the file at path. A missing file is an empty one; a file that
-// others can read is refused, for its keys can be copied.
+// Load reads the file at path. A missing file is an empty one. On Unix, Load refuses a file that belongs to another
+// user or that others can read, and a file in a folder where others can replace it.
 func Load(path string) (File, error) {
 	d, err := read(path)
 	if err != nil {
@@ -67,23 +62,30 @@ func Load(path string) (File, error) {
 	return d.file, nil
 }
 
-// read reads the file with all that is in it.
+// read reads the file with all that is in it. It checks what it has opened: the file at path can change meanwhile.
 func read(path string) (document, error) {
-	info, err := os.Stat(path)
+	file, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return document{}, nil
 	}
 	if err != nil {
-		return document{}, fmt.Errorf("looking at the credentials file: %w", err)
+		return document{}, fmt.Errorf("reading the credentials file: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return document{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > largest {
 		return document{}, fmt.Errorf("the credentials file %s is not a file of keys: remove it", path)
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&othersMask != 0 {
-		return document{}, fmt.Errorf("the credentials file %s can be read by others (mode %04o): run chmod 600 on it, and replace the keys in it if the machine is shared",
-			path, info.Mode().Perm())
+	if err := checkFile(path, info, os.Geteuid()); err != nil {
+		return document{}, err
 	}
-	content, err := readAll(path)
+	if _, err := resolve(path); err != nil {
+		return document{}, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, largest+1))
 	if err != nil {
 		return document{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
@@ -94,14 +96,48 @@ func read(path string) (document, error) {
 	return d, nil
 }
 
-// readAll reads no more of a file than makes it too large to be ours.
-func readAll(path string) ([]byte, error) {
-	file, err := os.Open(path)
+// resolve returns the path of the file itself, which differs from path when the file or its folder is a symbolic link.
+// It checks the folder at path and the folder of the file itself: who can change either can replace the file.
+func resolve(path string) (place string, err error) {
+	folder, err := realPath(filepath.Dir(path))
 	if err != nil {
-		return nil, err
+		return "", fmt.Errorf("finding the folder of the credentials file: %w", err)
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, largest+1))
+	if err := checkFolderAt(folder); err != nil {
+		return "", err
+	}
+	place = filepath.Join(folder, filepath.Base(path))
+	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
+		return place, nil
+	}
+	place, err = realPath(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the credentials file %s is a link that leads nowhere: remove it, or make what it leads to", path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding the credentials file: %w", err)
+	}
+	if filepath.Dir(place) == folder {
+		return place, nil
+	}
+	return place, checkFolderAt(filepath.Dir(place))
+}
+
+func checkFolderAt(folder string) error {
+	info, err := os.Stat(folder) //nolint:gosec // the user decides where the file is
+	if err != nil {
+		return fmt.Errorf("finding the folder of the credentials file: %w", err)
+	}
+	return checkFolder(folder, info, os.Geteuid())
+}
+
+// realPath is filepath.EvalSymlinks, which on Windows can fail while another process replaces the file.
+func realPath(path string) (place string, err error) {
+	err = atomicfile.Retry(func() error {
+		place, err = filepath.EvalSymlinks(path)
+		return err
+	})
+	return place, err
 }
 
 // Key returns the key for a base URL, empty for none.

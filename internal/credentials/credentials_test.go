@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 const content = `{"current":"https://rent.example/api/v1","credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
@@ -59,18 +62,30 @@ func TestLoadRefuses(t *testing.T) {
 		"a key of another type":  {`{"credentials":{"u":{"api_key":["gpr_canary"]}}}`, "not valid JSON", 0o600},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && test.mode != 0o600 {
+				t.Skip("Windows has no such modes")
+			}
 			path := write(t, test.text, 0o600)
 			if err := os.Chmod(path, test.mode); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Load(path)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want an error that says %q", err, test.want)
-			}
-			if strings.Contains(err.Error(), "canary") {
-				t.Errorf("the error shows the key: %v", err)
-			}
+			refused(t, path, test.want)
 		})
+	}
+}
+
+// refused fails the test unless Load returns an error that contains a text, and no key.
+func refused(t *testing.T, path, want string) {
+	t.Helper()
+	file, err := Load(path)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("got %v, want an error that contains %q", err, want)
+	}
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error shows the key: %v", err)
+	}
+	if file.Current != "" || len(file.Credentials) > 0 {
+		t.Errorf("a refused file is used: %v", file)
 	}
 }
 
@@ -88,11 +103,9 @@ func TestPrintingShowsNoKey(t *testing.T) {
 
 func TestPathIsInTheUsersConfiguration(t *testing.T) {
 	folder := t.TempDir()
-	t.Setenv("HOME", folder)
-	t.Setenv("XDG_CONFIG_HOME", folder)
-	t.Setenv("AppData", folder)
+	testhome.Use(t, folder)
 	path, err := Path()
-	if err != nil || !strings.HasPrefix(path, folder) || filepath.Base(path) != "credentials.json" || filepath.Base(filepath.Dir(path)) != "gpurent" {
-		t.Errorf("got %s, %v", path, err)
+	if want := filepath.Join(testhome.ConfigDir(folder), "gpurent", "credentials.json"); err != nil || path != want {
+		t.Errorf("got %s, %v; want %s", path, err, want)
 	}
 }

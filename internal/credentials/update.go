@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // Save is going to work. It makes the file's folder, and changes nothing else.
 func Check(ctx context.Context, path string) error {
 	same := func(*document) error { return nil }
-	return prepare(ctx, path, same, func(staged, _ string) error { return os.Remove(staged) })
+	return prepare(ctx, path, same, func(staged, _ string) error { return atomicfile.Remove(staged) })
 }
 
 // Save keeps a login in the file at path and makes its service the current one. It
@@ -57,8 +57,8 @@ func Forget(ctx context.Context, path, baseURL string, login Credential) error {
 // same time and whenever this process is killed.
 func update(ctx context.Context, path string, change func(*document) error) error {
 	return prepare(ctx, path, change, func(staged, place string) error {
-		if err := os.Rename(staged, place); err != nil {
-			return errors.Join(fmt.Errorf("replacing the credentials file: %w", err), os.Remove(staged))
+		if err := atomicfile.Rename(staged, place); err != nil {
+			return errors.Join(fmt.Errorf("replacing the credentials file: %w", err), atomicfile.Remove(staged))
 		}
 		return nil
 	})
@@ -118,45 +118,14 @@ func locate(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("making the folder of the credentials file: %w", err)
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return "", fmt.Errorf("finding the folder of the credentials file: %w", err)
-	}
-	place := filepath.Join(folder, filepath.Base(path))
-	if _, err := os.Lstat(place); err == nil {
-		place, err = filepath.EvalSymlinks(place)
-		if err != nil {
-			return "", fmt.Errorf("the credentials file %s is a link that leads nowhere: remove it, or make what it leads to", path)
-		}
-		folder = filepath.Dir(place)
-	}
-	info, err := os.Stat(folder)
-	if err != nil {
-		return "", fmt.Errorf("looking at the folder of the credentials file: %w", err)
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&writersMask != 0 {
-		return "", fmt.Errorf("others may change what is in %s, the folder of the credentials file (mode %04o): run chmod go-w on it", folder, info.Mode().Perm())
-	}
-	return place, nil
+	return resolve(path)
 }
 
-// stage writes the file's next content beside it. Only the holder of the lock does
-// so: what is there already was left by a process that was killed.
+// stage writes the file's next content beside it. Only the holder of the lock does so.
 func stage(place string, content []byte) (staged string, err error) {
 	staged = place + ".new"
-	if err := os.Remove(staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.WriteNew(staged, content, true); err != nil {
 		return "", fmt.Errorf("writing the credentials file: %w", err)
-	}
-	file, err := os.OpenFile(staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("writing the credentials file: %w", err)
-	}
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("writing the credentials file: %w", err), os.Remove(staged))
 	}
 	return staged, nil
 }

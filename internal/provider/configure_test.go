@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -26,10 +28,7 @@ const (
 // and clears the environment.
 func home(t *testing.T, file *credentials.File, mode os.FileMode) {
 	t.Helper()
-	folder := t.TempDir()
-	t.Setenv("HOME", folder)
-	t.Setenv("XDG_CONFIG_HOME", folder)
-	t.Setenv("AppData", folder)
+	testhome.Use(t, t.TempDir())
 	for _, name := range []string{EnvBaseURL, EnvAPIKey, envLanguage} {
 		t.Setenv(name, "")
 	}
@@ -117,6 +116,9 @@ func TestConfigureRefuses(t *testing.T) {
 		"key that cannot be in a header":          {config: model{BaseURL: types.StringValue(fileURL), APIKey: types.StringValue("canary\r\nHost: x")}, want: []string{"API key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && test.mode != 0 {
+				t.Skip("Windows has no such modes")
+			}
 			home(t, test.file, test.mode)
 			for name, value := range test.env {
 				t.Setenv(name, value)

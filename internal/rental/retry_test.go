@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -200,13 +201,22 @@ func TestRepeatsAreTheSameRequest(t *testing.T) {
 }
 
 // On a real network: a refused connection proves that nothing was sent, a connection cut after the request does not.
+// connectionRefused is the error of a port on which nothing listens. On Windows, it is WSAECONNREFUSED: package syscall
+// has ECONNREFUSED there, but no system call returns it.
+func connectionRefused() error {
+	if runtime.GOOS == "windows" {
+		return syscall.Errno(10061)
+	}
+	return syscall.ECONNREFUSED
+}
+
 func TestLostOnTheWire(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
 		client := connect(t, server.URL+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
 		_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
-		if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) || !errors.Is(err, syscall.ECONNREFUSED) {
+		if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) || !errors.Is(err, connectionRefused()) {
 			t.Errorf("got %+v", e)
 		}
 	})

@@ -27,15 +27,18 @@ func (h *history) some(rt *rapid.T, fits func(*rented) bool) *host {
 	return fit[rapid.IntRange(0, len(fit)-1).Draw(rt, "offer")]
 }
 
+// maxOfferPrice is the highest price of an offer that the simulator accepts, in kopecks an hour.
+const maxOfferPrice = 10_000_000
+
 // moveBid moves the price of interruptible servers, mostly to the edge of the bid that stands.
 func (h *history) moveBid(rt *rapid.T) {
 	host := h.some(rt, (*rented).interruptible)
 	if host.Price.Interruptible == nil {
 		return
 	}
-	price := rapid.Int64Range(0, min(2*host.Price.OnDemand, 10_000_000)).Draw(rt, "price")
+	price := rapid.Int64Range(0, min(2*host.Price.OnDemand, maxOfferPrice)).Draw(rt, "price")
 	if i := host.tenant; i != nil && rapid.Bool().Draw(rt, "at the bid") {
-		price = max(i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "past it"), 0)
+		price = min(max(i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "past it"), 0), maxOfferPrice)
 	}
 	h.must(h.SetOffer(host.ID, simulator.OfferPatch{InterruptibleKopH: &price}))
 	host.Price.Interruptible = &price
@@ -47,7 +50,7 @@ func (h *history) movePrice(rt *rapid.T) {
 }
 
 func (h *history) movePriceOf(rt *rapid.T, host *host) {
-	price := rapid.OneOf(rapid.Int64Range(0, 9000), rapid.Just[int64](10_000_000)).Draw(rt, "price")
+	price := rapid.OneOf(rapid.Int64Range(0, 9000), rapid.Just[int64](maxOfferPrice)).Draw(rt, "price")
 	listed := rapid.IntRange(0, 4).Draw(rt, "listed") > 0
 	h.must(h.SetOffer(host.ID, simulator.OfferPatch{OnDemandKopH: &price, Available: &listed}))
 	host.Price.OnDemand, host.listed = price, listed

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
 // The name and the version of the state file's format. The version counts up when what is saved, or what a seed
@@ -89,7 +90,7 @@ func (s *Simulator) save(until time.Time) (savedState, error) {
 
 // readState reads a state file; nil when there is none.
 func readState(file string) (*savedState, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := atomicfile.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -3,8 +3,10 @@ package simulator_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -178,6 +180,38 @@ func TestStateAtTheEndOfTime(t *testing.T) {
 	back.do("GET", "/me", nil).want(200)
 }
 
+// The file beside the state file, which is renamed over it, holds the API key. Another user may have put something in
+// its place.
+func TestStateFile_IsWrittenToANewFile(t *testing.T) {
+	for name, before := range map[string]func(next, target string) error{
+		"link":            func(next, target string) error { return os.Symlink(target, next) },
+		"readable file":   func(next, _ string) error { return os.WriteFile(next, nil, 0o644) },
+		"larger file":     func(next, _ string) error { return os.WriteFile(next, make([]byte, 1<<20), 0o600) },
+		"file of another": func(next, _ string) error { return givenAway(next) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
+			r := newRig(t, keptIn(file))
+			err := errors.Join(os.WriteFile(target, []byte("kept"), 0o644), before(file+".next", target))
+			if errors.Is(err, errors.ErrUnsupported) || runtime.GOOS == "windows" && name == "link" && err != nil {
+				t.Skipf("not possible here: %v", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) // writes the file once
+			if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
+				t.Errorf("the link was followed: %q, %v", kept, err)
+			}
+			info, err := os.Lstat(file)
+			if err != nil || !info.Mode().IsRegular() || !isPrivate(info) {
+				t.Errorf("the state file is %v, %v", info, err)
+			}
+		})
+	}
+}
+
 func TestStateFilesThatAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
@@ -186,8 +220,8 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(good); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file with the API key has mode %v, %v", info.Mode(), err)
+	if info, err := os.Stat(good); err != nil || !isPrivate(info) {
+		t.Errorf("the file with the API key is %v, %v", info, err)
 	}
 	altered := func(change func(map[string]any)) []byte {
 		var state map[string]any
@@ -237,7 +271,7 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 	}
 	// A write that cannot be done is an error, not an answer.
 	r := newRig(t, keptIn(filepath.Join(folder, "gone", "..", "later.json")))
-	if err := os.Mkdir(filepath.Join(folder, "later.json.next"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(500, "internal")

@@ -3,9 +3,10 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"sync"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
 // store keeps the state file up to date: an answer leaves only when the file holds what it tells. Requests that change
@@ -111,11 +112,11 @@ func (s *Simulator) rest() error {
 	return s.writeState(0)
 }
 
-// replaceFile puts a file in place whole. Only its owner may read it: it holds the API key.
+// replaceFile replaces a file as a whole. Only its owner can read it: it holds the API key.
 func replaceFile(file string, content []byte) error {
 	next := file + ".next"
-	if err := os.WriteFile(next, content, 0o600); err != nil {
+	if err := atomicfile.WriteNew(next, content, false); err != nil {
 		return err
 	}
-	return os.Rename(next, file)
+	return atomicfile.Rename(next, file)
 }

@@ -28,11 +28,15 @@ type versioned struct {
 	version int
 }
 
-func (w *worldOf) sleep() {
+func (w *worldOf) sleep() { w.sleepUntil(context.Background()) }
+
+// sleepUntil ends early when the context does, as a request does. A listing that nobody waits for any more is cancelled:
+// if it slept on, it would be left over when its synctest bubble ends.
+func (w *worldOf) sleepUntil(ctx context.Context) {
 	w.mu.Lock()
 	d := time.Duration(w.random.Int64N(int64(time.Second)))
 	w.mu.Unlock()
-	time.Sleep(d)
+	sleep(ctx, d)
 }
 
 func (w *worldOf) source() Source[versioned] {
@@ -48,14 +52,14 @@ func (w *worldOf) source() Source[versioned] {
 func (w *worldOf) all(ctx context.Context) iter.Seq2[versioned, error] {
 	return func(yield func(versioned, error) bool) {
 		w.note("all")
-		w.sleep()
+		w.sleepUntil(ctx)
 		w.mu.Lock()
 		var page []versioned
 		for id, version := range w.things {
 			page = append(page, versioned{id, version})
 		}
 		w.mu.Unlock()
-		w.sleep()
+		w.sleepUntil(ctx)
 		if ctx.Err() != nil {
 			yield(versioned{}, ctx.Err())
 			return
@@ -68,13 +72,13 @@ func (w *worldOf) all(ctx context.Context) iter.Seq2[versioned, error] {
 	}
 }
 
-func (w *worldOf) one(_ context.Context, id string) (versioned, error) {
+func (w *worldOf) one(ctx context.Context, id string) (versioned, error) {
 	w.note(id)
-	w.sleep()
+	w.sleepUntil(ctx)
 	w.mu.Lock()
 	version, there := w.things[id]
 	w.mu.Unlock()
-	w.sleep()
+	w.sleepUntil(ctx)
 	if !there {
 		return versioned{}, &rental.Error{Code: rental.CodeNotFound}
 	}

@@ -1,0 +1,93 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRetry_EndsWhenTheFileIsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, start, calls := errors.New("busy"), time.Now(), 0
+		err := retry(func() error {
+			if calls++; time.Since(start) < time.Second {
+				return busy
+			}
+			return nil
+		}, func(err error) bool { return errors.Is(err, busy) })
+		if took := time.Since(start); err != nil || took != time.Second || calls < 10 {
+			t.Errorf("after %v and %d calls: %v", took, calls, err)
+		}
+	})
+}
+
+func TestRetry_GivesUpAfterTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, start := errors.New("busy"), time.Now()
+		err := retry(func() error { return busy }, func(error) bool { return true })
+		if took := time.Since(start); !errors.Is(err, busy) || took != 2*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+func TestRetry_OtherErrorsAreFinal(t *testing.T) {
+	calls := 0
+	err := Retry(func() error { calls++; return fs.ErrNotExist })
+	if calls != 1 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
+
+func TestWriteNew_ReplacesWhatIsThere(t *testing.T) {
+	for name, before := range map[string]func(path string) error{
+		"nothing":         func(string) error { return nil },
+		"a file":          func(path string) error { return os.WriteFile(path, []byte("a longer content"), 0o600) },
+		"a readable file": func(path string) error { return os.WriteFile(path, nil, 0o644) },
+		"a link to a file": func(path string) error {
+			return errors.Join(os.WriteFile(path+".target", []byte("kept"), 0o600), os.Symlink(path+".target", path))
+		},
+		"a link to nothing": func(path string) error { return os.Symlink(path+".target", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := before(path); err != nil {
+				if runtime.GOOS == "windows" && strings.Contains(name, "link") {
+					t.Skipf("Windows lets only administrators and developers make symbolic links: %v", err)
+				}
+				t.Fatal(err)
+			}
+			target, targetErr := os.ReadFile(path + ".target")
+			if err := WriteNew(path, []byte("new"), true); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Lstat(path)
+			if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("it is %v, %v", info, err)
+			}
+			if content, err := os.ReadFile(path); string(content) != "new" || err != nil {
+				t.Errorf("it holds %q, %v", content, err)
+			}
+			after, err := os.ReadFile(path + ".target")
+			if string(after) != string(target) || (err == nil) != (targetErr == nil) {
+				t.Errorf("the link's target was %q (%v), and is %q (%v)", target, targetErr, after, err)
+			}
+		})
+	}
+}
+
+func TestWriteNew_KeepsAFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder")
+	if err := os.MkdirAll(filepath.Join(path, "content"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(path, nil, false); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+}

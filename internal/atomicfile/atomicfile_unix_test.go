@@ -1,0 +1,91 @@
+//go:build !windows
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Opening a named pipe for reading would wait for a writer.
+func TestOpen_DoesNotWaitForAWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		file, err := Open(path)
+		if err == nil {
+			err = file.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("opening a named pipe blocks")
+	}
+}
+
+func TestWriteNew_TakesOverFromAnotherOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to another user")
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	const nobody = 65534
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(path, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 || info.Mode() != 0o600 {
+		t.Errorf("it belongs to %d and has mode %v", owner, info.Mode())
+	}
+}
+
+// Between the removal and the creation, another process can put a link in place.
+func TestWriteNew_FollowsNoLinkThatComesBack(t *testing.T) {
+	folder := t.TempDir()
+	path, target := filepath.Join(folder, "file"), filepath.Join(folder, "target")
+	done := make(chan struct{})
+	var attacker sync.WaitGroup
+	attacker.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				os.Symlink(target, path) //nolint:errcheck // it fails as long as there is a file
+			}
+		}
+	})
+	for range 2000 {
+		if err := WriteNew(path, []byte("secret"), false); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Error(err)
+			break
+		}
+	}
+	close(done)
+	attacker.Wait()
+	if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the content went through the link: %v", err)
+	}
+}

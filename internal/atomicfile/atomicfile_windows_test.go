@@ -1,0 +1,56 @@
+package atomicfile
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// held opens a file as programs do that share it with nobody, and closes it after a while.
+func held(t *testing.T, path string) {
+	t.Helper()
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ, 0, nil, syscall.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := time.AfterFunc(200*time.Millisecond, func() {
+		if err := syscall.CloseHandle(handle); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { closed.Stop() })
+}
+
+func TestFileInUse_IsRetried(t *testing.T) {
+	for name, operation := range map[string]func(path string) error{
+		"Open": func(path string) error {
+			file, err := Open(path)
+			if err == nil {
+				err = file.Close()
+			}
+			return err
+		},
+		"Rename":   func(path string) error { return Rename(path+".new", path) },
+		"WriteNew": func(path string) error { return WriteNew(path, nil, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			for _, name := range []string{path, path + ".new"} {
+				if err := os.WriteFile(name, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held(t, path)
+			start := time.Now()
+			if err := operation(path); err != nil || time.Since(start) < 100*time.Millisecond {
+				t.Errorf("after %v: %v", time.Since(start), err)
+			}
+		})
+	}
+}
