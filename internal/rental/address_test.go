@@ -34,7 +34,7 @@ func TestBaseURL(t *testing.T) {
 		"", "rent.example/api/v1", "/api/v1", "ftp://rent.example/api/v1", "https:///api/v1", "https:rent.example/api/v1", "https://rent.example",
 		"https://rent.example/api/v2", "https://rent.example/api/v1/me", "https://rent.example/api/v1?x=1", "https://rent.example/api/v1?",
 		"https://rent.example/api/v1#f", "https://rent.example/api/v1#", "https://user:" + canary + "@rent.example/api/v1", "https://" + canary + "@rent.example/api/v1",
-		"https://rent.example:" + canary + "/api/v1", "http://rent.example/api/v1", "http://10.0.0.1/api/v1", "http://localhost.evil.example/api/v1",
+		"https://rent.example:" + canary + "/api/v1", "http://rent.example/api/v1", "HTTP://rent.example/api/v1", "http://10.0.0.1/api/v1", "http://localhost.evil.example/api/v1",
 		"http://[::2]/api/v1", "http://0.0.0.0/api/v1", "https://rent example/api/v1", "\x00",
 	}
 	for _, raw := range bad {
