@@ -117,6 +117,7 @@ func FuzzRateHeaders(f *testing.F) {
 		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"}, {"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[0] == "0")
+		f.Add(seed[0], seed[1], seed[2], seed[3], true)
 	}
 	f.Fuzz(func(t *testing.T, limit, left, reset, after string, refused bool) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
