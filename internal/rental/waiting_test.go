@@ -198,9 +198,13 @@ func TestCancellationAtTheGate(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
+		start := time.Now()
 		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 		if !errors.Is(err, context.DeadlineExceeded) || IsOutcomeUnknown(err) || s.attempts() != 1 {
 			t.Errorf("%d requests, %v", s.attempts(), err)
+		}
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("the call ends after %s, not with its context", took)
 		}
 		stopFirst()
 		calls.Wait()
