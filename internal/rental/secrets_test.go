@@ -101,6 +101,24 @@ func TestSecretsStayInside_WrongSuccess(t *testing.T) {
 	}
 }
 
+// The client does not know the secret of a new key before it has read the answer, so no error quotes an answer that cannot be read.
+func TestSecretsStayInside_IssuedSecret(t *testing.T) {
+	const issued = "gpr_ISSUEDissuedISSUEDissuedISSUEDissued1234"
+	for _, body := range []string{
+		`{"id":"a1","secret":"` + issued + `","created_at":"` + issued + `"}`,
+		`{"id":"a1","secret":"` + issued + `","name":["` + issued + `"]}`,
+		`{"id":"a1","secret":"` + issued + `"`,
+		`{"secret":"` + issued + `"}`,
+		`["` + issued + `"]`,
+	} {
+		client, _ := play(t, step{status: 201, body: body})
+		_, err := client.CreateAPIKey(t.Context(), APIKeyCreate{})
+		if err == nil || strings.Contains(fmt.Sprintf("%v %v %+v", err, asError(t, err).Err, err), issued[4:18]) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 func TestPrintingHidesSecrets(t *testing.T) {
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
 	client := connect(t, config.BaseURL)
