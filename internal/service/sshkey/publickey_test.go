@@ -28,6 +28,7 @@ func TestParse(t *testing.T) {
 		"private":             {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----", errPrivate},
 		"private, PKCS 8":     {"-----BEGIN PRIVATE KEY-----", errPrivate},
 		"two keys":            {line + "\n" + line, errManyLines},
+		"two keys, CR":        {line + "\r" + line, errManyLines},
 		"a line before":       {"not a key\n" + line, errManyLines},
 		"a comment before":    {"# laptop\r\n" + line, errManyLines},
 		"private, after one":  {line + "\n-----BEGIN PRIVATE KEY-----", errPrivate},
