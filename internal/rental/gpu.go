@@ -27,6 +27,18 @@ type GPUModel struct {
 	FromInterruptibleKopH *int64  `json:"from_interruptible_kop_h"`
 }
 
+func (m GPUModel) validate() error {
+	for _, price := range []*int64{m.FromKopH, m.FromInterruptibleKopH} {
+		if price == nil {
+			continue
+		}
+		if err := checkPrices(*price); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ListGPUs lists the GPU models. Public; the service caches the answer for 60 seconds.
 func (c *Client) ListGPUs(ctx context.Context, options ListOptions) iter.Seq2[GPUModel, error] {
 	return list[GPUModel](ctx, c, request{path: []string{"gpus"}, access: public}, options)

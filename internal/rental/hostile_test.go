@@ -193,36 +193,68 @@ func TestAnswersAboutOtherThingsAreRefused(t *testing.T) {
 	}
 }
 
-// A price that is none must not look like a bargain, nor turn a sum around.
+// A price that cannot be right must not look like a bargain, nor overflow a sum. Every field that holds a price or an amount is checked,
+// in an answer about one thing and in a list.
 func TestPricesThatAreNoneAreRefused(t *testing.T) {
-	for _, price := range []string{"-1", "-9223372036854775808", "9223372036854775807", "1000000000001", "1e30", "1.5", `"5"`, "NaN", "1e400", "[]"} {
-		offer := fmt.Sprintf(`{"id":"a","price":{"on_demand_kop_h":%s}}`, price)
-		bid := fmt.Sprintf(`{"id":"a","price":{"interruptible_kop_h":%s}}`, price)
-		server := fmt.Sprintf(`{"id":"a","type":"on_demand","price":{"stopped_kop_h":%s}}`, price)
-		balance := fmt.Sprintf(`{"burn_kop_h":%s}`, price)
-		for name, do := range map[string]func(context.Context, *Client) error{
-			offer:   func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err },
-			bid:     func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err },
-			server:  func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err },
-			balance: func(ctx context.Context, c *Client) error { _, err := c.GetBalance(ctx); return err },
-			onePage(offer): func(ctx context.Context, c *Client) error {
-				_, err := collect(c.ListOffers(ctx, OfferQuery{}))
-				return err
-			},
-			onePage(server): func(ctx context.Context, c *Client) error {
-				_, err := collect(c.ListInstances(ctx, ListInstancesQuery{}))
-				return err
-			},
-			" " + server + " ": func(ctx context.Context, c *Client) error {
-				_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
-				return err
-			},
-		} {
-			client, _ := play(t, step{status: 200, body: name})
+	type call func(context.Context, *Client) error
+	getOffer := func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err }
+	getInstance := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err }
+	getBalance := func(ctx context.Context, c *Client) error { _, err := c.GetBalance(ctx); return err }
+	listOffers := func(ctx context.Context, c *Client) error {
+		_, err := collect(c.ListOffers(ctx, OfferQuery{}))
+		return err
+	}
+	listInstances := func(ctx context.Context, c *Client) error {
+		_, err := collect(c.ListInstances(ctx, ListInstancesQuery{}))
+		return err
+	}
+	listGPUs := func(ctx context.Context, c *Client) error {
+		_, err := collect(c.ListGPUs(ctx, ListOptions{}))
+		return err
+	}
+	create := func(ctx context.Context, c *Client) error {
+		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
+		return err
+	}
+	const offer, instance = `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`, `{"id":"a","type":"on_demand","price":{"%s":%s}}`
+	offerPrices := []string{"on_demand_kop_h", "interruptible_kop_h", "storage_kop_gb_month", "traffic_kop_gb"}
+	instancePrices := []string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}
+	balanceAmounts := []string{"balance_kop", "available_kop", "credit_limit_kop"}
+	for _, test := range []struct {
+		name, body string // with the field and its value
+		fields     []string
+		do         call
+		debt       bool // an amount, which may be below zero
+	}{
+		{"offer", offer, offerPrices, getOffer, false},
+		{"offers", onePage(offer), offerPrices, listOffers, false},
+		{"instance", instance, instancePrices, getInstance, false},
+		{"instances", onePage(instance), instancePrices, listInstances, false},
+		{"new instance", instance, instancePrices, create, false},
+		{"burn rate", `{"%s":%s}`, []string{"burn_kop_h"}, getBalance, false},
+		{"balance", `{"%s":%s}`, balanceAmounts, getBalance, true},
+		{"GPU models", onePage(`{"slug":"a","%s":%s}`), []string{"from_kop_h", "from_interruptible_kop_h"}, listGPUs, false},
+	} {
+		ask := func(field, value string) (refused bool) {
+			client, _ := play(t, step{status: 200, body: fmt.Sprintf(test.body, field, value)})
 			skipped := 0
-			ctx := WithSkipped(t.Context(), func(Skipped) { skipped++ })
-			if err := do(ctx, client); err == nil && skipped == 0 {
-				t.Errorf("%s: accepted", name)
+			err := test.do(WithSkipped(t.Context(), func(Skipped) { skipped++ }), client)
+			return err != nil || skipped > 0
+		}
+		for _, field := range test.fields {
+			wrong := []string{
+				"-9223372036854775808", "-1000000000001", "1000000000001", "9223372036854775807", "1e30", "1.5", `"5"`, "NaN", "1e400", "[]",
+			}
+			if !test.debt {
+				wrong = append(wrong, "-1")
+			}
+			for _, value := range wrong {
+				if !ask(field, value) {
+					t.Errorf("%s: %s of %s is accepted", test.name, field, value)
+				}
+			}
+			if ask(field, "1000000000000") || test.debt && ask(field, "-1") {
+				t.Errorf("%s: %s is refused at its bound", test.name, field)
 			}
 		}
 	}

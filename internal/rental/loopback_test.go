@@ -50,7 +50,10 @@ func TestPlainHTTPNeverLeavesTheMachine(t *testing.T) {
 		t.Error("https ignores the proxy of the environment")
 	}
 	transport := transportTo(t, "http://localhost/api/v1")
-	others := []string{"192.0.2.1:80", "[2001:db8::1]:80"}
+	others := []string{
+		"192.0.2.1:80", "10.0.0.1:80", "192.168.1.1:80", "169.254.169.254:80", "[2001:db8::1]:80", "[fd00::1]:80",
+		"[::ffff:10.0.0.1]:80",
+	}
 	if runtime.GOOS != "windows" { // where package net replaces a wildcard address with the loopback address
 		others = append(others, "0.0.0.0:1", "[::]:1")
 	}
@@ -61,6 +64,11 @@ func TestPlainHTTPNeverLeavesTheMachine(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), errNotLoopback.Error()) {
 			t.Errorf("%s: %v, want a refusal before anything is sent", address, err)
+		}
+	}
+	for _, address := range []string{"", "localhost:80", "127.0.0.1", "@/socket"} {
+		if err := loopbackOnly("tcp", address, nil); err == nil {
+			t.Errorf("%q passes, but it is no address and port", address)
 		}
 	}
 	attempts := 0

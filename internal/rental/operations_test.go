@@ -310,6 +310,14 @@ func TestRefusedBeforeSending(t *testing.T) {
 			_, _, err := c.CreateInstance(ctx, "a\r\nb", InstanceCreate{})
 			return err
 		},
+		"idem key with a space": func(ctx context.Context, c *Client) error {
+			_, _, err := c.CreateInstance(ctx, "a b", InstanceCreate{})
+			return err
+		},
+		"idem key with a letter beyond ASCII": func(ctx context.Context, c *Client) error {
+			_, _, err := c.CreateInstance(ctx, "\u00e9", InstanceCreate{})
+			return err
+		},
 		"long key": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, string(make([]byte, 65)), InstanceCreate{})
 			return err

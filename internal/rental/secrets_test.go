@@ -36,7 +36,7 @@ func TestSecretsStayInside(t *testing.T) {
 		"redirect":      {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
 		"disguised":     {status: 422, header: "X-Request-Id: " + disguised, body: string(told)},
 		"cut in two":    {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
-		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", 80) + canary, body: "no JSON"},
+		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
 		"limited":       {status: 429, header: "Retry-After: 86400", body: errorBody(echo)},
 	}
 	withoutAnswer := map[string]bool{"key as an id": true} // nothing is wrong with a 200 where 204 is enough
@@ -82,6 +82,39 @@ func TestSecretsStayInside(t *testing.T) {
 					t.Error("nothing was logged")
 				}
 			})
+		}
+	}
+}
+
+// A success whose content is wrong is an error that names what is wrong: the id of another thing, or the type of the content.
+func TestSecretsStayInside_WrongSuccess(t *testing.T) {
+	for name, answer := range map[string]step{
+		"another id":   {status: 200, body: `{"id":"` + canary + `"}`},
+		"content type": {status: 200, header: "Content-Type: text/" + canary, body: `{"id":`},
+	} {
+		client, _ := play(t, answer)
+		_, err := client.GetInstance(t.Context(), "i")
+		text := fmt.Sprintf("%v %v", err, asError(t, err).Err)
+		if !strings.Contains(text, "(secret)") || strings.Contains(text, canary[4:18]) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// The client does not know the secret of a new key before it has read the answer, so no error quotes an answer that cannot be read.
+func TestSecretsStayInside_IssuedSecret(t *testing.T) {
+	const issued = "gpr_ISSUEDissuedISSUEDissuedISSUEDissued1234"
+	for _, body := range []string{
+		`{"id":"a1","secret":"` + issued + `","created_at":"` + issued + `"}`,
+		`{"id":"a1","secret":"` + issued + `","name":["` + issued + `"]}`,
+		`{"id":"a1","secret":"` + issued + `"`,
+		`{"secret":"` + issued + `"}`,
+		`["` + issued + `"]`,
+	} {
+		client, _ := play(t, step{status: 201, body: body})
+		_, err := client.CreateAPIKey(t.Context(), APIKeyCreate{})
+		if err == nil || strings.Contains(fmt.Sprintf("%v %v %+v", err, asError(t, err).Err, err), issued[4:18]) {
+			t.Errorf("%s: %v", body, err)
 		}
 	}
 }

@@ -95,15 +95,21 @@ func TestControlRefusals(t *testing.T) {
 	r.control("GET", "/nothing", nil).refused(404, "not_found")
 	r.control("GET", "/clock", nil).want(405)
 	r.with("Origin", "https://evil.example").control("GET", "/health", nil).refused(403, "forbidden")
+	r.with("Origin", "https://127.0.0.1:8443").control("GET", "/health", nil).refused(403, "forbidden")
+	r.with("Origin", "null").control("GET", "/health", nil).refused(403, "forbidden")
 	r.with("Sec-Fetch-Site", "cross-site").control("GET", "/health", nil).refused(403, "forbidden")
+	r.with("Sec-Fetch-Site", "same-site").control("GET", "/health", nil).refused(403, "forbidden") // another port of this machine
 	r.with("Origin", "http://127.0.0.1").control("GET", "/health", nil).want(200)
-	for peer, host := range map[string]string{"203.0.113.9:5": "127.0.0.1", "127.0.0.1:5": "rebound.example"} {
+	for _, c := range []struct{ peer, host string }{
+		{"203.0.113.9:5", "127.0.0.1"}, {"127.0.0.1:5", "rebound.example"}, {"127.0.0.1:5", "localhost.evil.example"},
+		{"127.0.0.1:5", "127.0.0.1.evil.example:80"}, {"127.0.0.1:5", "0.0.0.0"}, {"127.0.0.1:5", ""}, {"", "127.0.0.1"},
+	} {
 		req := httptest.NewRequestWithContext(t.Context(), "GET", "/control/health", nil)
-		req.RemoteAddr, req.Host = peer, host
+		req.RemoteAddr, req.Host = c.peer, c.host
 		rec := httptest.NewRecorder()
 		r.Handler().ServeHTTP(rec, req)
 		if rec.Code != 403 {
-			t.Errorf("peer %s, host %s: %d", peer, host, rec.Code)
+			t.Errorf("peer %q, host %q: %d", c.peer, c.host, rec.Code)
 		}
 	}
 }

@@ -99,8 +99,12 @@ func TestApprovalPage(t *testing.T) {
 		t.Fatalf("page: %s", page.raw)
 	}
 	cookie := (&http.Response{Header: page.header}).Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode {
+		t.Errorf("the browser would send the cookie from another site, or show it to scripts: %v", cookie)
+	}
+	site := "same-origin"
 	post := func(cookie, token, origin, decision string) int {
-		b := r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", origin)
+		b := r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", origin).with("Sec-Fetch-Site", site)
 		if cookie != "" {
 			b = b.with("Cookie", cookie)
 		}
@@ -118,6 +122,12 @@ func TestApprovalPage(t *testing.T) {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
+	for _, site = range []string{"cross-site", "same-site", "none"} {
+		if got := post(mine, string(token[1]), here, "approve"); got != 403 {
+			t.Errorf("from a page of %s: %d", site, got)
+		}
+	}
+	site = "same-origin"
 	if got := post(mine, string(token[1]), here, "approve"); got != 200 {
 		t.Fatalf("approve: %d", got)
 	}

@@ -51,6 +51,9 @@ func TestServerIsForThisMachineUnlessTold(t *testing.T) {
 		if warned := strings.Contains(log.String(), "[WARN]") && strings.Contains(log.String(), "network"); warned != open {
 			t.Errorf("%q: warned %t, want %t:\n%s", listen, warned, open, &log)
 		}
+		if strings.Contains(log.String(), srv.APIKey) {
+			t.Errorf("the API key is in the log:\n%s", &log)
+		}
 	}
 }
 

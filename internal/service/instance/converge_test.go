@@ -264,6 +264,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"no stop at all":                 {"on_demand", expensive, replies(http.StatusConflict), 2000, outcome{"cap, runs", "running", "start stop stop stop"}},
 		"no permission to stop":          {"on_demand", expensive, replies(http.StatusPaymentRequired), 2000, outcome{"cap, runs", "starting", "start stop"}},
 		"the offer is too expensive now": {"interruptible", expensive, stops, 999, outcome{"cap", "stopped", ""}},
+		"its price is above a lower cap": {"on_demand", starts, stops, 999, outcome{"cap", "stopped", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *scripted {

@@ -120,6 +120,11 @@ func TestPlanArguments(t *testing.T) {
 			state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
 			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
 		},
+		"an unchanged query that the server does not meet": {
+			state: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			plan:  with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			want:  with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+		},
 		"another gpu, imported": {
 			imported: true, state: with(queried, func(m *model) { m.OfferQuery = types.ObjectNull(queried.OfferQuery.AttributeTypes(t.Context())) }),
 			plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),

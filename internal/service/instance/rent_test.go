@@ -232,7 +232,10 @@ func TestTryOffer_releasesWhatItDidNotRent(t *testing.T) {
 				c.order.Type = test.kind
 				c.keys = newKeySeries("")
 				c.reserve("off_1")
-				_, _, err := c.tryOffer(t.Context(), t.Context(), "off_1")
+				_, next, err := c.tryOffer(t.Context(), t.Context(), "off_1")
+				if next && codeOf(err) == "unknown" {
+					t.Error("another offer is tried although this one may be rented")
+				}
 				if free := c.fleet.offers.reserve("off_1"); free == test.reserved {
 					t.Errorf("reserved: %t, want %t (%v)", !free, test.reserved, err)
 				}

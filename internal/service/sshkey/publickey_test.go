@@ -4,6 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 const (
@@ -28,6 +32,7 @@ func TestParse(t *testing.T) {
 		"private":             {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----", errPrivate},
 		"private, PKCS 8":     {"-----BEGIN PRIVATE KEY-----", errPrivate},
 		"two keys":            {line + "\n" + line, errManyLines},
+		"two keys, CR":        {line + "\r" + line, errManyLines},
 		"a line before":       {"not a key\n" + line, errManyLines},
 		"a comment before":    {"# laptop\r\n" + line, errManyLines},
 		"private, after one":  {line + "\n-----BEGIN PRIVATE KEY-----", errPrivate},
@@ -75,4 +80,23 @@ func FuzzParseRepeatsNothing(f *testing.F) {
 			t.Errorf("%q gives an error of its own: %v", text, err)
 		}
 	})
+}
+
+// The diagnostic of the argument does not repeat its value either.
+func TestIsPublicKey_DiagnosticRepeatsNothing(t *testing.T) {
+	const private = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
+	for _, value := range []string{private, "ssh-ed25519 " + private, "b3BlbnNzaC1rZXktdjEAAAAA"} {
+		var resp validator.StringResponse
+		isPublicKey{}.ValidateString(t.Context(), validator.StringRequest{
+			Path: path.Root("public_key"), ConfigValue: types.StringValue(value),
+		}, &resp)
+		if !resp.Diagnostics.HasError() {
+			t.Errorf("%q passes", value)
+		}
+		for _, d := range resp.Diagnostics {
+			if strings.Contains(d.Summary()+d.Detail(), "b3BlbnNzaC1") {
+				t.Errorf("the diagnostic repeats the value: %s", d.Detail())
+			}
+		}
+	}
 }

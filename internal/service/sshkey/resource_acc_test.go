@@ -126,13 +126,20 @@ func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
 // validation: it is looked at again before it would be sent.
 func TestAccSSHKey_aPrivateKeyThatWasUnknownAtPlanIsNotSent(t *testing.T) {
 	env := acctest.Start(t)
+	refused := func(key, says string) resource.TestStep {
+		return resource.TestStep{
+			Config: env.Config(fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
+				"resource \"gpurent_ssh_key\" \"laptop\" {\n  public_key = terraform_data.key.output\n}\n", key)),
+			ExpectError: regexp.MustCompile(says),
+		}
+	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: env.Config("resource \"terraform_data\" \"key\" {\n  input = \"-----BEGIN OPENSSH PRIVATE KEY-----\"\n}\n" +
-				"resource \"gpurent_ssh_key\" \"laptop\" {\n  public_key = terraform_data.key.output\n}\n"),
-			ExpectError: regexp.MustCompile(`private\s+key`),
-		}},
+		Steps: []resource.TestStep{
+			refused("-----BEGIN OPENSSH PRIVATE KEY-----", `private\s+key`),
+			// The client refuses only what says that it is private; the resource, what is not a public key.
+			refused("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAA", `Not\s+a\s+public\s+key`),
+		},
 	})
 	if n := env.CountRequests("POST", "/ssh-keys"); n != 0 {
 		t.Errorf("%d requests were made, want none", n)
