@@ -171,7 +171,7 @@ func (a *instanceAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRe
 	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta, errand.id)
 	switch {
 	case err != nil:
-		resp.Diagnostics.AddWarning("Instance "+errand.id+" was not looked at", "The action looks again before it does anything. "+err.Error())
+		resp.Diagnostics.AddWarning("Instance "+tfkit.OneLine(errand.id)+" was not looked at", "The action looks again before it does anything. "+err.Error())
 	case !found:
 		addNotFound(&resp.Diagnostics, a.verb, errand.id)
 	case hopeless(inst) != nil:

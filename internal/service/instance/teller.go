@@ -90,7 +90,7 @@ func (t *teller) still() {
 
 // now is where the server was last seen. The caller holds the lock.
 func (t *teller) now() string {
-	text := string(t.seen.Status)
+	text := tfkit.OneLine(t.seen.Status)
 	switch {
 	case t.seen.Status == "":
 		text = "looked for"
@@ -108,6 +108,6 @@ func (t *teller) speak(text string) {
 	if t.say == nil {
 		return
 	}
-	t.say(tfkit.Plain("Instance " + t.id + " " + text))
+	t.say("Instance " + tfkit.OneLine(t.id) + " " + text)
 	t.timer.Reset(silence)
 }
