@@ -138,17 +138,19 @@ func andMore(separator string, all int) string {
 }
 
 // called is the thing by its key and its name.
-func (n Named) called() string { return inBrackets(n.Key, n.Name, quote) }
+func (n Named) called() string {
+	if n.Name == "" {
+		return OneLine(n.Key)
+	}
+	return fmt.Sprintf("%s (%s)", OneLine(n.Key), quote(n.Name))
+}
 
 // noted is the thing by its key and what tells it from others of its name.
-func (n Named) noted() string { return inBrackets(n.Key, n.Note, OneLine[string]) }
-
-// inBrackets is safe to show: the service's users may call a thing what they like.
-func inBrackets(key, more string, show func(string) string) string {
-	if more == "" {
-		return OneLine(key)
+func (n Named) noted() string {
+	if n.Note == "" {
+		return OneLine(n.Key)
 	}
-	return fmt.Sprintf("%s (%s)", OneLine(key), show(more))
+	return fmt.Sprintf("%s (%s)", OneLine(n.Key), OneLine(n.Note))
 }
 
 // maxQuoted is how many characters of a text are quoted, each of which can take several characters then.

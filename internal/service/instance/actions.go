@@ -193,7 +193,7 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, errand.timeout)
 	defer cancel()
-	v := &invocation{errand: errand, action: a, teller: newTeller(errand.id, func(text string) { resp.SendProgress(action.InvokeProgressEvent{Message: text}) }), diags: &resp.Diagnostics}
+	v := &invocation{errand: errand, action: a, teller: newTeller(errand.id, resp.SendProgress), diags: &resp.Diagnostics}
 	defer v.teller.end()
 	v.run(ctx)
 }

@@ -62,7 +62,7 @@ func unknownText(unknown *unknownOutcome) string {
 	if !unknown.random {
 		return text + "Apply again: with the same idempotency_key the server is taken over if it was rented, and rented if it was not."
 	}
-	return text + fmt.Sprintf("To find out, put idempotency_key = %q into this resource and apply again: the server is taken over if it was rented, and rented if it was not.", unknown.key)
+	return text + fmt.Sprintf("To find out, put idempotency_key = %q into this resource and apply again: the server is taken over if it was rented, and rented if it was not.", tfkit.OneLine(unknown.key))
 }
 
 func addNoOfferLeft(diags *diag.Diagnostics, none *noOfferLeft) {
