@@ -26,6 +26,7 @@ var sanitizers = []string{
 
 // harmlessTexts are sources of texts that are not the service's, or that the client has made safe, and why.
 var harmlessTexts = map[string]string{
+	"path/filepath.Join":                                                 "a place in the user's configuration",
 	"(" + diagPackage + ".Diagnostic).Detail":                            "of a diagnostic that was checked where it was added",
 	"(" + diagPackage + ".Diagnostic).Summary":                           "the same",
 	"(github.com/hashicorp/terraform-plugin-framework/path.Path).String": "of an attribute in the configuration",
@@ -44,14 +45,14 @@ var safeFields = map[string]string{
 // tracing follows the texts of messages.
 type tracing struct {
 	*program
-	seen map[string]bool // what was followed already
+	seen map[any]bool    // what was followed already: an expression, or the result of a function
 	raw  map[string]bool // places where a text comes in as it came
 	// declared are the variables that begin empty: those without a value, and named results.
 	declared map[types.Object]bool
 }
 
 func (p *program) rawTexts() []string {
-	t := &tracing{program: p, seen: map[string]bool{}, raw: map[string]bool{}, declared: map[types.Object]bool{}}
+	t := &tracing{program: p, seen: map[any]bool{}, raw: map[string]bool{}, declared: map[types.Object]bool{}}
 	for _, u := range p.units {
 		for _, file := range u.files {
 			ast.Inspect(file, func(n ast.Node) bool { t.declare(u, n); return true })
@@ -134,12 +135,10 @@ func (t *tracing) follow(u *unit, e ast.Expr) {
 	if known.Value != nil || known.IsNil() || t.isHarmless(known.Type) {
 		return
 	}
-	place := t.place(e)
-	if at := fmt.Sprintf("%s %T", place, e); t.seen[at] {
+	if t.seen[e] {
 		return
-	} else {
-		t.seen[at] = true
 	}
+	t.seen[e] = true
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		t.follow(u, e.X)
@@ -161,12 +160,12 @@ func (t *tracing) follow(u *unit, e ast.Expr) {
 	case *ast.CallExpr:
 		t.call(u, e, 0)
 	default:
-		t.found(place, e)
+		t.found(e)
 	}
 }
 
-func (t *tracing) found(place string, e ast.Expr) {
-	t.raw[fmt.Sprintf("%s: %s", place, types.ExprString(e))] = true
+func (t *tracing) found(e ast.Expr) {
+	t.raw[fmt.Sprintf("%s: %s", t.place(e), types.ExprString(e))] = true
 }
 
 // isHarmless reports whether no value of a type can hold a text as it came: numbers, errors, which are followed where they
@@ -203,13 +202,13 @@ func (t *tracing) variable(u *unit, name *ast.Ident) {
 	}
 	values := t.given[object]
 	if len(values) == 0 && !t.declared[object] {
-		t.found(t.place(name), name)
+		t.found(name)
 	}
 	for _, v := range values {
 		switch call, ok := v.expr.(*ast.CallExpr); {
 		case v.expr == nil && v.unit == nil:
 		case v.expr == nil:
-			t.found(t.place(name), name)
+			t.found(name)
 		case ok:
 			t.call(v.unit, call, v.result)
 		default:
@@ -221,13 +220,13 @@ func (t *tracing) variable(u *unit, name *ast.Ident) {
 // parameter follows what the callers pass. A closure, and a method that fulfils an interface, have callers that are not known.
 func (t *tracing) parameter(p parameter, name *ast.Ident) {
 	if len(t.calls[p.of]) == 0 || t.handedOn[p.of] {
-		t.found(t.place(name), name)
+		t.found(name)
 		return
 	}
 	for _, s := range t.calls[p.of] {
 		if p.index >= len(s.call.Args) {
 			if !p.rest {
-				t.found(t.place(s.call), s.call)
+				t.found(s.call)
 			}
 			continue
 		}
@@ -253,7 +252,7 @@ func (t *tracing) field(u *unit, e *ast.SelectorExpr) {
 		return
 	}
 	if !strings.HasPrefix(of, ourModule) || strings.Contains(of, "/rental.") || t.fields[name] || len(t.literals[of]) == 0 {
-		t.found(t.place(e), e)
+		t.found(e)
 		return
 	}
 	for _, lit := range t.literals[of] {
@@ -307,18 +306,18 @@ func (t *tracing) call(u *unit, call *ast.CallExpr, result int) {
 		t.formatted(u, call)
 	case strings.HasSuffix(name, ".ValueString"):
 		t.value(u, call)
-	case strings.HasPrefix(name, "fmt."), strings.HasPrefix(name, "strings."), strings.HasPrefix(name, "cmp.Or"):
+	case strings.HasPrefix(name, "fmt."), strings.HasPrefix(name, "strings."), name == "cmp.Or", name == "strconv.Quote":
 		for _, argument := range call.Args {
 			t.follow(u, argument)
 		}
 	case name == "(*strings.Builder).String":
 		t.builder(u, call)
-	case name == "(time.Time).Format", name == "(*math/big.Float).Text", name == "crypto/rand.Text", strings.HasPrefix(name, "strconv.Itoa"):
+	case name == "(time.Time).Format", name == "(*math/big.Float).Text", name == "crypto/rand.Text", name == "strconv.Itoa":
 	case callee.Name() == "String" && len(call.Args) == 0 && t.functions[name].decl != nil:
 	case t.functions[name].decl != nil:
 		t.returned(t.functions[name].unit, t.functions[name].decl, result)
 	default:
-		t.found(t.place(call), call)
+		t.found(call)
 	}
 }
 
@@ -345,12 +344,17 @@ func (t *tracing) value(u *unit, call *ast.CallExpr) {
 			return
 		}
 	}
-	t.found(t.place(call), call)
+	t.found(call)
+}
+
+type functionResult struct {
+	of     *ast.FuncDecl
+	result int
 }
 
 // returned follows one result of a function.
 func (t *tracing) returned(u *unit, decl *ast.FuncDecl, result int) {
-	at := fmt.Sprintf("%s result %d", t.place(decl), result)
+	at := functionResult{decl, result}
 	if t.seen[at] {
 		return
 	}
@@ -394,7 +398,7 @@ func (t *tracing) closure(u *unit, call *ast.CallExpr) {
 			}
 		}
 	}
-	t.found(t.place(call), call)
+	t.found(call)
 }
 
 // builder follows what is written into a strings.Builder.
@@ -405,7 +409,7 @@ func (t *tracing) builder(u *unit, call *ast.CallExpr) {
 	}
 	variable, ok := selector.X.(*ast.Ident)
 	if !ok {
-		t.found(t.place(call), call)
+		t.found(call)
 		return
 	}
 	object := u.info.Uses[variable]
