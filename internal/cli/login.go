@@ -28,20 +28,25 @@ func loginCommand() command {
 		name:  "login",
 		short: "Get an API key, by approving it in a browser",
 		long: "Gets an API key for this machine: shows an address and a code, waits until you have approved the code at that address in any browser, and keeps the key in " +
-			"the credentials file, where the provider finds it. A key from an earlier login to the same service is replaced, and revoked.\n\n" +
+			"the credentials file, where the provider finds it. A key from an earlier login to the same service is replaced, and revoked. " +
+			"If that login is of another account, you are asked before; without a terminal, --replace answers.\n\n" +
 			"The service is the one of --base-url, else of " + provider.EnvBaseURL + ", else the one of the last login.",
 		prepare: func(flags *flag.FlagSet) work {
 			baseURL := flags.String("base-url", "", "`URL` of the service, which ends with /api/v1")
 			name := flags.String("client-name", "", "`NAME` of the key, up to 60 characters (default \""+program+" on \" and the name of this machine)")
+			replace := flags.Bool("replace", false, "replace a login of another account without asking")
 			noBrowser := flags.Bool("no-browser", false, "open no browser, only show the address")
 			return func(ctx context.Context, stdout, stderr io.Writer) error {
 				at, err := findSite(*baseURL)
 				if err != nil {
 					return err
 				}
-				l := &login{site: at, clientName: clientName(*name, os.Hostname), screen: newScreen(stdout, stderr)}
+				l := &login{site: at, clientName: clientName(*name, os.Hostname), screen: newScreen(stdout, stderr), replaces: *replace}
 				if l.screen.terminal && !*noBrowser && browserHere() {
 					l.browse = openBrowser
+				}
+				if l.screen.terminal && isTerminal(os.Stdin) {
+					l.answers = os.Stdin
 				}
 				return l.run(ctx)
 			}
@@ -69,6 +74,10 @@ type login struct {
 	screen     *screen
 	// browse opens an address in the user's browser; nil where none is wanted.
 	browse func(ctx context.Context, address string) error
+	// replaces: a login of another account is replaced without asking.
+	replaces bool
+	// answers is where a person answers questions; nil where nobody can.
+	answers io.Reader
 }
 
 // run gets a key and keeps it. Where it could not be kept, none is asked for.
@@ -94,7 +103,7 @@ func (l *login) run(ctx context.Context) error {
 
 // wait shows what is to be approved, and returns when it was.
 func (l *login) wait(ctx context.Context, code rental.DeviceCode) (rental.DeviceToken, error) {
-	asked, err := newQuestion(code)
+	asked, err := newQuestion(code, l.baseURL)
 	if err != nil {
 		return rental.DeviceToken{}, err
 	}
@@ -105,8 +114,8 @@ func (l *login) wait(ctx context.Context, code rental.DeviceCode) (rental.Device
 	defer polls.CloseIdleConnections()
 	expires := time.Now().Add(asked.lasts)
 	l.screen.ask(asked)
-	if l.browse != nil {
-		_ = l.browse(ctx, asked.direct) //nolint:errcheck // the address is on the screen
+	if address := asked.opens(); l.browse != nil && address != "" {
+		_ = l.browse(ctx, address) //nolint:errcheck // the address is on the screen
 	}
 	stop := l.screen.countdown(expires)
 	defer stop()
@@ -122,6 +131,9 @@ func (l *login) keep(ctx context.Context, token rental.DeviceToken) error {
 	}
 	if _, err := l.connect(key.APIKey, noRetries); err != nil {
 		return l.withdraw(ctx, key, fmt.Errorf("the service has issued a key that cannot be used: %w", err))
+	}
+	if err := l.mayReplace(ctx, key.APIKey); err != nil {
+		return l.withdraw(ctx, key, err)
 	}
 	replaced, err := credentials.Save(context.WithoutCancel(ctx), l.file, l.baseURL, key)
 	if err != nil {

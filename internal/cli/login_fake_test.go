@@ -49,6 +49,11 @@ var (
 	gone     = answer{status: 204}
 )
 
+// accountOf is the answer with the account of a key. The e-mail is JSON.
+func accountOf(id, email string) answer {
+	return answer{status: 200, body: fmt.Sprintf(`{"id":%q,"email":%s,"name":"Me","created_at":"2026-01-02T03:04:05Z"}`, id, email)}
+}
+
 // begun is the answer that begins a login, with other fields where they are given.
 func begun(change ...string) answer {
 	fields := map[string]string{
@@ -71,11 +76,13 @@ type fakeService struct {
 	polls []answer
 	keys  answer            // GET /api-keys
 	ends  map[string]answer // DELETE /api-keys/ID
+	me    map[string]answer // GET /me, by the first characters of the key; accountOf("usr_me") where there is none
 
 	mu     sync.Mutex
 	start  time.Time
 	polled []time.Duration // when, since the start
 	ended  []string        // ID with the first characters of the key
+	whose  []string        // the first characters of keys whose account was asked for
 	named  string          // the body that began the login
 }
 
@@ -118,6 +125,13 @@ func (s *fakeService) choose(req *http.Request) answer {
 			return a
 		}
 		return gone
+	case path == "/me":
+		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")[:8]
+		s.whose = append(s.whose, key)
+		if a, ok := s.me[key]; ok {
+			return a
+		}
+		return accountOf("usr_me", `"me@rent.example"`)
 	case path == "/api-keys":
 		return s.keys
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"os"
 	"regexp"
@@ -33,27 +34,33 @@ const (
 // question is what a person is asked to approve, fit to be shown.
 type question struct {
 	address, code string
-	direct        string        // an address that has the code filled in, or address
 	lasts         time.Duration // until the code expires
 	interval      time.Duration // between polls
 }
 
-var errNoQuestion = errors.New("the service names no approval page (https, or http on this machine) and code for the login: is the address that of the service?")
+var errNoQuestion = errors.New("the service names no approval page and code for the login, or a page that must not be opened: " +
+	"it has to be https, and on this machine only if the service is: is the address that of the service?")
 
-// newQuestion takes from the service's answer what is safe to show and to do.
-func newQuestion(code rental.DeviceCode) (question, error) {
+// newQuestion takes from the service's answer what is safe to show and to do. It ignores verification_uri_complete: the
+// address that is shown is the one that the browser opens, and other users of the machine see what a browser is started with.
+func newQuestion(code rental.DeviceCode, baseURL string) (question, error) {
 	q := question{
-		address: page(code.VerificationURI), direct: page(code.VerificationURIComplete), code: rental.Printable(code.UserCode, maxShown),
+		address: page(code.VerificationURI, baseURL), code: rental.Printable(code.UserCode, maxShown),
 		lasts:    bounded(code.ExpiresIn, usualLifetime, longestLifetime),
 		interval: bounded(code.Interval, usualInterval, longestInterval),
 	}
 	if q.address == "" || q.code == "" {
 		return question{}, errNoQuestion
 	}
-	if q.direct == "" {
-		q.direct = q.address
-	}
 	return q, nil
+}
+
+// opens returns the address for the user's browser; empty for an address with the code in it.
+func (q question) opens() string {
+	if strings.Contains(q.address, q.code) {
+		return ""
+	}
+	return q.address
 }
 
 // bounded is a number of seconds as a duration up to longest; usual where it is none.
@@ -67,16 +74,32 @@ func bounded(seconds int64, usual, longest time.Duration) time.Duration {
 // harmless is an address that no shell, no terminal and no desktop can misread.
 var harmless = regexp.MustCompile(`^https?://[A-Za-z0-9\-._~:/?#\[\]@%=&+,]+$`)
 
-// page is an address that a person may be sent to, or empty: then raw is not one.
-func page(raw string) string {
+// page is an address that a person may be sent to, or empty: then raw is not one. It may be on another host than the
+// service, but not on this machine, where other programs listen, unless the service is.
+func page(raw, baseURL string) string {
 	u, err := url.Parse(raw)
-	switch {
-	case err != nil, len(raw) > maxAddress, !harmless.MatchString(raw), u.User != nil, u.Hostname() == "":
+	if err != nil || len(raw) > maxAddress || !harmless.MatchString(raw) || u.User != nil || u.Hostname() == "" {
 		return ""
-	case u.Scheme == "http" && !rental.IsLoopback(u.Hostname()):
+	}
+	service, err := url.Parse(baseURL)
+	if err != nil || opensHere(u.Hostname()) && !rental.IsLoopback(service.Hostname()) {
+		return ""
+	}
+	if u.Scheme == "http" && !rental.IsLoopback(u.Hostname()) {
 		return ""
 	}
 	return raw
+}
+
+// opensHere reports whether a browser may look for a host on this machine. Browsers read a name whose last part is a
+// number, such as 127.1 or 2130706433, as an IPv4 address.
+func opensHere(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.Unmap().IsLoopback() || address.Unmap().IsUnspecified()
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last == "" || last == "localhost" || last[0] >= '0' && last[0] <= '9'
 }
 
 // screen is where a person, or a log, follows a login.
@@ -87,8 +110,11 @@ type screen struct {
 
 func newScreen(out, problems io.Writer) *screen {
 	file, ok := out.(*os.File)
-	terminal := ok && os.Getenv("TERM") != "dumb" && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd()))
-	return &screen{out: out, problems: problems, terminal: terminal}
+	return &screen{out: out, problems: problems, terminal: ok && os.Getenv("TERM") != "dumb" && isTerminal(file)}
+}
+
+func isTerminal(file *os.File) bool {
+	return isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd())
 }
 
 func (s *screen) say(format string, values ...any) { fmt.Fprintf(s.out, format+"\n", values...) }

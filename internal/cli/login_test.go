@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,6 +129,8 @@ func TestHostileBeginnings(t *testing.T) {
 		"an endless address":    begun("verification_uri", `"https://rent.example/`+strings.Repeat("a", 2000)+`"`),
 		"no address":            begun("verification_uri", `""`),
 		"no host":               begun("verification_uri", `"https:///device"`),
+		"http to this machine":  begun("verification_uri", `"http://127.0.0.1:8080/device"`),
+		"https to this machine": begun("verification_uri", `"https://localhost:8080/device"`),
 		"no code":               begun("user_code", `""`),
 		"an invisible code":     begun("user_code", `"\u001b[2J\u0007"`),
 		"no device code":        begun("device_code", `""`),
@@ -148,27 +151,68 @@ func TestHostileBeginnings(t *testing.T) {
 	}
 }
 
-func TestBrowserGetsAHarmlessAddress(t *testing.T) {
-	for complete, want := range map[string]string{
-		`"https://rent.example/device?code=ABCD-EFGH"`: "https://rent.example/device?code=ABCD-EFGH",
-		`"http://127.0.0.1:8080/device?code=A&b=%20"`:  "http://127.0.0.1:8080/device?code=A&b=%20",
-		`"http://[::1]:8080/device"`:                   "http://[::1]:8080/device",
-		`"javascript:alert(1)"`:                        "https://rent.example/device",
-		`"http://rent.example/device?code=A"`:          "https://rent.example/device",
-		`"https://rent.example/device?code=\"&calc\""`: "https://rent.example/device",
-		`"https://rent.example/device?a=';reboot;'"`:   "https://rent.example/device",
-		`"-h"`: "https://rent.example/device",
-		`""`:   "https://rent.example/device",
+// The browser opens the address that is on the screen, and no other. Its arguments, which other users of the machine can
+// read, have no code in them.
+func TestLogin_OpensTheAddressThatItShows(t *testing.T) {
+	for _, test := range []struct{ address, complete, opened string }{
+		{"https://rent.example/device", "https://rent.example/device?code=ABCD-EFGH", "https://rent.example/device"},
+		{"https://rent.example/device", "https://evil.example/device?code=ABCD-EFGH", "https://rent.example/device"},
+		{"https://rent.example/device", "http://127.0.0.1:8080/", "https://rent.example/device"},
+		{"https://rent.example/device", "javascript:alert(1)", "https://rent.example/device"},
+		{"https://rent.example/device", "", "https://rent.example/device"},
+		{"https://accounts.example:8443/a?b=c", "", "https://accounts.example:8443/a?b=c"}, // the document ties it to no host
+		{"https://rent.example/device?code=ABCD-EFGH", "", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, granted)
-			f.service.begin = begun("verification_uri_complete", complete)
+			f.service.begin = begun("verification_uri", strconv.Quote(test.address), "verification_uri_complete", strconv.Quote(test.complete))
 			opened := ""
 			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
-			if err := f.run(t.Context(), t); err != nil || opened != want {
-				t.Errorf("%s: opened %q, want %q; %v", complete, opened, want, err)
+			if err := f.run(t.Context(), t); err != nil || opened != test.opened {
+				t.Errorf("%v: opened %q; %v", test, opened, err)
+			}
+			says(t, "stdout", f.stdout.String(), "Open "+test.address+" in a browser and approve the code ABCD-EFGH")
+			if strings.Count(f.stdout.String(), "//") != 2 { // of the page, and of the service
+				t.Errorf("another address is shown: %q", &f.stdout)
 			}
 		})
+	}
+}
+
+func TestPage_OnThisMachineOnlyIfTheServiceIs(t *testing.T) {
+	for address, local := range map[string]bool{
+		"https://rent.example/device":   false,
+		"https://93.184.216.34/device":  false,
+		"https://[2606:2800:220:1::1]/": false,
+		"https://localhost.example/":    false,
+		"http://127.0.0.1:8080/device":  true,
+		"https://127.0.0.1:8080/device": true,
+		"http://[::1]:8080/device":      true,
+		"https://[::ffff:127.0.0.1]/":   true,
+		"https://LOCALHOST/":            true,
+		"https://localhost./":           true,
+		"https://other.localhost/":      true,
+		"https://0.0.0.0/":              true,
+		"https://[::]/":                 true,
+		"https://127.1/":                true,
+		"https://2130706433/":           true,
+		"https://0x7f.0.0.1/":           true,
+		"https://127.0.0.0x1/":          true,
+		"https://./":                    true,
+	} {
+		if got := page(address, "https://rent.example/api/v1"); (got == "") != local {
+			t.Errorf("%s of a service elsewhere: %q", address, got)
+		}
+		for _, service := range []string{"http://127.0.0.1:8474/api/v1", "http://[::1]:8474/api/v1", "https://localhost/api/v1"} {
+			if got := page(address, service); got != address {
+				t.Errorf("%s of %s: %q", address, service, got)
+			}
+		}
+	}
+	for _, address := range []string{"http://rent.example/", "http://192.168.0.1/", "http://127.1/", "http://other.localhost/"} {
+		if got := page(address, "http://127.0.0.1:8474/api/v1"); got != "" {
+			t.Errorf("plain http to %s", got)
+		}
 	}
 }
 

@@ -92,7 +92,9 @@ func (p *program) note(u *unit, n ast.Node) {
 		}
 	case *ast.ValueSpec:
 		for i, name := range n.Names {
-			p.give(u, name, pick(u, n.Values, i, len(n.Names)))
+			if len(n.Values) > 0 {
+				p.give(u, name, pick(u, n.Values, i, len(n.Names)))
+			}
 		}
 	case *ast.AssignStmt:
 		for i, to := range n.Lhs {

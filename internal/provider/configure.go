@@ -103,7 +103,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 	language := cmp.Or(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
 	if !slices.Contains(languages, language) {
 		diags.AddAttributeError(path.Root("language"), "Unknown language",
-			"The environment variable "+envLanguage+" is "+strconv.Quote(language)+", but the service knows only "+strings.Join(languages, " and ")+".")
+			"The environment variable "+envLanguage+" is "+strconv.Quote(tfkit.OneLine(language))+", but the service knows only "+strings.Join(languages, " and ")+".")
 	}
 	if diags.HasError() {
 		return nil

@@ -63,7 +63,7 @@ func (c *call) networkError(method string, cause error) *Error {
 		message = fmt.Sprintf("%s; before that: %s", message, c.lastFailure)
 	}
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Message: c.mask.printable(message, maxMessage),
+		Method: method, Path: c.mask.printable(c.path, maxMessage), Scope: c.scope, Message: c.mask.printable(message, maxMessage),
 		Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown, InFlightUntil: c.inFlightUntil, Err: maskedError{cause, c.mask},
 	}
 }
@@ -109,7 +109,7 @@ func (c *call) answerError(method string, resp *http.Response, cause error) *Err
 
 func (c *call) answer(method string, resp *http.Response) *Error {
 	return &Error{
-		Method: method, Path: c.mask.text(c.path), Scope: c.scope, Status: resp.StatusCode, Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
+		Method: method, Path: c.mask.printable(c.path, maxMessage), Scope: c.scope, Status: resp.StatusCode, Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
 		RequestID: c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"unicode"
@@ -123,6 +124,20 @@ func TestNetworkErrorTellsTheCauseOnce(t *testing.T) {
 	e := failWith(t, step{err: io.ErrUnexpectedEOF})
 	if !errors.Is(e, io.ErrUnexpectedEOF) || strings.Contains(e.Message, "https://") || e.Error() != "GET /instances/i: unexpected EOF" {
 		t.Errorf("got %v", e)
+	}
+}
+
+// An id of any length is in the path of a request, and an error repeats the path.
+func TestError_BoundsThePath(t *testing.T) {
+	c := &call{path: "/instances/" + strings.Repeat("y", 5000), mask: mask{canary}}
+	resp, err := (&script{steps: []step{{status: http.StatusNotFound, body: errorBody("not_found")}}}).RoundTrip(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*Error{c.serviceError("GET", resp, nil, nil), c.answerError("GET", resp, io.EOF), c.networkError("GET", io.EOF)} {
+		if len(e.Path) > 1100 || !strings.HasPrefix(e.Path, "/instances/y") {
+			t.Errorf("%d bytes of path", len(e.Path))
+		}
 	}
 }
 

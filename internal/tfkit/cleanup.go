@@ -139,7 +139,7 @@ func (c *Cleanup) left(failures map[string]error) []error {
 		if err == nil {
 			err = context.DeadlineExceeded
 		}
-		left = append(left, fmt.Errorf("%s is left behind: %w", name, err))
+		left = append(left, fmt.Errorf("%s is left behind: %w", OneLine(name), err))
 	}
 	if c.making > 0 {
 		left = append(left, fmt.Errorf("what became of %d requests to create something is not known", c.making))

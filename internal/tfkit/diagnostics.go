@@ -28,7 +28,7 @@ func AddError(diags *diag.Diagnostics, action string, err error, attributes ...s
 // AddErrorAdvising is AddError with a next step that fits better than the
 // general one for the error's code. Empty leaves the general one.
 func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err error, attributes ...string) {
-	summary := "Cannot " + action
+	summary := "Cannot " + rental.Printable(action, maxAction)
 	var apiErr *rental.Error
 	if !errors.As(err, &apiErr) || apiErr.Status == 0 {
 		diags.AddError(summary, plainDetail(err))
@@ -36,17 +36,28 @@ func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err erro
 	}
 	issues := apiErr.Issues()
 	var rest []string
-	for _, issue := range issues {
+	for _, issue := range issues[:min(len(issues), maxIssues)] {
+		message := rental.Printable(issue.Message, maxIssue)
 		if at, ok := attributePath(issue.Field, attributes); ok {
-			diags.AddAttributeError(at, summary, issue.Message+"\n\n"+reference(apiErr))
+			diags.AddAttributeError(at, summary, message+"\n\n"+reference(apiErr))
 		} else {
-			rest = append(rest, issue.Field+": "+issue.Message+"\n")
+			rest = append(rest, OneLine(issue.Field)+": "+message+"\n")
 		}
+	}
+	if more := len(issues) - maxIssues; more > 0 {
+		rest = append(rest, fmt.Sprintf("… and %d more\n", more))
 	}
 	if len(issues) == 0 || len(rest) > 0 {
 		diags.AddError(summary, strings.Join(rest, "")+apiDetail(err, apiErr, nextStep))
 	}
 }
+
+// Bounds of what a diagnostic takes over from an answer.
+const (
+	maxAction = 300  // characters of what could not be done, with the id that it was done to
+	maxIssues = 20   // fields of a validation error
+	maxIssue  = 1000 // characters about one of them
+)
 
 // Plain makes lines of the service safe to show in a terminal: control
 // characters, which could move the cursor or change colours, become spaces.

@@ -101,7 +101,7 @@ func (l Lookup) NoneFound(diags *diag.Diagnostics, key, hint string, among []Nam
 func (l Lookup) none(diags *diag.Diagnostics, argument, has, wanted, hint string, among []Named) {
 	var detail strings.Builder
 	if other, ok := l.misplaced(argument, wanted, among); ok {
-		fmt.Fprintf(&detail, "It is the %s of one: write %s = %s.\n\n", other, other, quote(wanted))
+		fmt.Fprintf(&detail, "It is the %s of one: set %s instead of %s.\n\n", other, other, argument)
 	}
 	if len(among) == 0 {
 		fmt.Fprintf(&detail, "There is no %s at all.", l.Noun)
@@ -138,34 +138,33 @@ func andMore(separator string, all int) string {
 }
 
 // called is the thing by its key and its name.
-func (n Named) called() string { return inBrackets(n.Key, n.Name, quote) }
-
-// noted is the thing by its key and what tells it from others of its name.
-func (n Named) noted() string { return inBrackets(n.Key, n.Note, plainLine) }
-
-// inBrackets is safe to show: the service's users may call a thing what they like.
-func inBrackets(key, more string, show func(string) string) string {
-	if more == "" {
-		return plainLine(key)
+func (n Named) called() string {
+	if n.Name == "" {
+		return OneLine(n.Key)
 	}
-	return fmt.Sprintf("%s (%s)", plainLine(key), show(more))
+	return fmt.Sprintf("%s (%s)", OneLine(n.Key), quote(n.Name))
 }
 
-// maxShown is how many characters of a foreign text a message shows.
-const maxShown = 100
+// noted is the thing by its key and what tells it from others of its name.
+func (n Named) noted() string {
+	if n.Note == "" {
+		return OneLine(n.Key)
+	}
+	return fmt.Sprintf("%s (%s)", OneLine(n.Key), OneLine(n.Note))
+}
 
-// shortened cuts a text off at maxShown, and ends it so.
+// maxQuoted is how many characters of a text are quoted, each of which can take several characters then.
+const maxQuoted = 100
+
+// shortened cuts a text off at maxQuoted, and ends it so.
 func shortened(text, end string) string {
-	if runes := []rune(text); len(runes) > maxShown {
-		return string(runes[:maxShown]) + end
+	if runes := []rune(text); len(runes) > maxQuoted {
+		return string(runes[:maxQuoted]) + end
 	}
 	return text
 }
 
-// plainLine makes a text of the service safe to show within a line.
-func plainLine(text string) string { return onOneLine(shortened(text, "…")) }
-
-// onOneLine is plainLine for a text of any length.
+// onOneLine is OneLine for a text of any length.
 func onOneLine(text string) string { return strings.ReplaceAll(Plain(text), "\n", " ") }
 
 // quote also shows what cannot be seen, such as a no-break space: it may be why two

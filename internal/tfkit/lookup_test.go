@@ -29,7 +29,7 @@ func TestLookupByName(t *testing.T) {
 		"a typo":                   {wanted: "pytroch", summary: `No template is named "pytroch"`, detail: []string{`There are: pytorch ("PyTorch 2.5"), `, "mine-2"}},
 		"a part":                   {wanted: "LLM", summary: `No template is named "LLM"`, detail: []string{`There are: vllm ("vLLM server"), `}},
 		"more than the name":       {wanted: "my vllm", summary: `No template is named "my vllm"`, detail: []string{`There are: vllm (`}},
-		"a key":                    {wanted: "vllm", summary: `No template is named "vllm"`, detail: []string{`It is the slug of one: write slug = "vllm".`}},
+		"a key":                    {wanted: "vllm", summary: `No template is named "vllm"`, detail: []string{`It is the slug of one: set slug instead of name.`}},
 		"what cannot be seen":      {wanted: "PyTorch\u00a02.5", summary: `No template is named "PyTorch\u00a02.5"`, detail: []string{`There are: pytorch ("PyTorch 2.5"`}},
 		"things without a name":    {wanted: "no name", summary: `No template is named "no name"`, detail: []string{"There are: noname, "}},
 		"where else it may be":     {wanted: "nothing", summary: `No template is named "nothing"`, detail: []string{"\n\nPerhaps elsewhere."}},
@@ -73,7 +73,7 @@ func TestLookupNoneFound(t *testing.T) {
 	}{
 		"nothing there":  {"name", "x", nil, `No template is named "x"`, []string{"There is no template at all."}},
 		"by its key":     {"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template has the slug "pytroch"`, []string{"There are: pytorch, vllm."}},
-		"a name instead": {"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template has the slug "Trainer"`, []string{`It is the name of one: write name = "Trainer".`}},
+		"a name instead": {"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template has the slug "Trainer"`, []string{`It is the name of one: set name instead of slug.`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -108,7 +108,7 @@ func TestLookupTellsFewAndPlainly(t *testing.T) {
 	bySlug.ByName(&hostile, nasty, "", []Named{{nasty, nasty, nasty}, {nasty, nasty, nasty}})
 	for i, lines := range []int{0, 2} {
 		text := hostile[i].Summary() + hostile[i].Detail()
-		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1000 {
+		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1500 {
 			t.Errorf("%d characters, with what moves a terminal: %q", len(text), text)
 		}
 	}

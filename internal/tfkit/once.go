@@ -178,7 +178,7 @@ func (a *onceAttempt[T]) discardAll(ctx context.Context, items []T) error {
 		a.known[a.ID(item)] = true
 		err := insist(ctx, func() error { return a.Discard(ctx, item) })
 		if err != nil && !rental.IsNotFound(err) {
-			problems = append(problems, fmt.Errorf("%s was created, but removing it failed: %w", a.ID(item), err))
+			problems = append(problems, fmt.Errorf("%s was created, but removing it failed: %w", OneLine(a.ID(item)), err))
 		}
 	}
 	return errors.Join(problems...)

@@ -26,11 +26,11 @@ func (s *Skipped) Warn(diags *diag.Diagnostics, noun string) {
 	}
 	var lines strings.Builder
 	for _, entry := range s.entries[:min(len(s.entries), maxTold)] {
-		id := plainLine(entry.ID)
+		id := OneLine(entry.ID)
 		if id == "" {
 			id = "without an id"
 		}
-		fmt.Fprintf(&lines, "\n  %s: %s", id, plainLine(entry.Err.Error()))
+		fmt.Fprintf(&lines, "\n  %s: %s", id, OneLine(entry.Err.Error()))
 	}
 	lines.WriteString(andMore("\n  ", len(s.entries)))
 	diags.AddWarning(fmt.Sprintf("Some %s cannot be read", noun),

@@ -26,6 +26,6 @@ func (v durationValidator) ValidateString(ctx context.Context, req validator.Str
 	}
 	if d, err := time.ParseDuration(req.ConfigValue.ValueString()); err != nil || d <= 0 {
 		resp.Diagnostics.AddAttributeError(req.Path, "Not a duration",
-			fmt.Sprintf("%q is not %s.", req.ConfigValue.ValueString(), v.Description(ctx)))
+			fmt.Sprintf("%q is not %s.", OneLine(req.ConfigValue.ValueString()), v.Description(ctx)))
 	}
 }

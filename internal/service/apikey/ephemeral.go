@@ -101,7 +101,7 @@ func (e *keyEphemeral) close(ctx context.Context, key openKey, diags *diag.Diagn
 	if err == nil {
 		return
 	}
-	summary := "Cannot revoke API key " + key.ID
+	summary := "Cannot revoke API key " + tfkit.OneLine(key.ID)
 	detail := err.Error() + "\n\nIt is tried once more when this run ends. If that fails as well, the key works until it expires " + key.end() +
 		". To end it before, revoke it in the service's console."
 	// That the request limit is spent fails no run, nor that the provider's own key was

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -69,7 +68,7 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 	var refused *rental.Error
 	if errors.As(err, &refused) && rental.IsForbidden(err) && refused.Method == http.MethodPost {
 		advice = "The provider's own key lacks the scope user:write, which issuing keys takes, or one that the new key is to have (" +
-			strings.Join(create.Scopes, ", ") + "): a key cannot give scopes that it lacks. Or the account is blocked. " +
+			tfkit.OneLines(create.Scopes) + "): a key cannot give scopes that it lacks. Or the account is blocked. " +
 			"Give the provider a key with these scopes, or ask for fewer."
 	}
 	tfkit.AddErrorAdvising(diags, "issue API key", advice, err, "name", "scopes", "expires_in_days")

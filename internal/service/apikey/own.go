@@ -101,5 +101,5 @@ func (o ownKey) doubt() string {
 }
 
 func subjectOf(key model) string {
-	return fmt.Sprintf("API key %s (%s…)", key.ID.ValueString(), key.Prefix.ValueString())
+	return fmt.Sprintf("API key %s (%s…)", tfkit.OneLine(key.ID.ValueString()), tfkit.OneLine(key.Prefix.ValueString()))
 }

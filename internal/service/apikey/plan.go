@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // ModifyPlan plans the replacement of a key that is about to expire, and refuses to revoke the provider's own key.
@@ -92,7 +94,7 @@ func warnOfNoRotation(diags *diag.Diagnostics, own ownKey, key model) {
 	diags.AddAttributeWarning(path.Root("rotate_before_days"), "The provider's own API key is not rotated",
 		fmt.Sprintf("%s is the key that this provider uses, and expires at %s. A rotation would revoke it during the run. "+
 			"Configure the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s",
-			subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
+			subjectOf(key), tfkit.OneLine(key.ExpiresAt.ValueString()), own.doubt()))
 }
 
 func warnOfUnknownRotation(diags *diag.Diagnostics, key model) {

@@ -47,7 +47,9 @@ func (k openKey) delete(ctx context.Context, client *rental.Client) error {
 }
 
 // String names the key for whoever has to revoke it.
-func (k openKey) String() string { return fmt.Sprintf("API key %s, which expires %s,", k.ID, k.end()) }
+func (k openKey) String() string {
+	return fmt.Sprintf("API key %s, which expires %s,", tfkit.OneLine(k.ID), k.end())
+}
 
 // end is when nobody has to revoke it any more.
 func (k openKey) end() string {

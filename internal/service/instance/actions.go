@@ -171,7 +171,7 @@ func (a *instanceAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRe
 	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta, errand.id)
 	switch {
 	case err != nil:
-		resp.Diagnostics.AddWarning("Instance "+errand.id+" was not looked at", "The action looks again before it does anything. "+err.Error())
+		resp.Diagnostics.AddWarning("Instance "+tfkit.OneLine(errand.id)+" was not looked at", "The action looks again before it does anything. "+err.Error())
 	case !found:
 		addNotFound(&resp.Diagnostics, a.verb, errand.id)
 	case hopeless(inst) != nil:
@@ -193,7 +193,7 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, errand.timeout)
 	defer cancel()
-	v := &invocation{errand: errand, action: a, teller: newTeller(errand.id, func(text string) { resp.SendProgress(action.InvokeProgressEvent{Message: text}) }), diags: &resp.Diagnostics}
+	v := &invocation{errand: errand, action: a, teller: newTeller(errand.id, resp.SendProgress), diags: &resp.Diagnostics}
 	defer v.teller.end()
 	v.run(ctx)
 }

@@ -157,12 +157,12 @@ func TestInstanceActions_sayNothingThatATerminalObeys(t *testing.T) {
 		b.meddle = func(req *http.Request) (*http.Response, error) {
 			resp := b.serve(req)
 			body, err := io.ReadAll(resp.Body)
-			resp.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning"`))))
+			resp.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning\nError: injected"`))))
 			return resp, err
 		}
 		said, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
-		b.contains(strings.Join(said, ""), "is still  [31mrunning (10s)")
-		if failed == "" || strings.ContainsRune(failed+strings.Join(said, ""), '\x1b') {
+		b.contains(strings.Join(said, ""), "is still running Error: injected (10s)")
+		if failed == "" || strings.ContainsAny(strings.Join(said, ""), "\x1b\n") || strings.ContainsRune(failed, '\x1b') || strings.Contains(failed, "\nError") {
 			b.Errorf("%q %s", said, failed)
 		}
 	})

@@ -124,9 +124,9 @@ func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
 	says(byName("trainor"), `No instance is named "trainor"`, `There are: ins_\w+ \("trainer"\), ins_\w+ \("trainer"\), `, `\("Обучение"\)`, ids[3]+`[,.]`)
 	says(byName("trainer"), `Several instances are named "trainer"`, `Give the id of one instead of the name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
 	says(byName("ending"), `No instance is named "ending"`)
-	says(byName(ids[2]), `It is the id of one: write id = "`+ids[2]+`"`)
+	says(byName(ids[2]), `It is the id of one: set id instead of name`)
 	says(byID("ins_none"), `No instance has the id "ins_none"`, `There are: `, ids[2]+` \("worker"\)`)
-	says(byID("worker"), `It is the name of one: write name = "worker"`)
+	says(byID("worker"), `It is the name of one: set name instead of id`)
 }
 
 // However many servers are looked for: a listing, and one request before it. The

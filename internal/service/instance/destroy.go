@@ -27,11 +27,11 @@ func (r *instanceResource) destroy(ctx, waitCtx context.Context, id string, time
 	switch {
 	case err == nil, rental.IsNotFound(err):
 	case ctx.Err() != nil:
-		diags.AddError("Interrupted while instance "+id+" was being destroyed", "It stays in the state until it is surely gone; run again.")
+		diags.AddError("Interrupted while instance "+tfkit.OneLine(id)+" was being destroyed", "It stays in the state until it is surely gone; run again.")
 	case waitCtx.Err() != nil && confirmed:
-		diags.AddError("Instance "+id+" is not destroyed yet", fmt.Sprintf("The service took the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
+		diags.AddError("Instance "+tfkit.OneLine(id)+" is not destroyed yet", fmt.Sprintf("The service took the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
 	case waitCtx.Err() != nil:
-		diags.AddError("Instance "+id+" is not destroyed yet",
+		diags.AddError("Instance "+tfkit.OneLine(id)+" is not destroyed yet",
 			fmt.Sprintf("The service did not confirm the request within %s (timeouts.delete), so the server may still run and be billed. Run again.", timeout))
 	default:
 		tfkit.AddError(diags, "destroy instance "+id, err)

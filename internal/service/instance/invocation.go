@@ -146,9 +146,9 @@ func ended(inst rental.Instance, untouched bool) string {
 	}
 	switch {
 	case inst.Status != rental.StatusRunning:
-		return "is " + string(inst.Status) + already + ": only its disk is billed, " + tfkit.Rubles(inst.Price.StoppedKopH) + " per hour"
+		return "is " + tfkit.OneLine(inst.Status) + already + ": only its disk is billed, " + tfkit.Rubles(inst.Price.StoppedKopH) + " per hour"
 	case inst.SSH != nil:
-		if login := sshCommand(*inst.SSH).ValueString(); login != "" {
+		if login := tfkit.OneLine(sshCommand(*inst.SSH).ValueString()); login != "" {
 			return "runs" + already + ": " + login
 		}
 	}

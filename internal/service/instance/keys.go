@@ -8,6 +8,8 @@ import (
 	"maps"
 	"strconv"
 	"sync"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 const (
@@ -79,12 +81,12 @@ type keyHolder struct{ id, name string }
 func (h keyHolder) String() string {
 	name := "without a name"
 	if h.name != "" {
-		name = fmt.Sprintf("named %q", h.name)
+		name = fmt.Sprintf("named %q", tfkit.OneLine(h.name))
 	}
 	if h.id == "" {
 		return "a new server " + name
 	}
-	return "instance " + h.id + " " + name
+	return "instance " + tfkit.OneLine(h.id) + " " + name
 }
 
 // keep notes a server that is there with its key. It returns another that the

@@ -34,7 +34,7 @@ type refusedOffer struct {
 
 func (e *refusedOffer) Error() string {
 	if e.err == nil {
-		return "offer " + e.offerID + " is gone"
+		return "offer " + tfkit.OneLine(e.offerID) + " is gone"
 	}
 	return e.err.Error()
 }
@@ -68,14 +68,14 @@ type tooDearError struct {
 }
 
 func (e *tooDearError) Error() string {
-	return fmt.Sprintf("offer %s costs %s, max_price_kop_h allows %s", e.offerID, tfkit.HourlyRubles(e.price), tfkit.HourlyRubles(e.limit))
+	return fmt.Sprintf("offer %s costs %s, max_price_kop_h allows %s", tfkit.OneLine(e.offerID), tfkit.HourlyRubles(e.price), tfkit.HourlyRubles(e.limit))
 }
 
 // noInterruptibleError: the offer is not rented as interruptible.
 type noInterruptibleError struct{ offerID string }
 
 func (e *noInterruptibleError) Error() string {
-	return "offer " + e.offerID + " cannot be rented as interruptible"
+	return "offer " + tfkit.OneLine(e.offerID) + " cannot be rented as interruptible"
 }
 
 // offerState is what can be done with an offer.
@@ -150,7 +150,7 @@ func (c *creation) takeNamed(ctx, postCtx context.Context, offerID string) (rent
 		case state == offerGone && c.checkLimits != nil:
 			return c.takeOver(ctx, postCtx, &refusedOffer{offerID: offerID, state: offerGone})
 		case err != nil:
-			return rented{}, fmt.Errorf("looking at offer %s: %w", offerID, err)
+			return rented{}, fmt.Errorf("looking at offer %s: %w", tfkit.OneLine(offerID), err)
 		}
 	} else if offer, ok := c.fleet.market.shown.Get(offerID, createTimeout); ok {
 		c.remember(offer)
@@ -274,7 +274,7 @@ func (c *creation) tryOffer(ctx, postCtx context.Context, offerID string) (serve
 	defer func() { c.release(offerID, state, server, err) }()
 	switch state {
 	case offerUnsure:
-		return rented{}, false, fmt.Errorf("looking at offer %s: %w", offerID, err)
+		return rented{}, false, fmt.Errorf("looking at offer %s: %w", tfkit.OneLine(offerID), err)
 	case offerDearer:
 		return rented{}, true, &tooDearError{offerID, price, c.limit()}
 	case offerGone:

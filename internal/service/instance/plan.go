@@ -142,7 +142,7 @@ func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
 	if limit == 0 || price <= limit || inst.Status != rental.StatusRunning {
 		return
 	}
-	diags.AddAttributeWarning(path.Root("max_price_kop_h"), "Instance "+state.ID.ValueString()+" runs above its price cap",
+	diags.AddAttributeWarning(path.Root("max_price_kop_h"), "Instance "+tfkit.OneLine(state.ID.ValueString())+" runs above its price cap",
 		fmt.Sprintf("It costs %s without its disk, and max_price_kop_h allows %s. The cap is checked when an instance is created or started, so this apply does not stop it. "+
 			"To end the cost, set desired_state = \"stopped\" or destroy the instance. To accept the price, raise max_price_kop_h.",
 			tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
@@ -229,7 +229,7 @@ func warnOfUnknownPolicy(diags *diag.Diagnostics, state, plan model) {
 
 // addReplacedForUnknown warns of a replacement that may turn out needless.
 func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
-	diags.AddAttributeWarning(path.Root(argument), "Instance "+id+" is replaced because of an unknown value",
+	diags.AddAttributeWarning(path.Root(argument), "Instance "+tfkit.OneLine(id)+" is replaced because of an unknown value",
 		fmt.Sprintf("The value of %s is known only after apply, and it can require a replacement. Terraform does not allow a plan to decide that later, so this plan replaces the instance: "+
 			"its disk and data are lost. To keep the instance, first apply what %[1]s depends on (-target), then plan again.", argument))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // The arguments that act when a server is rented and not afterwards.
@@ -60,7 +61,7 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 		if fullyKnown(ctx, configuredQuery) {
 			diags.AddAttributeWarning(path.Root(argOfferQuery), "The changed offer_query acts at the next rental only",
 				fmt.Sprintf("Instance %s was rented with other terms and meets the hardware terms of these, so it stays as it is. To have another server now, name offer_query in replace_on, or "+
-					"use -replace.", id))
+					"use -replace.", tfkit.OneLine(id)))
 		}
 	}
 	if !slices.ContainsFunc(replaced, path.Root(argOfferQuery).Equal) {
@@ -68,7 +69,7 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 		case misses != "":
 			replaced = append(replaced, path.Root(argOfferQuery))
 			diags.AddAttributeWarning(path.Root(argOfferQuery), "The server no longer meets its offer_query",
-				fmt.Sprintf("Instance %s does not meet %s. The plan replaces it: its disk and data are lost.", id, misses))
+				fmt.Sprintf("Instance %s does not meet %s. The plan replaces it: its disk and data are lost.", tfkit.OneLine(id), misses))
 		case unknown:
 			replaced = append(replaced, path.Root(argOfferQuery))
 			addReplacedForUnknown(&diags, argOfferQuery, id)
@@ -82,7 +83,7 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 	if rented && !configuredKeys.IsUnknown() && !configuredKeys.Equal(state.SSHKeyIDs) && !named && known {
 		diags.AddAttributeWarning(path.Root(argSSHKeyIDs), "SSH keys of a running server stay as they are",
 			"The service attaches keys when a server is created and cannot change them later. The configured keys are not applied to instance "+
-				id+". To have them, name ssh_key_ids in replace_on, use -replace, or change authorized_keys on the server itself.")
+				tfkit.OneLine(id)+". To have them, name ssh_key_ids in replace_on, use -replace, or change authorized_keys on the server itself.")
 	}
 	return replaced, diags
 }
@@ -146,7 +147,7 @@ func acceptOtherSlug(ctx context.Context, state model, have hardware, query *ren
 		if state.QuotedKopH.IsNull() { // imported: the query is adopted
 			diags.AddAttributeWarning(path.Root(argOfferQuery), "The GPU of the imported server is not in offer_query.gpu",
 				fmt.Sprintf("Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To have another one, use -replace.",
-					state.ID.ValueString(), have.gpu))
+					tfkit.OneLine(state.ID.ValueString()), tfkit.OneLine(have.gpu)))
 			query.GPU = nil
 		}
 		return diags

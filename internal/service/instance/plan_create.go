@@ -49,7 +49,7 @@ func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *d
 	case found && !rental.SameImage(template.Image, plan.Image.ValueString()):
 		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
 			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
-				"or create a gpurent_template with this image.", slug, template.Image, plan.Image.ValueString(), customTemplate))
+				"or create a gpurent_template with this image.", tfkit.OneLine(slug), tfkit.OneLine(template.Image), tfkit.OneLine(plan.Image.ValueString()), customTemplate))
 	}
 }
 
@@ -96,7 +96,7 @@ func (r *instanceResource) exists(ctx context.Context, id string) bool {
 func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
 	diags.AddAttributeError(path.Root("idempotency_key"), "Two servers share an idempotency key",
 		fmt.Sprintf("%s and %s both have idempotency_key = %q. The service rents one server for a key, so both would be the same one. Give each a key of its own, "+
-			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, key))
+			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, tfkit.OneLine(key)))
 }
 
 // checkTemplate refuses a template that does not exist, and a disk below its minimum. It reports an unusable API key,
@@ -113,10 +113,10 @@ func (r *instanceResource) checkTemplate(ctx context.Context, plan model, before
 	case err != nil: // The service itself refuses what does not fit.
 	case !found:
 		diags.AddAttributeError(path.Root("template"), "No such template",
-			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists all templates.", slug))
+			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists all templates.", tfkit.OneLine(slug)))
 	case !plan.DiskGB.IsUnknown() && plan.DiskGB.ValueInt64() < template.MinDiskGB:
 		diags.AddAttributeError(path.Root("disk_gb"), "Disk below the template's minimum",
-			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", slug, template.MinDiskGB, plan.DiskGB.ValueInt64()))
+			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", tfkit.OneLine(slug), template.MinDiskGB, plan.DiskGB.ValueInt64()))
 	}
 }
 
@@ -134,7 +134,7 @@ func (r *instanceResource) warnOfNamesakes(ctx context.Context, plan model, befo
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	text := namesakesText(plan.Name.ValueString(), found, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, found[0], plan)
-	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already has this name", found[0].ID), text)
+	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already has this name", tfkit.OneLine(found[0].ID)), text)
 }
 
 const (
@@ -178,29 +178,40 @@ func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Ins
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}
-	return fmt.Sprintf("\n\nIt was created from the own template %[1]q. If that is in no state either, import it as well, or the server is replaced:\n\n  import {\n    to = gpurent_template.NAME\n    id = %[1]q\n  }",
-		twin.Template.Slug)
+	text := fmt.Sprintf("\n\nIt was created from the own template %q. If that is in no state either, import it as well, or the server is replaced", tfkit.OneLine(twin.Template.Slug))
+	block, ok := tfkit.ImportBlock("gpurent_template", twin.Template.Slug)
+	if !ok {
+		return text + ". " + noImportBlock
+	}
+	return text + ":\n\n" + block
 }
 
 func namesakesText(name string, found []rental.Instance, key string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Active servers with the name %q, which this run has not read from the state:\n", name)
+	fmt.Fprintf(&text, "Active servers with the name %q, which this run has not read from the state:\n", tfkit.OneLine(name))
 	for _, inst := range found[:min(len(found), maxNamesakes)] {
-		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", inst.ID, inst.Status, tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(inst)))
+		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", tfkit.OneLine(inst.ID), tfkit.OneLine(inst.Status), tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(inst)))
 	}
 	if more := len(found) - maxNamesakes; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
 	if key == "" {
-		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents one more server, and both are billed. To")
+		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents one more server, and both are billed. ")
 	} else {
-		fmt.Fprintf(&text, "If a killed run rented one of them with idempotency_key = %q, the apply takes it over and rents none. Otherwise the apply rents one more server, and both are billed. To", key)
+		fmt.Fprintf(&text, "If a killed run rented one of them with idempotency_key = %q, the apply takes it over and rents none. Otherwise the apply rents one more server, and both are billed. ", tfkit.OneLine(key))
 	}
-	fmt.Fprintf(&text, " keep the existing server instead, add this block with the address of this resource, and plan again:\n\n  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n\n"+
-		"If a resource of this or another configuration manages it, there is nothing to do: an apply prints this also for servers of its own state. "+
-		"If no configuration manages it and nobody needs it, destroy it in the service's console.", found[0].ID)
+	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
+		text.WriteString("To keep the existing server instead, add this block with the address of this resource, and plan again:\n\n" + block)
+	} else {
+		text.WriteString("To keep the existing server instead, import it with the address of this resource, and plan again. " + noImportBlock)
+	}
+	text.WriteString("\n\nIf a resource of this or another configuration manages it, there is nothing to do: an apply prints this also for servers of its own state. " +
+		"If no configuration manages it and nobody needs it, destroy it in the service's console.")
 	return text.String()
 }
+
+// noImportBlock replaces an import block for an id that could be more than an id in a configuration.
+const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. Look it up in the service's console."
 
 // kopHNow is what a server burns at present, kopecks per hour.
 func kopHNow(inst rental.Instance) int64 {

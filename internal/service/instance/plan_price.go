@@ -57,9 +57,9 @@ func warnOfHigherPrice(diags *diag.Diagnostics, before *predecessor, kopH int64)
 	if before == nil || before.RunningKopH == 0 || kopH*100 <= before.RunningKopH*higherPricePercent {
 		return
 	}
-	diags.AddWarning("The replacement of instance "+before.ID+" costs more",
+	diags.AddWarning("The replacement of instance "+tfkit.OneLine(before.ID)+" costs more",
 		fmt.Sprintf("Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
-			before.ID, tfkit.HourlyRubles(before.RunningKopH), tfkit.HourlyRubles(kopH)))
+			tfkit.OneLine(before.ID), tfkit.HourlyRubles(before.RunningKopH), tfkit.HourlyRubles(kopH)))
 }
 
 // unlessRented ends what keeps a new server from being rented.
@@ -67,8 +67,8 @@ const unlessRented = " Unless that changes before the apply, or an earlier run w
 
 // addCannotReplace refuses a replacement for which there is no offer.
 func addCannotReplace(diags *diag.Diagnostics, at path.Path, before *predecessor, why, advice string) {
-	diags.AddAttributeError(at, "Cannot replace instance "+before.ID+": no matching offer",
-		fmt.Sprintf("%s A replacement destroys instance %s and its disk before it rents another server, which would fail. Nothing was destroyed. %s", why, before.ID, advice))
+	diags.AddAttributeError(at, "Cannot replace instance "+tfkit.OneLine(before.ID)+": no matching offer",
+		fmt.Sprintf("%s A replacement destroys instance %s and its disk before it rents another server, which would fail. Nothing was destroyed. %s", why, tfkit.OneLine(before.ID), advice))
 }
 
 // estimate is what the server would cost if it were rented now, kopecks per hour. The price is not known if an argument
@@ -103,9 +103,9 @@ func (r *instanceResource) estimateOffer(
 	if offer == nil {
 		const why = "It is not available now."
 		if r.isReplaced(ctx, before) {
-			addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+id+": "+why, advice)
+			addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+tfkit.OneLine(id)+": "+why, advice)
 		} else {
-			diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+id+" is gone", why+unlessRented+advice)
+			diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+tfkit.OneLine(id)+" is gone", why+unlessRented+advice)
 		}
 		return 0, false, nil
 	}
@@ -124,14 +124,14 @@ func (r *instanceResource) estimateOwnOffer(
 		return 0, false, err
 	}
 	if gone {
-		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+before.OfferID+" does not exist any more.",
+		addCannotReplace(diags, path.Root(argOfferID), before, "Offer "+tfkit.OneLine(before.OfferID)+" does not exist any more.",
 			"Name another offer, or use offer_query, which takes the best available one.")
 		return 0, false, nil
 	}
-	diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+before.OfferID+" may not be available for the replacement",
+	diags.AddAttributeWarning(path.Root(argOfferID), "Offer "+tfkit.OneLine(before.OfferID)+" may not be available for the replacement",
 		fmt.Sprintf("Instance %s is rented from this offer. The replacement destroys the instance and its disk first. "+
 			"If the offer does not become available again, the apply fails then. "+
-			"To avoid this, name another offer, or use offer_query, which takes the best available one.", before.ID))
+			"To avoid this, name another offer, or use offer_query, which takes the best available one.", tfkit.OneLine(before.ID)))
 	price, ok := checkOffer(offer, plan, diags)
 	return price, ok, nil
 }
@@ -149,7 +149,7 @@ func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH i
 		return 0, false
 	case offer.Disk.MaxGB != nil && plan.DiskGB.ValueInt64() > *offer.Disk.MaxGB:
 		diags.AddAttributeError(path.Root("disk_gb"), "Disk above the offer's maximum",
-			fmt.Sprintf("Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offer.ID, *offer.Disk.MaxGB, plan.DiskGB.ValueInt64()))
+			fmt.Sprintf("Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", tfkit.OneLine(offer.ID), *offer.Disk.MaxGB, plan.DiskGB.ValueInt64()))
 		return 0, false
 	}
 	return price, true

@@ -123,7 +123,7 @@ func hardwareOf(ctx context.Context, m model) (hardware, diag.Diagnostics) {
 func (h hardware) misses(query rental.OfferQuery) string {
 	switch {
 	case len(query.GPU) > 0 && !slices.Contains(query.GPU, h.gpu):
-		return fmt.Sprintf("gpu (it has %s)", h.gpu)
+		return fmt.Sprintf("gpu (it has %s)", tfkit.OneLine(h.gpu))
 	case len(query.NumGPUs) > 0 && !slices.Contains(query.NumGPUs, h.count):
 		return fmt.Sprintf("num_gpus (it has %d)", h.count)
 	case query.MinGPUs != nil && h.count < *query.MinGPUs:
@@ -131,7 +131,7 @@ func (h hardware) misses(query rental.OfferQuery) string {
 	case query.MinVRAMGB != nil && h.vramGB != nil && float64(*h.vramGB) < *query.MinVRAMGB:
 		return fmt.Sprintf("min_vram_gb (it has %d)", *h.vramGB)
 	case len(query.Country) > 0 && h.country != nil && !slices.Contains(query.Country, *h.country):
-		return fmt.Sprintf("country (it stands in %s)", *h.country)
+		return fmt.Sprintf("country (it stands in %s)", tfkit.OneLine(*h.country))
 	}
 	return ""
 }

@@ -19,19 +19,19 @@ import (
 func (r *instanceResource) reportCreateWait(ctx context.Context, diags *diag.Diagnostics, plan model, inst rental.Instance, timeout time.Duration, err error) {
 	switch {
 	case interrupted(ctx, err):
-		diags.AddWarning("Interrupted while instance "+inst.ID+" was starting",
+		diags.AddWarning("Interrupted while instance "+tfkit.OneLine(inst.ID)+" was starting",
 			"It is rented and in the state. The next apply goes on waiting for it.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded) && plan.KeepOnTimeout.ValueBool():
-		diags.AddWarning("Instance "+inst.ID+" is not ready yet",
+		diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" is not ready yet",
 			fmt.Sprintf("It is rented and in the state, but did not get ready within %s (timeouts.create). The next apply goes on waiting.\n\n%s", timeout, story(ctx, r.Meta.Client, inst)))
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("Instance "+inst.ID+" is not ready yet",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" is not ready yet",
 			fmt.Sprintf("It did not get ready within %s (timeouts.create), and is now marked tainted: the next apply would replace it.%s\n\n"+
 				"%s\n\n%s To let every time-out only warn, set keep_on_timeout = true.", timeout, cause(err), story(ctx, r.Meta.Client, inst), untaint))
 	default:
 		r.addWaitError(ctx, diags, inst, err)
 		if !errors.Is(err, errGone) && !errors.Is(err, errNeedsReplacement) {
-			diags.AddWarning("Instance "+inst.ID+" is marked tainted", "It exists and is billed; the next apply would replace it. "+untaint)
+			diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" is marked tainted", "It exists and is billed; the next apply would replace it. "+untaint)
 		}
 	}
 }
@@ -45,9 +45,9 @@ func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Dia
 	switch {
 	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err):
-		diags.AddError("Interrupted while instance "+inst.ID+" was changing", "The next apply goes on.\n\n"+story(ctx, r.Meta.Client, inst))
+		diags.AddError("Interrupted while instance "+tfkit.OneLine(inst.ID)+" was changing", "The next apply goes on.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("Instance "+inst.ID+" is not where it should be yet",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" is not where it should be yet",
 			fmt.Sprintf("It did not get there within %s (timeouts.update). The next apply goes on waiting.%s\n\n%s", timeout, cause(err), story(ctx, r.Meta.Client, inst)))
 	default:
 		r.addWaitError(ctx, diags, inst, err)
@@ -58,9 +58,9 @@ func (r *instanceResource) reportUpdateWait(ctx context.Context, diags *diag.Dia
 func (r *instanceResource) reportUnread(ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, timeout time.Duration, err error) {
 	switch {
 	case ctx.Err() != nil:
-		diags.AddError("Interrupted while instance "+id+" was changing", "Nothing was requested yet. The next apply goes on.")
+		diags.AddError("Interrupted while instance "+tfkit.OneLine(id)+" was changing", "Nothing was requested yet. The next apply goes on.")
 	case waitCtx.Err() != nil:
-		diags.AddError("Instance "+id+" is not where it should be yet",
+		diags.AddError("Instance "+tfkit.OneLine(id)+" is not where it should be yet",
 			fmt.Sprintf("The service did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
 	case rental.IsNotFound(err):
 		addGone(diags, id)
@@ -70,7 +70,7 @@ func (r *instanceResource) reportUnread(ctx, waitCtx context.Context, diags *dia
 }
 
 func addGone(diags *diag.Diagnostics, id string) {
-	diags.AddError("Instance "+id+" is gone", "It was destroyed outside Terraform. The next apply rents another.")
+	diags.AddError("Instance "+tfkit.OneLine(id)+" is gone", "It was destroyed outside Terraform. The next apply rents another.")
 }
 
 // addWaitError reports what is neither an interruption nor a time-out.
@@ -80,14 +80,14 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 	var outbid *outbidAgainError
 	switch {
 	case errors.Is(err, errGone):
-		diags.AddError("Instance "+inst.ID+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story(ctx, r.Meta.Client, inst))
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" is gone", "It was destroyed outside Terraform while this run waited for it. The next apply rents another.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errNeedsReplacement) && inst.Status == rental.StatusOutbid:
-		diags.AddError("Instance "+inst.ID+" was outbid",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was outbid",
 			"With on_outbid = \"replace\" the next apply replaces it. Until then only its disk is billed.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errNeedsReplacement):
-		diags.AddError("Instance "+inst.ID+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story(ctx, r.Meta.Client, inst))
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" cannot be used", "Nothing brings this server back. The next apply replaces it.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.Is(err, errTurnedBack):
-		diags.AddError("Instance "+inst.ID+" did not stay where it was put",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" did not stay where it was put",
 			"The service began what was asked for and then turned back. The next apply asks again.\n\n"+story(ctx, r.Meta.Client, inst))
 	case errors.As(err, &outbid):
 		addOutbidAgain(diags, inst, outbid, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to rent another server.")
@@ -103,7 +103,7 @@ func (r *instanceResource) addWaitError(ctx context.Context, diags *diag.Diagnos
 
 // addOutbidAgain ends with what to do about it.
 func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, outbid *outbidAgainError, advice string) {
-	diags.AddError("Instance "+inst.ID+" was outbid again",
+	diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was outbid again",
 		fmt.Sprintf("This run started it %d times, and each time the market price rose above its bid. No further bid was placed. "+
 			"Only its disk is billed. %s", outbid.starts, advice))
 }
@@ -113,15 +113,15 @@ func addAboveCap(diags *diag.Diagnostics, inst rental.Instance, err *priceError,
 	price, limit := tfkit.HourlyRubles(err.price), tfkit.HourlyRubles(err.limit)
 	switch {
 	case err.stuck != nil:
-		diags.AddError("Instance "+inst.ID+" runs above the cap",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" runs above the cap",
 			fmt.Sprintf("The service started it at %s, and max_price_kop_h allows %s. Stopping it again failed: it most likely runs and is billed at %s. "+
 				"Stop it in the service's console now.\n\n%s", price, limit, price, err.stuck))
 	case err.started:
-		diags.AddError("Instance "+inst.ID+" was stopped again: price above the cap",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was stopped again: price above the cap",
 			fmt.Sprintf("The service started it at %s, and max_price_kop_h allows %s. The service accepted its stop: only its disk is billed after that. %s",
 				price, limit, advice))
 	default:
-		diags.AddError("Instance "+inst.ID+" was not started: price above the cap",
+		diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was not started: price above the cap",
 			fmt.Sprintf("A start costs %s now, and max_price_kop_h allows %s. No start was requested: only its disk is billed. %s", price, limit, advice))
 	}
 }
@@ -134,7 +134,7 @@ func addRefusal(ctx context.Context, client *rental.Client, diags *diag.Diagnost
 // warnOfMissing warns of an SSH address and of web pages that a running server does not have yet.
 func (s *settler) warnOfMissing(diags *diag.Diagnostics, inst rental.Instance) {
 	if s.lacksSSH {
-		diags.AddWarning("Instance "+inst.ID+" runs, but has no SSH address",
+		diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" runs, but has no SSH address",
 			fmt.Sprintf("The service returned none within %s after the server was running, although its template has SSH. "+
 				"The server is in the state and is billed. When the service returns the address, the next refresh reads it into ssh.", sshIntervals*s.interval))
 	}
@@ -142,8 +142,8 @@ func (s *settler) warnOfMissing(diags *diag.Diagnostics, inst rental.Instance) {
 	if len(closed) == 0 || inst.Status != rental.StatusRunning {
 		return
 	}
-	diags.AddWarning("Instance "+inst.ID+" runs, but not all of its web pages are open yet",
-		"Without an address so far: "+strings.Join(closed, ", ")+". The next refresh brings it into urls.")
+	diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" runs, but not all of its web pages are open yet",
+		"Without an address so far: "+tfkit.OneLines(closed)+". The next refresh brings it into urls.")
 }
 
 // cause names trouble with the service that lay behind a time-out.
@@ -167,16 +167,19 @@ func stopAdvice(reason string) string {
 	case rental.StopReasonProvider:
 		return "Its host went away. Apply again later; if it does not come back, replace it with -replace."
 	}
-	return fmt.Sprintf("It was stopped for a reason that this version of the provider does not know: %q. Look in the service's console, then apply again.", reason)
+	return fmt.Sprintf("It was stopped for a reason that this version of the provider does not know: %q. Look in the service's console, then apply again.", tfkit.OneLine(reason))
 }
 
 // storyLines is how much of the startup log goes into a message.
 const storyLines = 10
 
+// maxLogLine is how many characters of a line of the log go into a message.
+const maxLogLine = 300
+
 // story tells where the server was last seen: its status, why it stopped, and
 // the end of its log. What cannot be had is left out.
 func story(ctx context.Context, client *rental.Client, inst rental.Instance) string {
-	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.%s", inst.Status, inst.DesiredState, missing(inst))}
+	parts := []string{fmt.Sprintf("Last seen: status %q, heading for %q.%s", tfkit.OneLine(inst.Status), tfkit.OneLine(inst.DesiredState), missing(inst))}
 	if inst.StopReason != nil {
 		parts = append(parts, stopAdvice(*inst.StopReason))
 	}
@@ -184,7 +187,10 @@ func story(ctx context.Context, client *rental.Client, inst rental.Instance) str
 	defer cancel()
 	lines, err := client.GetInstanceLogs(logCtx, inst.ID, storyLines)
 	if err == nil && len(lines) > 0 {
-		parts = append(parts, "The end of its log:\n  "+strings.Join(lines, "\n  "))
+		parts = append(parts, "The end of its log:")
+		for _, line := range lines[max(0, len(lines)-storyLines):] {
+			parts = append(parts, "  "+rental.Printable(line, maxLogLine))
+		}
 	}
 	return strings.Join(parts, "\n")
 }
@@ -199,7 +205,7 @@ func missing(inst rental.Instance) string {
 		text = " It has no SSH address."
 	}
 	if closed := closedPages(inst); len(closed) > 0 {
-		text += " Web pages without an address: " + strings.Join(closed, ", ") + "."
+		text += " Web pages without an address: " + tfkit.OneLines(closed) + "."
 	}
 	return text
 }

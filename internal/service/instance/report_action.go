@@ -24,17 +24,17 @@ func (v *invocation) report(ctx context.Context, inst rental.Instance, err error
 	switch {
 	case errors.Is(err, reportedError{}):
 	case interrupted(ctx, err) && errors.Is(ctx.Err(), context.Canceled):
-		v.diags.AddError("Interrupted before instance "+inst.ID+" was "+v.goal(),
+		v.diags.AddError("Interrupted before instance "+tfkit.OneLine(inst.ID)+" was "+v.goal(),
 			v.requests()+" "+v.again()+"\n\n"+v.story(ctx, inst))
 	case interrupted(ctx, err):
-		v.diags.AddError("Instance "+inst.ID+" is not "+v.goal()+" yet",
+		v.diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" is not "+v.goal()+" yet",
 			fmt.Sprintf("That took longer than %s (timeout). %s%s %s\n\n%s", v.timeout, v.requests(), cause(err), v.again(), v.story(ctx, inst)))
 	case rental.IsNotFound(err):
 		addNotFound(v.diags, v.action.verb, inst.ID)
 	case errors.Is(err, errGone), errors.Is(err, errNeedsReplacement):
 		addHopeless(v.diags, v.action.verb, inst, err, "\n\n"+v.story(ctx, inst))
 	case errors.Is(err, errTurnedBack):
-		v.diags.AddError("Instance "+inst.ID+" did not stay where it was put", "The service began what was asked for and then turned back. "+v.again()+"\n\n"+v.story(ctx, inst))
+		v.diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" did not stay where it was put", "The service began what was asked for and then turned back. "+v.again()+"\n\n"+v.story(ctx, inst))
 	case errors.As(err, &outbid):
 		addOutbidAgain(v.diags, inst, outbid, "Run the action again later.")
 	case errors.As(err, &price):
@@ -83,13 +83,13 @@ func (v *invocation) again() string {
 
 // addHalted says loudly that a restart has left a server stopped.
 func addHalted(diags *diag.Diagnostics, inst rental.Instance) {
-	diags.AddError("Instance "+inst.ID+" is now stopped",
+	diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" is now stopped",
 		fmt.Sprintf("The restart stopped it, and could not start it again: the next error says why. Its status is %q, and only its disk is billed. "+
-			"To start it, run this action again, which then only starts it, or a gpurent_instance_start; or apply, where a gpurent_instance with desired_state = \"running\" manages it.", inst.Status))
+			"To start it, run this action again, which then only starts it, or a gpurent_instance_start; or apply, where a gpurent_instance with desired_state = \"running\" manages it.", tfkit.OneLine(inst.Status)))
 }
 
 func addNotFound(diags *diag.Diagnostics, verb, id string) {
-	diags.AddAttributeError(path.Root("instance_id"), "Cannot "+verb+" instance "+id,
+	diags.AddAttributeError(path.Root("instance_id"), "Cannot "+verb+" instance "+tfkit.OneLine(id),
 		"The service has no such server, or it belongs to another account. Check instance_id, and that the API key is the right one.")
 }
 
@@ -99,15 +99,15 @@ func addHopeless(diags *diag.Diagnostics, verb string, inst rental.Instance, why
 	if errors.Is(why, errGone) {
 		text = "It is destroyed, or about to be, and does not come back."
 	}
-	diags.AddAttributeError(path.Root("instance_id"), "Cannot "+verb+" instance "+inst.ID,
-		fmt.Sprintf("Its status is %q. %s Where a gpurent_instance manages it, the next apply rents another.%s", inst.Status, text, story))
+	diags.AddAttributeError(path.Root("instance_id"), "Cannot "+verb+" instance "+tfkit.OneLine(inst.ID),
+		fmt.Sprintf("Its status is %q. %s Where a gpurent_instance manages it, the next apply rents another.%s", tfkit.OneLine(inst.Status), text, story))
 }
 
 func addAboveCapToRestart(diags *diag.Diagnostics, inst rental.Instance, price *priceError) {
-	diags.AddError("Instance "+inst.ID+" was not restarted: price above the cap",
+	diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was not restarted: price above the cap",
 		fmt.Sprintf("It was not stopped, because it might not be started again: %s. It runs as before. Raise max_price_kop_h, or leave it out.", price))
 }
 
 func addNoFundsToRestart(diags *diag.Diagnostics, inst rental.Instance, short string) {
-	diags.AddError("Instance "+inst.ID+" was not restarted: the balance does not cover its start", "It was not stopped, and runs as before. "+short)
+	diags.AddError("Instance "+tfkit.OneLine(inst.ID)+" was not restarted: the balance does not cover its start", "It was not stopped, and runs as before. "+short)
 }

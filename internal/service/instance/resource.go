@@ -124,7 +124,7 @@ func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.I
 		return
 	}
 	if _, err := r.Meta.Client.UpdateInstance(ctx, inst.ID, rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()}); err != nil {
-		diags.AddWarning("Instance "+inst.ID+" was not renamed", "The next apply tries again. "+err.Error())
+		diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" was not renamed", "The next apply tries again. "+err.Error())
 	}
 }
 

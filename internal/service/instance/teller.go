@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -20,14 +22,14 @@ type teller struct {
 	began time.Time
 
 	mu    sync.Mutex
-	say   func(string) // nil when it is over: nobody listens any more
-	asked bool         // a start or stop was requested, whatever became of the request
+	say   func(action.InvokeProgressEvent) // nil when it is over: nobody listens any more
+	asked bool                             // a start or stop was requested, whatever became of the request
 	seen  rental.Instance
 	timer *time.Timer
 }
 
 // newTeller begins to tell of a server. The caller ends it.
-func newTeller(id string, say func(string)) *teller {
+func newTeller(id string, say func(action.InvokeProgressEvent)) *teller {
 	t := &teller{id: id, began: time.Now(), say: say}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +92,7 @@ func (t *teller) still() {
 
 // now is where the server was last seen. The caller holds the lock.
 func (t *teller) now() string {
-	text := string(t.seen.Status)
+	text := tfkit.OneLine(t.seen.Status)
 	switch {
 	case t.seen.Status == "":
 		text = "looked for"
@@ -108,6 +110,6 @@ func (t *teller) speak(text string) {
 	if t.say == nil {
 		return
 	}
-	t.say(tfkit.Plain("Instance " + t.id + " " + text))
+	t.say(action.InvokeProgressEvent{Message: "Instance " + tfkit.OneLine(t.id) + " " + text})
 	t.timer.Reset(silence)
 }

@@ -110,7 +110,7 @@ func TestAccTemplateDataSource_saysWhatThereIs(t *testing.T) {
 	tests := []struct{ config, want string }{
 		{withKey(`name = "pytroch"`), `No template is named "pytroch".*There are: pytorch \("PyTorch 2.5"\), .*… and 1 more\.`},
 		{withKey(`name = "PyTorch 2.5"`), `Several templates are named "PyTorch 2.5".*Give the slug of one instead of the name: pytorch \(owner catalog\) ` + slug + ` \(owner me\)`},
-		{withKey(`name = "pytorch"`), `No template is named "pytorch".*It is the slug of one: write slug = "pytorch"`},
+		{withKey(`name = "pytorch"`), `No template is named "pytorch".*It is the slug of one: set slug instead of name`},
 		{withKey(`slug = "pytroch"`), `No template has the slug "pytroch".*There are: pytorch \(`},
 		{withoutKey(`slug = "` + slug + `"`), `No template has the slug.*own templates are found only with an API key, and none is configured`},
 		{later(`name = "PyTorch 2.5"`), `Provider configuration not known yet`},

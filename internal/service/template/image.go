@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // otherImage replaces the template for another image. After an import, the state has the service's spelling, which the
@@ -33,11 +34,11 @@ func (taggedImage) ValidateString(_ context.Context, req validator.StringRequest
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
 		resp.Diagnostics.AddAttributeError(req.Path, "Not a container image",
-			fmt.Sprintf("%q is not written as an image is: registry.example/team/app:1.2, for example, with a path in lower case.", image))
+			fmt.Sprintf("%q is not written as an image is: registry.example/team/app:1.2, for example, with a path in lower case.", tfkit.OneLine(image)))
 		return
 	}
 	if _, tagged := named.(reference.Tagged); !tagged {
 		resp.Diagnostics.AddAttributeError(req.Path, "Container image without a tag",
-			fmt.Sprintf("The service wants a tag: %q, for example, and better a fixed version than latest.", image+":latest"))
+			fmt.Sprintf("The service wants a tag: %q, for example, and better a fixed version than latest.", tfkit.OneLine(image)+":latest"))
 	}
 }

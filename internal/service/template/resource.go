@@ -73,7 +73,7 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 		resp.State.RemoveResource(ctx)
 	case template.Owner == rental.OwnerCatalog:
 		resp.Diagnostics.AddError("Not an own template",
-			fmt.Sprintf("Template %q belongs to the service's catalogue and cannot be managed. Use its slug directly, or the data source gpurent_templates.", slug))
+			fmt.Sprintf("Template %q belongs to the service's catalogue and cannot be managed. Use its slug directly, or the data source gpurent_templates.", tfkit.OneLine(slug)))
 	default:
 		now, diags := fromAPI(ctx, state, template)
 		resp.Diagnostics.Append(diags...)
