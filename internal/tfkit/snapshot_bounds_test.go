@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	resourceschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -230,5 +233,34 @@ func TestTooLongListsAreExplained(t *testing.T) {
 	if !strings.Contains(detail, "the list is too long: it has more than 1 pages") || !strings.Contains(detail, "does not read longer lists") ||
 		!strings.Contains(detail, "GET /instances") || strings.Contains(detail, "Nothing was sent") {
 		t.Error(detail)
+	}
+}
+
+// A list resource reads as many pages as its limit needs, holds none of them, and goes on where a list that is kept would end.
+func TestListingStreamsUpToItsLimit(t *testing.T) {
+	for limit, want := range map[int64]struct{ pages, servers int64 }{
+		3: {1, 3}, 200: {1, 200}, 201: {2, 201}, 21_000: {105, 21_000},
+	} {
+		service := &crowd{servers: 500_000, pageSize: 200}
+		source := service.source(t, new(atomic.Uint64))
+		listing := Listing[rental.Instance, struct{}]{
+			Noun: "instances", All: source.All,
+			Show: func(inst rental.Instance) (id, name string) { return inst.ID, inst.ID },
+		}
+		schema := identityschema.Schema{Attributes: map[string]identityschema.Attribute{"id": identityschema.StringAttribute{RequiredForImport: true}}}
+		var stream list.ListResultsStream
+		listing.Stream(t.Context(), list.ListRequest{Limit: limit, ResourceSchema: resourceschema.Schema{}, ResourceIdentitySchema: schema}, &stream)
+		before, servers, held := heap(), int64(0), int64(0)
+		for result := range stream.Results {
+			if result.Diagnostics.HasError() {
+				t.Fatal(result.Diagnostics)
+			}
+			if servers++; servers == limit {
+				held = heap() - before
+			}
+		}
+		if service.lists.Load() != want.pages || servers != want.servers || held > 4<<20 {
+			t.Errorf("limit %d: %d pages, %d servers, %d KiB; want %d and %d", limit, service.lists.Load(), servers, held>>10, want.pages, want.servers)
+		}
 	}
 }
