@@ -94,8 +94,8 @@ var errTooLong = func() error {
 	if err != nil {
 		panic(err)
 	}
-	for _, err = range client.ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}}) {
-	}
+	list := client.ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}})
+	_, _, err = Find(list, func(rental.Instance) bool { return false })
 	return err
 }()
 

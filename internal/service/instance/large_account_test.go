@@ -15,9 +15,16 @@ import (
 // largeAccount adds servers of other people to the list of instances, a thousand on each page, without end. The first page
 // has one named "namesake". It counts the pages.
 func largeAccount(pages *atomic.Int64) acctest.Option {
+	var large atomic.Bool
+	large.Store(true)
+	return largeAccountWhile(&large, pages)
+}
+
+// largeAccountWhile is largeAccount while large is true.
+func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 	return acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/instances") {
+			if !large.Load() || r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/instances") {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -67,14 +74,17 @@ func TestPlan_LargeAccount(t *testing.T) {
 	}
 }
 
-// A burn limit that cannot be checked keeps servers from being rented where plans have no totals, too.
+// A burn limit that cannot be checked at apply, where plans have no totals, keeps servers from being rented, too.
 func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 	var pages atomic.Int64
-	env := acctest.Start(t, largeAccount(&pages))
+	var large atomic.Bool
+	env := acctest.Start(t, largeAccountWhile(&large, &pages))
 	h := newHost(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
-	if _, diags := h.apply(nil, keyed("a")); !failed(diags) {
-		t.Errorf("the apply works: %s", said(diags))
-	}
+	plan := h.plan(nil, keyed("a"))
+	expect(t, "the plan", plan.diags)
+	large.Store(true)
+	_, diags := h.change(h.noPrior(), plan, valueOf(h.schema().ValueType(), keyed("a")))
+	expect(t, "the apply", diags, "ERROR: Cannot check the spending limits", "more than 20000 entries")
 	if n := env.CountRequests(http.MethodPost, "/instances"); n != 0 {
 		t.Errorf("%d servers were rented", n)
 	}
