@@ -133,10 +133,12 @@ type page[T any] struct {
 	items   []T
 	skipped []Skipped
 	next    string // the cursor of the next page; empty on the last one
+	bytes   int    // size of the answer
 }
 
 // decode reads a page entry by entry: an entry that cannot be read is left out, and breaks no other.
 func (p *page[T]) decode(body []byte) error {
+	p.bytes = len(body)
 	if err := checkPageSize(body); err != nil {
 		return err
 	}

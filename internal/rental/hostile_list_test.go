@@ -5,29 +5,135 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// A list whose every page leads to a new one ends all the same.
+// endless is a transport whose every page has the same entries and leads to a new one.
+type endless struct {
+	entries  string
+	requests int
+}
+
+func (e *endless) RoundTrip(req *http.Request) (*http.Response, error) {
+	e.requests++
+	body := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, e.entries, e.requests)
+	return (&script{steps: []step{{status: 200, body: body}}}).RoundTrip(req)
+}
+
+func endlessClient(t *testing.T, entries string) (*Client, *endless) {
+	t.Helper()
+	service := &endless{entries: entries}
+	return connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = service }), service
+}
+
+// A list whose every page leads to a new one ends, whatever the pages contain.
 func TestEndlessListsEnd(t *testing.T) {
-	full := strings.Repeat(`{"id":"k"},`, maxPageItems-1) + `{"id":"k"}`
+	small := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
+	padding := strings.Repeat(" ", 4<<20)
+	for name, test := range map[string]struct {
+		entries  string
+		options  ListOptions
+		limit    string
+		requests int
+	}{
+		"many entries":          {small, ListOptions{}, "20000 entries", 21},
+		"large pages":           {`{"id":"k"}` + padding, ListOptions{}, "32 MiB", 8},
+		"unreadable entries":    {strings.ReplaceAll(small, "id", "x"), ListOptions{}, "20000 entries", 21},
+		"small pages":           {`{"id":"k"}`, ListOptions{}, "2500 pages", 2500},
+		"small pages, streamed": {`{"id":"k"}`, ListOptions{Stream: true}, "2500 pages", 2500},
+		"as many as are wanted": {small, ListOptions{MaxPages: 3}, "3 pages", 3},
+		"one page":              {small, ListOptions{MaxPages: 1}, "1 pages", 1},
+		"not that many":         {`{"id":"k"}`, ListOptions{MaxPages: 5000}, "2500 pages", 2500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, service := endlessClient(t, test.entries)
+			var last error
+			for _, last = range client.ListSSHKeys(t.Context(), test.options) {
+				if service.requests > test.requests {
+					break
+				}
+			}
+			if !IsListTooLong(last) || !strings.Contains(last.Error(), "more than "+test.limit) || service.requests != test.requests {
+				t.Errorf("%.200v after %d requests, want more than %s after %d", last, service.requests, test.limit, test.requests)
+			}
+		})
+	}
+}
+
+// A list is no longer than its bound when its last page ends exactly there.
+func TestListsUpToTheirBounds(t *testing.T) {
+	last := pageOf("", "c")
+	client, s := play(t, pageOf("c1", "a"), pageOf("c2", "b"), last)
+	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{MaxPages: 3})); err != nil || len(keys) != 3 {
+		t.Errorf("%d keys of %d pages, %v", len(keys), s.attempts(), err)
+	}
+	full := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
 	var steps []step
-	for i := range maxItems/maxPageItems + 10 {
+	for i := range maxItems/maxPageItems - 1 {
 		steps = append(steps, step{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
 	}
-	client, s := play(t, steps...)
-	items := 0
-	var last error
-	start := time.Now()
-	for _, last = range client.ListSSHKeys(t.Context(), ListOptions{}) {
-		items++
+	client, _ = play(t, append(steps, step{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})...)
+	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxItems {
+		t.Errorf("%d keys, %v", len(keys), err)
 	}
-	if last == nil || !strings.Contains(last.Error(), "does not end") || items > maxItems+1 || s.attempts() > len(steps)-9 {
-		t.Errorf("%d items of %d pages, %v", items, s.attempts(), last)
+}
+
+// A streamed list may be longer, and ends, too.
+func TestStreamedListsEnd(t *testing.T) {
+	for limit, page := range map[string]struct{ items, bytes, pages int }{
+		"2500 pages":     {maxStreamItems / maxPages, maxStreamBytes / maxPages, maxPages},
+		"500000 entries": {maxPageItems, 1, maxStreamItems/maxPageItems + 1},
+		"128 MiB":        {1, maxBody, maxStreamBytes/maxBody + 1},
+	} {
+		progress := newListProgress(ListOptions{Stream: true})
+		var err error
+		for i := 0; err == nil; i++ {
+			if err = progress.add(page.items, page.bytes); err == nil {
+				err = progress.next(strconv.Itoa(i))
+			}
+		}
+		if !IsListTooLong(err) || !strings.HasSuffix(err.Error(), limit) || progress.pages != page.pages {
+			t.Errorf("%v after %d pages, want more than %s after %d", err, progress.pages, limit, page.pages)
+		}
 	}
-	t.Logf("%d items in %s", items, time.Since(start))
+}
+
+// A caller that keeps a whole list keeps a few hundred megabytes at most, whatever the entries are.
+func TestMemoryOfListsIsBounded(t *testing.T) {
+	const most = 400 << 20
+	urls := strings.TrimSuffix(strings.Repeat(`{},`, (maxValues-10)/2), ",")
+	for name, entry := range map[string]string{
+		"nearly empty":     `{"id":"i"}`,
+		"many empty parts": `{"id":"i","urls":[` + urls + `]}`,
+		"long texts":       `{"id":"i","name":"` + strings.Repeat("x", 40<<10) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			const size = 512 << 10 // of one page, which stands for all
+			entries := min(maxPageItems, size/len(entry))
+			client, _ := endlessClient(t, strings.TrimSuffix(strings.Repeat(entry+",", entries), ","))
+			before := heap()
+			all, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{ListOptions: ListOptions{MaxPages: 1}}))
+			held := heap() - before
+			pages := min(maxItems/entries, maxBytes/(entries*len(entry)))
+			t.Logf("a page takes %d KiB, and %d pages %d MiB", held>>10, pages, int64(pages)*held>>20)
+			if len(all) != entries || !IsListTooLong(err) || int64(pages)*held > most {
+				t.Errorf("%d instances of %d, %v", len(all), entries, err)
+			}
+			runtime.KeepAlive(all)
+		})
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	return int64(now.HeapAlloc)
 }
 
 func TestPagesBeyondMeasureAreRefused(t *testing.T) {

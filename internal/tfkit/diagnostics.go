@@ -187,6 +187,9 @@ func advice(err *rental.Error) string {
 	switch {
 	case err.Status >= 500:
 		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
+	case rental.IsListTooLong(err):
+		return "The provider does not read longer lists, which bounds its memory and its requests. If the account has so many entries, split it into several accounts. " +
+			"Otherwise check that base_url leads to the service itself."
 	case err.Status/100 == 2:
 		return "The service took the request, but its answer cannot be used. Run plan again to see what came of it; if it goes on, check that base_url leads to the service itself."
 	}

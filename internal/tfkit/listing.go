@@ -32,7 +32,7 @@ type Listing[T, M any] struct {
 // Stream answers a request for a list. It reads no further than it is asked to.
 func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	l.Filters = slices.DeleteFunc(l.Filters, func(filter func(T) bool) bool { return filter == nil })
-	var options rental.ListOptions
+	options := rental.ListOptions{Stream: true}
 	if len(l.Filters) == 0 {
 		options.PageSize = min(req.Limit, rental.MaxPageSize)
 	}

@@ -14,11 +14,13 @@ import (
 const (
 	// ListingMaxAge is for how long a listing answers the reads of one run.
 	ListingMaxAge = 30 * time.Second
-	// firstReach is how many things a listing reads at first where single ones can
-	// be asked for: a state of a few must not pay for an account of thousands.
-	firstReach = 2000
+	// FirstReach is how many pages a listing reads at first where single things can be read, too: a state of a few must not
+	// pay for an account of thousands, nor for a service whose lists do not end.
+	FirstReach = 10
 	// reachGrowth is how much further a listing reads once the last one read too little.
 	reachGrowth = 4
+	// maxReach is how many pages a listing of single things reads at most.
+	maxReach = 100
 )
 
 // Source is where things of one kind come from.
@@ -26,7 +28,7 @@ type Source[T any] struct {
 	// ID is the identity of one.
 	ID func(T) string
 	// All lists them.
-	All func(context.Context) iter.Seq2[T, error]
+	All func(context.Context, rental.ListOptions) iter.Seq2[T, error]
 	// One asks for a single one. Nil where the service has no such request.
 	One func(context.Context, string) (T, error)
 	// Writes counts the writes of this process that have ended and may have
@@ -50,7 +52,7 @@ func (m *Meta) CachedListingLag() time.Duration { return 13 * m.PollInterval }
 func Listed[T any](m *Meta, under string, id func(T) string, list func(context.Context, rental.ListOptions) iter.Seq2[T, error]) Source[T] {
 	return Source[T]{
 		ID:     id,
-		All:    func(ctx context.Context) iter.Seq2[T, error] { return list(ctx, rental.ListOptions{}) },
+		All:    list,
 		Writes: func() uint64 { return m.Client.Writes(under) },
 		MaxAge: m.MaxAge(ListingMaxAge),
 	}
@@ -66,8 +68,8 @@ type Snapshot[T any] struct {
 	mu     sync.Mutex
 	alone  solo        // the last read that asked for a single thing
 	last   *listing[T] // that answers, or is under way
-	reach  int         // how many things a listing reads; 0 for firstReach
-	missed int         // what was beyond it
+	reach  int         // how many pages a listing reads; 0 for FirstReach
+	missed int         // reads of things beyond it
 
 	recent  []*listing[T]         // the latest that lacked something, oldest first, all at the same writes
 	created map[string]created[T] // by this process
@@ -91,6 +93,7 @@ type solo struct {
 // listing is one look at all things of a kind.
 type listing[T any] struct {
 	writes  uint64 // that had ended when it began
+	reach   int    // how many pages it reads; 0 for as many as the client does
 	done    chan struct{}
 	cancel  context.CancelFunc
 	readers int // that wait for it
@@ -100,8 +103,7 @@ type listing[T any] struct {
 	items   map[string]T
 	order   []string         // their ids, as the service lists them
 	skipped []rental.Skipped // entries that cannot be read
-	whole   bool             // there are no others
-	err     error
+	err     error            // nil if there are no others; with rental.IsListTooLong the items are the first ones
 }
 
 // Find returns the thing with an id. It is not found only when listings lack it again and again, for as long as
@@ -119,7 +121,8 @@ func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (it
 		if look == nil {
 			return one(ctx, source, id)
 		}
-		if err := s.wait(ctx, look); err != nil {
+		err := s.wait(ctx, look)
+		if err != nil && !rental.IsListTooLong(err) {
 			return item, false, err
 		}
 		if item, found = look.items[id]; found {
@@ -128,6 +131,9 @@ func (s *Snapshot[T]) Find(ctx context.Context, source Source[T], id string) (it
 		if source.One != nil {
 			s.miss(look)
 			return one(ctx, source, id)
+		}
+		if err != nil {
+			return item, false, err
 		}
 		if err := look.mayHold(id); err != nil {
 			return item, false, err
@@ -184,13 +190,13 @@ func (s *Snapshot[T]) createdHere(id string) (item T, ok bool) {
 	return made.item, ok && time.Since(made.at) < createdLag
 }
 
-// All returns all things by their ids.
+// All returns all things by their ids. With an error rental.IsListTooLong it returns the first ones.
 func (s *Snapshot[T]) All(ctx context.Context, source Source[T]) (map[string]T, error) {
 	look, err := s.whole(ctx, source)
-	if err != nil {
+	if look == nil {
 		return nil, err
 	}
-	return look.items, nil
+	return look.items, err
 }
 
 // List returns all things in the service's order. The list is the caller's own. Entries that cannot be read are reported as by
@@ -210,16 +216,19 @@ func (s *Snapshot[T]) List(ctx context.Context, source Source[T]) ([]T, error) {
 	return things, nil
 }
 
-// whole is a listing of all of them, however many.
+// whole is a listing of all of them. With an error rental.IsListTooLong it is one of as many as the client reads.
 func (s *Snapshot[T]) whole(ctx context.Context, source Source[T]) (*listing[T], error) {
 	source.One = nil
 	for {
 		look := s.join(ctx, source)
-		if err := s.wait(ctx, look); err != nil {
-			return nil, err
-		}
-		if look.whole {
+		err := s.wait(ctx, look)
+		switch {
+		case err == nil:
 			return look, nil
+		case !rental.IsListTooLong(err):
+			return nil, err
+		case look.reach == 0:
+			return look, err
 		}
 		s.mu.Lock()
 		if s.last == look {
@@ -254,7 +263,8 @@ func (s solo) covers(writes uint64, maxAge time.Duration) bool {
 
 // answers says whether a read that begins now may use a listing.
 func (l *listing[T]) answers(writes uint64, maxAge time.Duration) bool {
-	return l.writes == writes && (!l.finished() || l.err == nil && time.Since(l.ended) < maxAge)
+	usable := func() bool { return l.err == nil || rental.IsListTooLong(l.err) }
+	return l.writes == writes && (!l.finished() || usable() && time.Since(l.ended) < maxAge)
 }
 
 func (l *listing[T]) finished() bool {
@@ -270,21 +280,20 @@ func (l *listing[T]) finished() bool {
 func (s *Snapshot[T]) begin(ctx context.Context, source Source[T], writes uint64) *listing[T] {
 	ctx, cancel := context.WithCancel(Lasting(ctx)) //nolint:gosec // read calls it, or the last who waits
 	look := &listing[T]{writes: writes, done: make(chan struct{}), cancel: cancel, items: map[string]T{}}
-	reach := 0
 	if source.One != nil {
-		s.reach = max(s.reach, firstReach)
-		reach = s.reach
+		s.reach = max(s.reach, FirstReach)
+		look.reach = s.reach
 	}
-	go look.read(ctx, source, reach)
+	go look.read(ctx, source)
 	return look
 }
 
-// read fills a listing with so many things; 0 stands for all.
-func (l *listing[T]) read(ctx context.Context, source Source[T], reach int) {
+// read fills a listing.
+func (l *listing[T]) read(ctx context.Context, source Source[T]) {
 	defer close(l.done)
 	defer l.cancel()
 	ctx = rental.WithSkipped(ctx, func(entry rental.Skipped) { l.skipped = append(l.skipped, entry) })
-	for item, err := range source.All(ctx) {
+	for item, err := range source.All(ctx, rental.ListOptions{MaxPages: l.reach}) {
 		if err != nil {
 			l.err = err
 			break
@@ -293,12 +302,9 @@ func (l *listing[T]) read(ctx context.Context, source Source[T], reach int) {
 		if _, twice := l.items[id]; !twice {
 			l.order = append(l.order, id)
 		}
-		if l.items[id] = item; reach > 0 && len(l.items) == reach {
-			l.ended = time.Now()
-			return
-		}
+		l.items[id] = item
 	}
-	l.whole, l.ended = l.err == nil, time.Now()
+	l.ended = time.Now()
 }
 
 func (s *Snapshot[T]) wait(ctx context.Context, look *listing[T]) error {
@@ -321,13 +327,13 @@ func (s *Snapshot[T]) wait(ctx context.Context, look *listing[T]) error {
 // miss notes that something was not among the things that were read. When that
 // has cost as much as reading on, the next listing reads on.
 func (s *Snapshot[T]) miss(look *listing[T]) {
-	if look.whole {
+	if look.err == nil || look.reach == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.missed++; s.missed >= s.reach/rental.MaxPageSize {
-		s.reach, s.missed = reachGrowth*s.reach, 0
+	if s.missed++; s.missed >= s.reach && s.reach < maxReach {
+		s.reach, s.missed = min(reachGrowth*s.reach, maxReach), 0
 		if s.last == look {
 			s.last = nil
 		}
@@ -369,7 +375,7 @@ func findAlone[T any](ctx context.Context, source Source[T], id string) (item T,
 	if source.One != nil {
 		return one(ctx, source, id)
 	}
-	return Find(source.All(ctx), func(item T) bool { return source.ID(item) == id })
+	return Find(source.All(ctx, rental.ListOptions{}), func(item T) bool { return source.ID(item) == id })
 }
 
 // one asks for a single thing.

@@ -28,7 +28,7 @@ func (l *lister) source() Source[string] {
 		MaxAge: ListingMaxAge,
 		ID:     func(id string) string { return id },
 		Writes: func() uint64 { return 0 },
-		All: func(ctx context.Context) iter.Seq2[string, error] {
+		All: func(ctx context.Context, _ rental.ListOptions) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) {
 				l.lists++
 				for _, entry := range l.skipped {

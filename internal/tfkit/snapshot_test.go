@@ -49,7 +49,7 @@ func (w *worldOf) source() Source[versioned] {
 	}
 }
 
-func (w *worldOf) all(ctx context.Context) iter.Seq2[versioned, error] {
+func (w *worldOf) all(ctx context.Context, options rental.ListOptions) iter.Seq2[versioned, error] {
 	return func(yield func(versioned, error) bool) {
 		w.note("all")
 		w.sleepUntil(ctx)
@@ -64,7 +64,11 @@ func (w *worldOf) all(ctx context.Context) iter.Seq2[versioned, error] {
 			yield(versioned{}, ctx.Err())
 			return
 		}
-		for _, v := range page {
+		for i, v := range page {
+			if options.MaxPages > 0 && i == options.MaxPages*rental.MaxPageSize {
+				yield(versioned{}, errTooLong)
+				return
+			}
 			if !yield(v, nil) {
 				return
 			}
@@ -248,7 +252,7 @@ func TestSnapshotLists(t *testing.T) {
 	source := Source[versioned]{
 		MaxAge: ListingMaxAge,
 		ID:     func(v versioned) string { return v.id },
-		All: func(context.Context) iter.Seq2[versioned, error] {
+		All: func(context.Context, rental.ListOptions) iter.Seq2[versioned, error] {
 			asked++
 			return func(yield func(versioned, error) bool) {
 				for _, v := range append(inOrder, versioned{"a", 2}) { // told twice

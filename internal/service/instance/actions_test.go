@@ -172,7 +172,7 @@ func TestInstanceActions_sayNothingThatATerminalObeys(t *testing.T) {
 func TestInstanceActions_lookAfresh(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		inst, _ := b.rents(rental.OnDemand)
-		if err := fleetOf(b.meta).watch.list(b.Context(), b.meta.Client, func(rental.Instance) {}); err != nil {
+		if err := fleetOf(b.meta).watch.list(b.Context(), b.meta.Client, 1, func(rental.Instance) {}); err != nil {
 			b.Fatal(err)
 		}
 		b.force(inst.ID, "stopped", "stopped", "user")

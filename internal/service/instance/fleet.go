@@ -43,7 +43,7 @@ func (r *instanceResource) fleet() *fleet { return fleetOf(r.Meta) }
 const glance = time.Minute
 
 // instances returns the active instances by id as they were at the beginning of a single run, so that
-// servers that the run rents are not among them.
+// servers that the run rents are not among them. With an error rental.IsListTooLong it returns the first ones.
 func (f *fleet) instances(ctx context.Context, meta *tfkit.Meta) (map[string]rental.Instance, error) {
 	return f.active.Get(ctx, meta.MaxAge(math.MaxInt64), func(ctx context.Context) (map[string]rental.Instance, error) {
 		return f.servers.All(ctx, f.source(meta, rental.ListActive))
@@ -72,8 +72,8 @@ func (f *fleet) source(meta *tfkit.Meta, status string) tfkit.Source[rental.Inst
 	return tfkit.Source[rental.Instance]{
 		MaxAge: meta.MaxAge(tfkit.ListingMaxAge),
 		ID:     func(inst rental.Instance) string { return inst.ID },
-		All: func(ctx context.Context) iter.Seq2[rental.Instance, error] {
-			return client.ListInstances(ctx, rental.ListInstancesQuery{Status: status})
+		All: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
+			return client.ListInstances(ctx, rental.ListInstancesQuery{Status: status, ListOptions: options})
 		},
 		One:    client.GetInstance,
 		Writes: func() uint64 { return client.Writes("instances") + f.watch.over.Load() },

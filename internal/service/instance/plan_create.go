@@ -86,11 +86,10 @@ func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
 	}
 }
 
-// exists reports whether the service lists the instance. It is true when the listing fails.
+// exists reports whether the service has the instance. It is true when reading it fails.
 func (r *instanceResource) exists(ctx context.Context, id string) bool {
-	active, err := r.fleet().instances(ctx, r.Meta)
-	inst, listed := active[id]
-	return err != nil || listed && !gone(inst)
+	inst, found, err := r.fleet().find(ctx, r.Meta, id)
+	return err != nil || found && !gone(inst)
 }
 
 func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
@@ -126,8 +125,9 @@ const maxNamesakes = 3
 // warnOfNamesakes names active servers that have the planned name and that this run
 // does not know: one of them may be what an interrupted run has rented.
 func (r *instanceResource) warnOfNamesakes(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	found := r.unknownNamesakes(ctx, plan.Name.ValueString(), before)
+	found, err := r.unknownNamesakes(ctx, plan.Name.ValueString(), before)
 	if len(found) == 0 {
+		r.warnOfUncheckedName(plan, err, diags)
 		return
 	}
 	slices.SortFunc(found, func(a, b rental.Instance) int { // what a killed run has left is among the newest
@@ -135,6 +135,18 @@ func (r *instanceResource) warnOfNamesakes(ctx context.Context, plan model, befo
 	})
 	text := namesakesText(plan.Name.ValueString(), found, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, found[0], plan)
 	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already has this name", tfkit.OneLine(found[0].ID)), text)
+}
+
+// warnOfUncheckedName reports, once for a plan, that the account has too many servers to look for those that a killed run
+// has left. A run with an idempotency key takes its server over.
+func (r *instanceResource) warnOfUncheckedName(plan model, err error, diags *diag.Diagnostics) {
+	const summary = "Cannot check the names of all instances"
+	if !rental.IsListTooLong(err) || !plan.IdempotencyKey.IsNull() || !r.fleet().spending.firstWarning(r.Meta, summary) {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("name"), summary, fmt.Sprintf("%s\n\n"+
+		"If a run was killed before it saved its state, this plan cannot find the server that it rented, and the apply rents one more. "+
+		"Set idempotency_key, and the apply takes such a server over.", err))
 }
 
 const (
@@ -146,15 +158,12 @@ const (
 
 // unknownNamesakes returns active servers with the name that this run does not know. Terraform reads and plans the
 // resources of a configuration at the same time and in any order, so it waits a moment for those of the state.
-func (r *instanceResource) unknownNamesakes(ctx context.Context, name string, before *predecessor) []rental.Instance {
+// With an error there may be others.
+func (r *instanceResource) unknownNamesakes(ctx context.Context, name string, before *predecessor) (found []rental.Instance, err error) {
 	if name == "" {
-		return nil
+		return nil, nil
 	}
 	active, err := r.fleet().instances(ctx, r.Meta)
-	if err != nil {
-		return nil // without a listing there is no warning
-	}
-	var found []rental.Instance
 	for _, inst := range active {
 		if nameOf(inst) == name && (before == nil || before.ID != inst.ID) && !gone(inst) {
 			found = append(found, inst)
@@ -164,7 +173,7 @@ func (r *instanceResource) unknownNamesakes(ctx context.Context, name string, be
 	for wait := namesakeWait; ; wait -= namesakeInterval {
 		found = slices.DeleteFunc(found, known)
 		if len(found) == 0 || wait <= 0 || poll.Pause(ctx, namesakeInterval) != nil {
-			return found
+			return found, err
 		}
 	}
 }

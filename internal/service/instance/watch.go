@@ -20,7 +20,7 @@ type watcher struct {
 	mu      sync.Mutex
 	waiting []*glanceAt
 	looking bool // a round is under way or due; it looks after who came meanwhile
-	pages   int  // of the last listing
+	pages   int  // of the last listing; an estimate where it was not read to its end
 	wake    chan struct{}
 	last    map[string]rental.Instance // of the last listing
 	listed  time.Time                  // when that began
@@ -256,7 +256,8 @@ func (w *watcher) round(ctx context.Context, client *rental.Client) {
 }
 
 // deliverListed gives everybody the server from a listing, as soon as its page is there. It
-// returns those whose server is not in it: a listing may lag, and leaves out what is destroyed.
+// returns those whose server is not in it: a listing may lag, leaves out what is destroyed, and ends where single looks take
+// fewer requests.
 func (w *watcher) deliverListed(ctx context.Context, client *rental.Client, now []*glanceAt) (missing []*glanceAt) {
 	ctx, cancel := unionContext(ctx, now)
 	defer cancel()
@@ -264,7 +265,7 @@ func (w *watcher) deliverListed(ctx context.Context, client *rental.Client, now 
 	for _, waiter := range now {
 		waiting[waiter.id] = append(waiting[waiter.id], waiter)
 	}
-	err := w.list(ctx, client, func(inst rental.Instance) {
+	err := w.list(ctx, client, len(now), func(inst rental.Instance) {
 		for _, waiter := range waiting[inst.ID] {
 			waiter.found <- sighted{inst: inst}
 		}
@@ -274,6 +275,8 @@ func (w *watcher) deliverListed(ctx context.Context, client *rental.Client, now 
 		_, waits := waiting[waiter.id]
 		switch {
 		case !waits:
+		case rental.IsListTooLong(err):
+			missing = append(missing, waiter)
 		case err != nil:
 			waiter.found <- sighted{err: err}
 		case waiter.endAwaited:
@@ -317,20 +320,36 @@ func (w *watcher) lookUp(client *rental.Client, now []*glanceAt) {
 	}
 }
 
-// list reads the active servers, and hands over each one at once.
-func (w *watcher) list(ctx context.Context, client *rental.Client, deliver func(rental.Instance)) error {
+// maybeMore is how many times as many pages a listing may have that was not read to its end.
+const maybeMore = 4
+
+// list reads the active servers, and hands over each one at once. With an error rental.IsListTooLong, reading on takes more
+// requests than single looks at as many servers as are waited for.
+func (w *watcher) list(ctx context.Context, client *rental.Client, waiting int, deliver func(rental.Instance)) error {
 	active, began := map[string]rental.Instance{}, time.Now()
-	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{}) {
+	w.mu.Lock()
+	most := max(waiting, w.pages, tfkit.FirstReach)
+	w.mu.Unlock()
+	var failed error
+	for inst, err := range client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: most}}) {
 		if err != nil {
-			return err
+			failed = err
+			break
 		}
 		active[inst.ID] = inst
 		deliver(inst)
 	}
+	pages := 1 + len(active)/rental.MaxPageSize
+	switch {
+	case rental.IsListTooLong(failed):
+		pages = maybeMore * most
+	case failed != nil:
+		return failed
+	}
 	w.mu.Lock()
-	w.pages, w.last, w.listed = 1+len(active)/rental.MaxPageSize, active, began
+	w.pages, w.last, w.listed = pages, active, began
 	w.mu.Unlock()
-	return nil
+	return failed
 }
 
 // unionContext ends when none of them waits any more.

@@ -359,3 +359,50 @@ func TestFleetShowsWhatWasWaitedFor(t *testing.T) {
 		t.Errorf("it runs, and is shown %s", status)
 	}
 }
+
+// In an account with more servers than it pays to list, those who wait are looked at one by one, and none is taken for destroyed.
+func TestWatcherInALargeAccount(t *testing.T) {
+	fleet := &bootingFleet{looks: map[string]int{"a": 5, "b": 5, "c": 1}, gone: map[string]bool{}}
+	var pages atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/instances" {
+			fleet.ServeHTTP(w, r)
+			return
+		}
+		page := pages.Add(1)
+		body := fmt.Sprintf(`{"data":[{"id":"other-%d","status":"running","type":"on_demand"}],"next_cursor":"c%d"}`, page, page)
+		io.WriteString(w, body) //nolint:errcheck // the client reports it
+	}))
+	t.Cleanup(server.Close)
+	client, err := rental.New(rental.Config{BaseURL: server.URL + "/api/v1", APIKey: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w watcher
+	var all sync.WaitGroup
+	for _, id := range []string{"a", "b"} {
+		all.Go(func() {
+			if err := w.until(t.Context(), client, untilRunning(id, func(int) time.Duration { return 50 * time.Millisecond })); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Go(func() {
+		err := w.until(t.Context(), client, wait{
+			id: "c", backoff: func(int) time.Duration { return 50 * time.Millisecond }, endAwaited: true,
+			check: func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+				if inst.Status != rental.StatusRunning {
+					t.Errorf("a server that runs is taken for %s", inst.Status)
+				}
+				return true, err
+			},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+	if pages.Load() > tfkit.FirstReach || fleet.gets.Load() > 11 {
+		t.Errorf("%d pages and %d single looks, want %d and 11 at most", pages.Load(), fleet.gets.Load(), tfkit.FirstReach)
+	}
+}

@@ -108,7 +108,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	options := rental.ListOptions{PageSize: rental.MaxPageSize}
+	options := rental.ListOptions{PageSize: rental.MaxPageSize, Stream: true}
 	if match == nil {
 		options.PageSize = min(wanted, rental.MaxPageSize)
 	}

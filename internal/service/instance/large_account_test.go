@@ -1,0 +1,109 @@
+package instance_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// largeAccount adds servers of other people to the list of instances, a thousand on each page, without end. The first page
+// has one named "namesake". It counts the pages.
+func largeAccount(pages *atomic.Int64) acctest.Option {
+	var large atomic.Bool
+	large.Store(true)
+	return largeAccountWhile(&large, pages)
+}
+
+// largeAccountWhile is largeAccount while large is true.
+func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
+	return acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !large.Load() || r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/instances") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			page := pages.Add(1)
+			entries := []string{`{"id":"namesake","name":"namesake","status":"running","type":"on_demand","price":{"running_kop_h":1}}`}
+			for i := range int64(999) {
+				entries = append(entries, fmt.Sprintf(`{"id":"other-%d","status":"running","type":"on_demand","price":{"running_kop_h":1}}`, 1000*page+i))
+			}
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)) //nolint:errcheck // the client reports it
+		})
+	})
+}
+
+// listedPages is what a list of instances takes until it is too long.
+const listedPages = 21
+
+// What a plan cannot check in an account with more servers than the provider lists, it says, or fails where a limit is set.
+func TestPlan_LargeAccount(t *testing.T) {
+	const unchecked = "WARNING: Cannot check the names of all instances"
+	burn := map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}}
+	for name, test := range map[string]struct {
+		arguments    map[string]any
+		config       map[string]any
+		first, other []string // of the plans for one server, and for another one; none: no diagnostics
+	}{
+		"without a key":    {nil, unkeyed("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil},
+		"with a key":       {nil, keyed("a"), nil, nil},
+		"without a name":   {nil, unkeyed("", "name", nil), nil, []string{unchecked}},
+		"a name on page 1": {nil, unkeyed("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked}},
+		"a burn limit":     {burn, keyed("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"}, []string{"ERROR: Cannot check the spending limits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pages atomic.Int64
+			env := acctest.Start(t, largeAccount(&pages))
+			h := newRun(t, env, test.arguments)
+			expect(t, "the plan", h.plan(nil, test.config).diags, test.first...)
+			other := unkeyed("b")
+			if test.config["idempotency_key"] != nil {
+				other = keyed("b")
+			}
+			expect(t, "the plan for another server", h.plan(nil, other).diags, test.other...)
+			if pages.Load() > listedPages {
+				t.Errorf("%d pages were read, want %d at most", pages.Load(), listedPages)
+			}
+		})
+	}
+}
+
+// A burn limit that cannot be checked at apply, where plans have no totals, keeps servers from being rented, too.
+func TestApply_BurnLimitInALargeAccount(t *testing.T) {
+	var pages atomic.Int64
+	var large atomic.Bool
+	env := acctest.Start(t, largeAccountWhile(&large, &pages))
+	h := newHost(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
+	plan := h.plan(nil, keyed("a"))
+	expect(t, "the plan", plan.diags)
+	large.Store(true)
+	_, diags := h.change(h.noPrior(), plan, valueOf(h.schema().ValueType(), keyed("a")))
+	expect(t, "the apply", diags, "ERROR: Cannot check the spending limits", "more than 20000 entries")
+	if n := env.CountRequests(http.MethodPost, "/instances"); n != 0 {
+		t.Errorf("%d servers were rented", n)
+	}
+}
+
+// Servers are rented, read and destroyed in a large account, and a key is free when its server is gone.
+func TestApply_LargeAccount(t *testing.T) {
+	var pages atomic.Int64
+	env := acctest.Start(t, largeAccount(&pages))
+	h := newHost(t, env, nil)
+	server, diags := h.apply(nil, keyed("a"))
+	if failed(diags) || server == nil {
+		t.Fatal(said(diags))
+	}
+	h.refresh(server)
+	expect(t, "a plan without changes", h.plan(server, keyed("a")).diags)
+	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags, "Two servers share an idempotency key")
+	if err := env.SetInstance(h.id(server), simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "a plan for a second when the first is gone", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags)
+}
