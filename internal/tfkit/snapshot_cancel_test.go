@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // A read ends with its context, while a listing is under way and in the pause before the next listing.
@@ -22,7 +24,7 @@ func TestSnapshotReadEndsWithItsContext(t *testing.T) {
 					ID:     func(v versioned) string { return v.id },
 					Writes: func() uint64 { return 0 },
 					Lag:    test.lag,
-					All: func(ctx context.Context) iter.Seq2[versioned, error] {
+					All: func(ctx context.Context, _ rental.ListOptions) iter.Seq2[versioned, error] {
 						return func(yield func(versioned, error) bool) {
 							if sleep(ctx, test.answer); ctx.Err() != nil {
 								yield(versioned{}, ctx.Err())
