@@ -25,14 +25,18 @@ type crowd struct {
 	servers  int
 	pageSize int
 	padding  string // after each server of a list
+	short    bool   // servers have an id only, which is quicker
 	lists    atomic.Int64
 	singles  atomic.Int64
 }
 
 func crowdID(i int) string { return fmt.Sprintf("inst_%06d", i) }
 
-// crowdServer is as long as a server of the API document is.
-func crowdServer(i int) string {
+// server is as long as a server of the API document is.
+func (c *crowd) server(i int) string {
+	if c.short {
+		return fmt.Sprintf(`{"id":%q}`, crowdID(i))
+	}
 	return fmt.Sprintf(`{"id":%q,"name":"worker-%d","status":"running","desired_state":"running","type":"on_demand",`+
 		`"gpu":{"slug":"rtx-4090","name":"NVIDIA GeForce RTX 4090","count":1,"vram_gb":24},"template":{"slug":"pytorch","name":"PyTorch"},`+
 		`"image":"pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime","disk_gb":50,"country":"RU",`+
@@ -54,14 +58,14 @@ func (c *crowd) answer(req *http.Request) string {
 		if err != nil {
 			panic(err)
 		}
-		return crowdServer(number)
+		return c.server(number)
 	}
 	c.lists.Add(1)
 	begin, _ := strconv.Atoi(req.URL.Query().Get("cursor")) //nolint:errcheck // the first page has none
 	end := min(begin+c.pageSize, c.servers)
 	var body strings.Builder
 	for i := begin; i < end; i++ {
-		body.WriteString(map[bool]string{true: `{"data":[`, false: ","}[i == begin] + crowdServer(i) + c.padding)
+		body.WriteString(map[bool]string{true: `{"data":[`, false: ","}[i == begin] + c.server(i) + c.padding)
 	}
 	if end == c.servers {
 		return body.String() + `],"next_cursor":null}`
@@ -172,7 +176,7 @@ func TestSnapshotOfAllServersOfALargeAccount(t *testing.T) {
 
 // A listing for single reads is not taken for the list of all.
 func TestSnapshotReadsOnForAll(t *testing.T) {
-	service := &crowd{servers: 3000, pageSize: 200}
+	service := &crowd{servers: 3000, pageSize: 200, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
 	source := service.source(t, &writes)
@@ -191,7 +195,7 @@ func TestSnapshotReadsOnForAll(t *testing.T) {
 
 // The reach of listings for single reads grows with what they miss, and not beyond what is worth it.
 func TestSnapshotReachIsBounded(t *testing.T) {
-	service := &crowd{servers: 500_000, pageSize: 1}
+	service := &crowd{servers: 500_000, pageSize: 1, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
 	source := service.source(t, &writes)
@@ -207,7 +211,7 @@ func TestSnapshotReachIsBounded(t *testing.T) {
 
 // Things that the service only lists are found as far as the list is read, and are not taken for gone beyond that.
 func TestSnapshotOfThingsThatAreOnlyListed(t *testing.T) {
-	service := &crowd{servers: 500_000, pageSize: 200}
+	service := &crowd{servers: 500_000, pageSize: 200, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
 	source := service.source(t, &writes)
@@ -241,7 +245,7 @@ func TestListingStreamsUpToItsLimit(t *testing.T) {
 	for limit, want := range map[int64]struct{ pages, servers int64 }{
 		3: {1, 3}, 200: {1, 200}, 201: {2, 201}, 21_000: {105, 21_000},
 	} {
-		service := &crowd{servers: 500_000, pageSize: 200}
+		service := &crowd{servers: 500_000, pageSize: 200, short: true}
 		source := service.source(t, new(atomic.Uint64))
 		listing := Listing[rental.Instance, struct{}]{
 			Noun: "instances", All: source.All,
