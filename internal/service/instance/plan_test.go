@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -92,6 +93,9 @@ func TestPlanArguments(t *testing.T) {
 	base := model{OfferID: text("a"), OfferQuery: noQuery, SSHKeyIDs: noSet, ReplaceOn: noSet}
 	queried := model{OfferQuery: query(text("rtx_4090"), whatever), SSHKeyIDs: noSet, ReplaceOn: noSet}
 	with := func(m model, change func(*model)) model { change(&m); return m }
+	terms := maps.Clone(query(whatever, whatever).Attributes())
+	terms["min_gpus"] = types.Int64Value(2)
+	twoGPUs := types.ObjectValueMust(queryType, terms)
 	for name, test := range map[string]struct {
 		imported    bool
 		state, plan model
@@ -121,9 +125,8 @@ func TestPlanArguments(t *testing.T) {
 			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
 		},
 		"an unchanged query that the server does not meet": {
-			state: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
-			plan:  with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
-			want:  with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
+			state: with(queried, func(m *model) { m.OfferQuery = twoGPUs }), plan: with(queried, func(m *model) { m.OfferQuery = twoGPUs }),
+			want: with(queried, func(m *model) { m.OfferQuery = twoGPUs }),
 		},
 		"another gpu, imported": {
 			imported: true, state: with(queried, func(m *model) { m.OfferQuery = types.ObjectNull(queried.OfferQuery.AttributeTypes(t.Context())) }),
