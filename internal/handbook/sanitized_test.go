@@ -246,15 +246,18 @@ func (t *tracing) field(u *unit, e *ast.SelectorExpr) {
 		t.variable(u, e.Sel)
 		return
 	}
-	of := structName(u.info.Selections[e].Recv())
+	selection := u.info.Selections[e]
+	of := structName(selection.Recv())
 	name := of + "." + e.Sel.Name
 	if safeFields[strings.TrimPrefix(name, ourModule)] != "" {
 		return
 	}
-	if !strings.HasPrefix(of, ourModule) || strings.Contains(of, "/rental.") || t.fields[name] || len(t.literals[of]) == 0 {
+	promoted := len(selection.Index()) > 1
+	if promoted || !strings.HasPrefix(of, ourModule) || strings.Contains(of, "/rental.") || t.fields[name] {
 		t.found(e)
 		return
 	}
+	known := false
 	for _, lit := range t.literals[of] {
 		given := lit.field(e.Sel.Name)
 		if given == nil && len(lit.lit.Elts) > 0 {
@@ -263,8 +266,12 @@ func (t *tracing) field(u *unit, e *ast.SelectorExpr) {
 			}
 		}
 		if given != nil {
+			known = true
 			t.follow(lit.unit, given)
 		}
+	}
+	if !known { // it is read from JSON, for example
+		t.found(e)
 	}
 }
 

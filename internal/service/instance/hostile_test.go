@@ -42,6 +42,7 @@ func fillHostile(v reflect.Value) {
 				fillHostile(v.Field(i))
 			}
 		}
+	default:
 	}
 }
 

@@ -135,16 +135,13 @@ func (r *instanceResource) requestDestroy(ctx context.Context, id string) error 
 	return err
 }
 
-// addDifferences reports in what a new server differs from the order and its offer. It returns false when the server
-// cannot be used in place of the ordered one.
-func addDifferences(diags *diag.Diagnostics, server rented, plan model) bool {
+// addDifferences reports in what a new server differs from the order and its offer.
+func addDifferences(diags *diag.Diagnostics, server rented, plan model) {
 	harmful, harmless := differences(server, plan)
 	switch {
 	case len(harmful) > 0:
 		addNotAsOrdered(diags, server.Instance, append(harmful, harmless...))
-		return false
 	case len(harmless) > 0:
 		addDiffersFromOffer(diags, server.Instance, harmless)
 	}
-	return true
 }
