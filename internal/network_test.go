@@ -88,7 +88,7 @@ var harmlessElsewhere = regexp.MustCompile(`^syscall(\.(Errno|ERROR_\w+))?$`)
 // The provider's own code connects through one client, and cannot skip the check of a
 // server's certificate. Names are resolved by the type checker: an import alias or a
 // value that a library returns hides nothing. Libraries are not covered: they are
-// reviewed by name in SECURITY.md.
+// reviewed by name, see internal/tools/program/modules.txt.
 func TestNetwork_UsedInReviewedFilesOnly(t *testing.T) {
 	found, seen := map[string][]string{}, map[string]bool{}
 	for _, shipped := range typeCheck(t) {

@@ -42,9 +42,12 @@ var Unwanted = []string{
 	"time/tzdata",
 }
 
+// reviewedFile lists the modules that may be in the provider, one a line.
+const reviewedFile = "internal/tools/program/modules.txt"
+
 // Rules are what a built provider is checked against.
 type Rules struct {
-	// Reviewed are the paths of the modules in SECURITY.md, sorted.
+	// Reviewed are the paths of the reviewed modules, sorted.
 	Reviewed []string
 	// Versions are the versions in go.mod, by module path.
 	Versions map[string]string
@@ -58,17 +61,17 @@ type Rules struct {
 // ReadRules reads the rules from the module's folder.
 func ReadRules(root fs.FS) (Rules, error) {
 	rules := Rules{Versions: map[string]string{}, Sums: map[string]string{}}
-	page, err := fs.ReadFile(root, "SECURITY.md")
+	content, err := fs.ReadFile(root, reviewedFile)
 	if err != nil {
 		return Rules{}, err
 	}
-	row := regexp.MustCompile("(?m)^\\| `([^`]+\\.[a-z]+/[^`]+)` \\| .+ \\|\r?$")
-	for _, found := range row.FindAllSubmatch(page, -1) {
-		rules.Reviewed = append(rules.Reviewed, string(found[1]))
+	for line := range strings.Lines(string(content)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] != "#" {
+			rules.Reviewed = append(rules.Reviewed, fields[0])
+		}
 	}
 	slices.Sort(rules.Reviewed)
-	content, err := fs.ReadFile(root, "go.mod")
-	if err != nil {
+	if content, err = fs.ReadFile(root, "go.mod"); err != nil {
 		return Rules{}, err
 	}
 	parsed, err := modfile.Parse("go.mod", content, nil)
@@ -87,7 +90,7 @@ func ReadRules(root fs.FS) (Rules, error) {
 		}
 	}
 	if len(rules.Reviewed) == 0 || len(rules.Versions) == 0 || len(rules.Sums) == 0 {
-		return Rules{}, errors.New("no modules found in SECURITY.md, go.mod or go.sum")
+		return Rules{}, errors.New("no modules found in " + reviewedFile + ", go.mod or go.sum")
 	}
 	return rules, nil
 }
@@ -148,7 +151,7 @@ func (r Rules) checkModule(module *debug.Module) error {
 	case module.Replace != nil:
 		return fmt.Errorf("%s is replaced by %s", module.Path, module.Replace.Path)
 	case !slices.Contains(r.Reviewed, module.Path):
-		return fmt.Errorf("%s is not listed in SECURITY.md", module.Path)
+		return fmt.Errorf("%s is not listed in %s", module.Path, reviewedFile)
 	case module.Version != version:
 		return fmt.Errorf("%s %s, but go.mod has version %q", module.Path, module.Version, version)
 	case module.Sum == "" || module.Sum != r.Sums[module.Path+" "+version]:

@@ -105,9 +105,9 @@ func TestCheckFunctions(t *testing.T) {
 func TestReadRules(t *testing.T) {
 	files := func() fstest.MapFS {
 		return fstest.MapFS{
-			"SECURITY.md": {Data: []byte("| module | what for |\n|---|---|\n| `example.org/a` | tests |\n")},
-			"go.mod":      {Data: []byte("module x\n\ngo 1.26.0\n\nrequire example.org/a v1.2.3 // indirect\n")},
-			"go.sum":      {Data: []byte("example.org/a v1.2.3 h1:a=\nexample.org/a v1.2.3/go.mod h1:b=\n")},
+			reviewedFile: {Data: []byte("# Modules\nexample.org/a  tests\n")},
+			"go.mod":     {Data: []byte("module x\n\ngo 1.26.0\n\nrequire example.org/a v1.2.3 // indirect\n")},
+			"go.sum":     {Data: []byte("example.org/a v1.2.3 h1:a=\nexample.org/a v1.2.3/go.mod h1:b=\n")},
 		}
 	}
 	found, err := ReadRules(files())
@@ -117,7 +117,7 @@ func TestReadRules(t *testing.T) {
 	}
 	for name := range files() {
 		broken := files()
-		broken[name] = &fstest.MapFile{Data: []byte("module x\n")}
+		broken[name] = &fstest.MapFile{Data: []byte("# x\n")}
 		if _, err := ReadRules(broken); err == nil {
 			t.Errorf("no error without modules in %s", name)
 		}
