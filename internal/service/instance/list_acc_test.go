@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 // park rents servers through the API: one that runs, one that is stopped, one that runs without a name, and one that is
@@ -136,7 +137,7 @@ func TestAccInstanceList_missingKeyOrScope(t *testing.T) {
 		env.ProviderWithKey(narrow): "lacks the scope instances:read",
 		env.ProviderWithoutKey():    "Missing API key",
 	} {
-		w := env.Workspace(provider, "GPURENT_API_KEY=", "XDG_CONFIG_HOME="+t.TempDir())
+		w := env.Workspace(provider, append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...)
 		if _, err := w.Query(listBlock("all", "", "")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

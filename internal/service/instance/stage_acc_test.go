@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
 // stage is a service and a workspace in which the CLI invokes actions.
@@ -22,7 +23,7 @@ func newStage(t *testing.T, options ...acctest.Option) *stage {
 	t.Helper()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t, options...)
-	return &stage{t, env, env.Workspace("", "GPURENT_API_KEY=", "XDG_CONFIG_HOME="+t.TempDir()), env.Provider()}
+	return &stage{t, env, env.Workspace("", append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...), env.Provider()}
 }
 
 // actionBlock is an action with the given arguments.
