@@ -88,13 +88,21 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 // is given all the same is not repeated.
 func TestNoKeyOfTheServiceOnACommandLine(t *testing.T) {
 	key := "gpr_" + strings.Repeat("CANARYcana", 4)
-	for _, args := range [][]string{
-		{"--api-key", key}, {"login", "--api-key", key}, {"login", "--api-key=" + key}, {"login", "--key", key}, {"logout", "--api-key", key}, {"login", "--base-url", "https://" + key + "@rent.example/api/v1"},
-		{"simulator", "--api-key", key + "x"}, {"logout", "--base-url", "https://rent.example:" + key + "/api/v1"},
+	const unknownFlag = "flag provided but not defined"
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{unknownFlag, []string{"--api-key", key}}, {unknownFlag, []string{"login", "--api-key", key}}, {unknownFlag, []string{"login", "--api-key=" + key}},
+		{unknownFlag, []string{"login", "--key", key}}, {unknownFlag, []string{"logout", "--api-key", key}},
+		{"base URL", []string{"login", "--base-url", "https://" + key + "@rent.example/api/v1"}},
+		{"base URL", []string{"logout", "--base-url", "https://rent.example:" + key + "/api/v1"}},
+		{"", []string{"simulator", "--api-key", key + "x"}},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := cli.Main(args, &stdout, &stderr); code != 2 || strings.Contains(stdout.String()+stderr.String(), "CANARY") {
-			t.Errorf("%q: exit %d, %s%s", args, code, &stdout, &stderr)
+		code := cli.Main(test.args, &stdout, &stderr)
+		if problem := stderr.String(); code != 2 || !strings.Contains(problem, test.want) || strings.Contains(stdout.String()+problem, "CANARY") {
+			t.Errorf("%q: exit %d, %s%s, want %q", test.args, code, &stdout, problem, test.want)
 		}
 	}
 }
