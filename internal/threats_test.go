@@ -13,7 +13,7 @@ import (
 
 var (
 	// aClaim is a row of the tables of SECURITY.md: its number, what holds, what is not covered, the tests.
-	aClaim = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| ([^|]+) \| ([^|]*)\| ([^|]+) \|$`)
+	aClaim = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
 	aProof = regexp.MustCompile("\\[`(\\w+)`\\]\\(([^)\\s]+)\\)")
 )
 

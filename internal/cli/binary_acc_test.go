@@ -168,7 +168,7 @@ func TestAccBinary_debugVariablesWriteNoSecret(t *testing.T) {
 	plan := workspace.Run("plan", "-no-color")
 	trace := workspace.Trace()
 	for text, why := range map[string]string{
-		trace:               "discards what GODEBUG",
+		trace:               "discards what Go libraries",
 		acctest.Words(plan): "TF_LOG_SDK_PROTO_DATA_DIR is set. The provider ignores it",
 	} {
 		if !strings.Contains(text, why) {

@@ -24,7 +24,7 @@ type discarder struct {
 // Write implements io.Writer.
 func (d *discarder) Write(line []byte) (int, error) {
 	d.once.Do(func() {
-		d.screen.warn("%s discards what GODEBUG makes it log, because that can contain API keys. "+
+		d.screen.warn("%s discards what Go libraries log, because with GODEBUG this can contain API keys. "+
 			"TF_LOG_PROVIDER=DEBUG logs every request without secrets.", program)
 	})
 	return len(line), nil

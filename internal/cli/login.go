@@ -178,7 +178,7 @@ func (l *login) retire(ctx context.Context, old credentials.Credential) {
 // warnOfEnvironment tells what keeps the provider from using this login.
 func (l *login) warnOfEnvironment() {
 	if os.Getenv(provider.EnvAPIKey) != "" {
-		l.screen.warn("%s is set: the provider uses that key, not the one of this login.", provider.EnvAPIKey)
+		l.screen.warn("%s is set: the provider does not use this login.", provider.EnvAPIKey)
 	}
 	if address := os.Getenv(provider.EnvBaseURL); address != "" && !credentials.Same(address, l.baseURL) {
 		l.screen.warn("%s is set to another address: the provider uses that service, not the one of this login.", provider.EnvBaseURL)

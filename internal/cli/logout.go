@@ -79,7 +79,7 @@ func (l *logout) run(ctx context.Context) error {
 	}
 	l.screen.say("Logged out of %s. %s", l.baseURL, end)
 	if os.Getenv(provider.EnvAPIKey) != "" {
-		l.screen.warn("%s is set: the provider goes on with that key.", provider.EnvAPIKey)
+		l.screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
 	}
 	return nil
 }

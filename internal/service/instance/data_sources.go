@@ -74,7 +74,7 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 		Attributes: map[string]schema.Attribute{
 			"status": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "`active` (default) for all that are not destroyed, or `all` for those of the past as well.",
+				MarkdownDescription: "`active` (default) for all that are not destroyed, or `all` for those of the past as well. An account with more than 20,000 servers of this kind is an error.",
 				Validators:          []validator.String{stringvalidator.OneOf(rental.ListActive, rental.ListAll)},
 			},
 			"name_prefix": schema.StringAttribute{
