@@ -3,7 +3,7 @@ module github.com/gpurent/terraform-provider-gpurent
 go 1.26.0
 
 require (
-	github.com/ProtonMail/go-crypto v1.4.1
+	github.com/ProtonMail/go-crypto v1.5.2
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/distribution/reference v0.6.0
