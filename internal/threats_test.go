@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +15,8 @@ import (
 var (
 	// aClaim is a row of the tables of SECURITY.md: its number, what holds, what is not covered, the tests.
 	aClaim = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
-	aProof = regexp.MustCompile("\\[`(\\w+)`\\]\\(([^)\\s]+)\\)")
+	// aProof is a test with its package, which is the name of its folder.
+	aProof = regexp.MustCompile("^`(\\w+\\.\\w+)`$")
 )
 
 // Every claim of SECURITY.md has a test, and names none that does not exist.
@@ -24,66 +26,91 @@ func TestClaims_HaveTests(t *testing.T) {
 	if rows := regexp.MustCompile(`(?m)^\| [A-Z][0-9]+ `).FindAllString(page, -1); len(rows) != len(claims) || len(claims) < 30 {
 		t.Fatalf("%d claims in %d numbered rows: a row is malformed, or the tables are missing", len(claims), len(rows))
 	}
+	tests := testFunctions(t)
 	next := map[byte]int{}
 	for _, claim := range claims {
-		number, proofs := claim[1], aProof.FindAllStringSubmatch(claim[4], -1)
+		number := claim[1]
 		next[number[0]]++
 		if want := fmt.Sprintf("%c%d", number[0], next[number[0]]); number != want {
 			t.Errorf("%s is in the place of %s", number, want)
 		}
-		if len(proofs) == 0 {
-			t.Errorf("%s: %s: no test", number, claim[2])
-		}
-		for _, proof := range proofs {
-			if err := provesSomething(proof[2], proof[1]); err != nil {
+		for cited := range strings.SplitSeq(claim[4], ", ") {
+			proof := aProof.FindStringSubmatch(cited)
+			if proof == nil {
+				t.Errorf("%s: %q is not a test", number, cited)
+				continue
+			}
+			if err := provesSomething(tests, proof[1]); err != nil {
 				t.Errorf("%s: %v", number, err)
 			}
 		}
-		if rest := strings.Trim(aProof.ReplaceAllString(claim[4], ""), ", "); rest != "" {
-			t.Errorf("%s: %q is not a test", number, rest)
-		}
 	}
+}
+
+// testFunctions are the functions in test files, by folder and name. Two folders with
+// the same name would make a citation ambiguous.
+func testFunctions(t *testing.T) map[string]*ast.FuncDecl {
+	t.Helper()
+	functions, folders := map[string]*ast.FuncDecl{}, map[string]string{}
+	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		folder, err := filepath.Abs(filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.Base(folder)
+		if other, ok := folders[pkg]; ok && other != folder {
+			return fmt.Errorf("%s and %s have the same name", folder, other)
+		}
+		folders[pkg] = folder
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, declared := range parsed.Decls {
+			if function, ok := declared.(*ast.FuncDecl); ok && function.Recv == nil {
+				functions[pkg+"."+function.Name.Name] = function
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return functions
 }
 
 // provesSomething says what is wrong with a test that is named as a proof: nil when it is there, runs and can fail.
-func provesSomething(file, name string) error {
-	if !strings.HasPrefix(file, "internal/") || !strings.HasSuffix(file, "_test.go") {
-		return fmt.Errorf("%s is no file of tests", file)
+func provesSomething(tests map[string]*ast.FuncDecl, cited string) error {
+	function, ok := tests[cited]
+	if !ok {
+		return fmt.Errorf("%s does not exist", cited)
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", filepath.FromSlash(file)), nil, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
-	for _, declared := range parsed.Decls {
-		function, ok := declared.(*ast.FuncDecl)
-		if !ok || function.Name.Name != name || function.Recv != nil {
-			continue
-		}
-		return isTest(file, function)
-	}
-	return fmt.Errorf("%s has no %s", file, name)
+	return isTest(cited, function)
 }
 
-func isTest(file string, function *ast.FuncDecl) error {
+func isTest(cited string, function *ast.FuncDecl) error {
 	name, parameters := function.Name.Name, function.Type.Params.List
 	want := map[bool]string{strings.HasPrefix(name, "Test"): "T", strings.HasPrefix(name, "Fuzz"): "F"}[true]
 	if len(parameters) != 1 || want == "" {
-		return fmt.Errorf("%s: %s is no test", file, name)
+		return fmt.Errorf("%s is no test", cited)
 	}
 	pointer, ok := parameters[0].Type.(*ast.StarExpr)
 	if !ok {
-		return fmt.Errorf("%s: %s is no test", file, name)
+		return fmt.Errorf("%s is no test", cited)
 	}
 	if kind, ok := pointer.X.(*ast.SelectorExpr); !ok || kind.Sel.Name != want {
-		return fmt.Errorf("%s: %s is no test", file, name)
+		return fmt.Errorf("%s is no test", cited)
 	}
 	if len(function.Body.List) == 0 {
-		return fmt.Errorf("%s: %s is empty", file, name)
+		return fmt.Errorf("%s is empty", cited)
 	}
 	if call, ok := function.Body.List[0].(*ast.ExprStmt); ok {
 		if called, ok := call.X.(*ast.CallExpr); ok {
 			if selector, ok := called.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "Skip") {
-				return fmt.Errorf("%s: %s is skipped", file, name)
+				return fmt.Errorf("%s is skipped", cited)
 			}
 		}
 	}
@@ -91,16 +118,16 @@ func isTest(file string, function *ast.FuncDecl) error {
 }
 
 func TestClaims_TestsAreChecked(t *testing.T) {
-	for file, name := range map[string]string{
-		"internal/threats_test.go": "TestClaims_Nowhere", "internal/nowhere_test.go": "TestClaims_HaveTests", "internal/house.go": "TestImportRule",
-		"internal/house_test.go": "allowed", "../house_test.go": "TestImportRule", "internal/rental/main_test.go": "TestMain",
+	tests := testFunctions(t)
+	for _, cited := range []string{
+		"internal.TestClaims_Nowhere", "nowhere.TestClaims_HaveTests", "internal.allowed", "rental.TestMain",
 	} {
-		if err := provesSomething(file, name); err == nil {
-			t.Errorf("%s: %s passes for a test", file, name)
+		if err := provesSomething(tests, cited); err == nil {
+			t.Errorf("%s passes for a test", cited)
 		}
 	}
-	for file, name := range map[string]string{"internal/house_test.go": "TestImportRule", "internal/rental/hostile_list_test.go": "FuzzAnswers"} {
-		if err := provesSomething(file, name); err != nil {
+	for _, cited := range []string{"internal.TestImportRule", "rental.FuzzAnswers"} {
+		if err := provesSomething(tests, cited); err != nil {
 			t.Error(err)
 		}
 	}
