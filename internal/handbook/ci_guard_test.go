@@ -12,9 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // guard runs guard.sh in a shell and returns what it prints.
@@ -247,14 +245,7 @@ var notReviewed = map[string][]string{
 
 // A new argument of a resource is reviewed, or this test names it.
 func TestCIReview_HasEveryArgument(t *testing.T) {
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, schemas := acctest.ProviderServer(t)
 	costs := textOf(t, example(ciGitHub, "ci", "costs.jq"))
 	for resource, schema := range schemas.ResourceSchemas {
 		want := slices.Clone(notReviewed[resource])

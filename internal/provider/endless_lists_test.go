@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // endlessService lists offers and transactions without end, 200 on a page. Each hundredth page of transactions has a refund.
@@ -72,37 +72,16 @@ func TestDataSources_EndlessLists(t *testing.T) {
 // readDataSource configures a provider for a service and reads a data source with it.
 func readDataSource(t *testing.T, baseURL, name string, values map[string]any) *tfprotov6.ReadDataSourceResponse {
 	t.Helper()
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := packObject(t, schemas.Provider.ValueType(), map[string]any{"base_url": baseURL, "api_key": "test" + strings.Repeat("0", 40)})
+	server, schemas := acctest.ProviderServer(t)
+	config := acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(), map[string]any{"base_url": baseURL, "api_key": "test" + strings.Repeat("0", 40)}))
 	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: config})
 	if err != nil || len(configured.Diagnostics) > 0 {
 		t.Fatal(err, configured)
 	}
-	config = packObject(t, schemas.DataSourceSchemas[name].ValueType(), values)
+	config = acctest.Pack(t, acctest.Value(schemas.DataSourceSchemas[name].ValueType(), values))
 	resp, err := server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: config})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return resp
-}
-
-// packObject makes an object whose other attributes are null.
-func packObject(t *testing.T, as tftypes.Type, values map[string]any) *tfprotov6.DynamicValue {
-	t.Helper()
-	attributes := map[string]tftypes.Value{}
-	for name, kind := range as.(tftypes.Object).AttributeTypes {
-		attributes[name] = tftypes.NewValue(kind, values[name])
-	}
-	packed, err := tfprotov6.NewDynamicValue(as, tftypes.NewValue(as, attributes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &packed
 }

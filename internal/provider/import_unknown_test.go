@@ -6,32 +6,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // While the address or the key is unknown, an import is an error: without a read, the plan would replace what it imports.
 func TestImportResourceState_UnknownProviderConfiguration(t *testing.T) {
 	for _, unknown := range []string{"base_url", "api_key"} {
-		server, err := provider.Server("test")()
-		if err != nil {
-			t.Fatal(err)
-		}
-		schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind := schemas.Provider.ValueType().(tftypes.Object)
-		values := map[string]tftypes.Value{}
-		for name, of := range kind.AttributeTypes {
-			values[name] = tftypes.NewValue(of, nil)
-		}
-		values["base_url"] = tftypes.NewValue(tftypes.String, "http://127.0.0.1:1/api/v1")
-		values[unknown] = tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
-		config, err := tfprotov6.NewDynamicValue(kind, tftypes.NewValue(kind, values))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: &config})
+		server, schemas := acctest.ProviderServer(t)
+		arguments := map[string]any{"base_url": "http://127.0.0.1:1/api/v1"}
+		arguments[unknown] = tftypes.UnknownValue
+		config := acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(), arguments))
+		resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: config})
 		if err != nil || len(resp.Diagnostics) > 0 {
 			t.Fatal(err, resp.Diagnostics)
 		}

@@ -47,18 +47,8 @@ var importExamples = []string{"import-by-string-id.tf", "import-by-identity.tf",
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	t.Helper()
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range resp.Diagnostics {
-		t.Errorf("%s: %s", d.Summary, d.Detail)
-	}
-	return resp
+	_, schemas := acctest.ProviderServer(t)
+	return schemas
 }
 
 func identities(t *testing.T) map[string]*tfprotov6.ResourceIdentitySchema {

@@ -8,50 +8,23 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
 const keyType = "gpurent_api_key"
-
-// pack encodes a value.
-func pack(t *testing.T, value tftypes.Value) *tfprotov6.DynamicValue {
-	t.Helper()
-	packed, err := tfprotov6.NewDynamicValue(value.Type(), value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &packed
-}
-
-// object is a value of the type with these attributes; the others are null.
-func object(kind tftypes.Type, attributes map[string]any) tftypes.Value {
-	values := map[string]tftypes.Value{}
-	for name, of := range kind.(tftypes.Object).AttributeTypes {
-		values[name] = tftypes.NewValue(of, attributes[name])
-	}
-	return tftypes.NewValue(kind, values)
-}
 
 // The plan at apply decides as the first plan did, although the moment of the rotation has passed meanwhile.
 func TestRotation_DueBetweenPlanAndApply(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("api-keys", `{"name":"ci","scopes":["instances:read"],"expires_in_days":30}`)
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := object(schemas.Provider.ValueType(), map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey})
-	if _, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: pack(t, config)}); err != nil {
+	server, schemas := acctest.ProviderServer(t)
+	config := acctest.Value(schemas.Provider.ValueType(), map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey})
+	if _, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: acctest.Pack(t, config)}); err != nil {
 		t.Fatal(err)
 	}
 	kind := schemas.ResourceSchemas[keyType].ValueType()
 	scopes := []tftypes.Value{tftypes.NewValue(tftypes.String, "instances:read")}
-	prior := object(kind, map[string]any{"id": id, "name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": 3})
-	read, err := server.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: keyType, CurrentState: pack(t, prior)})
+	prior := acctest.Value(kind, map[string]any{"id": id, "name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": 3})
+	read, err := server.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: keyType, CurrentState: acctest.Pack(t, prior)})
 	if err != nil || len(read.Diagnostics) > 0 {
 		t.Fatal(err, read.Diagnostics)
 	}
@@ -67,8 +40,8 @@ func TestRotation_DueBetweenPlanAndApply(t *testing.T) {
 		}
 		attributes["rotate_before_days"] = tftypes.NewValue(tftypes.Number, rotateBefore)
 		plan, err := server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
-			TypeName: keyType, PriorState: read.NewState, PriorPrivate: read.Private, ProposedNewState: pack(t, tftypes.NewValue(kind, attributes)),
-			Config: pack(t, object(kind, map[string]any{"name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": rotateBefore})),
+			TypeName: keyType, PriorState: read.NewState, PriorPrivate: read.Private, ProposedNewState: acctest.Pack(t, tftypes.NewValue(kind, attributes)),
+			Config: acctest.Pack(t, acctest.Value(kind, map[string]any{"name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": rotateBefore})),
 		})
 		if err != nil {
 			t.Fatal(err)

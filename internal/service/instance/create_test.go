@@ -338,9 +338,9 @@ func TestCreate_TakesOverWhileTheOfferIsAboveCap(t *testing.T) {
 	// The plan refuses it before it asks for the key, so this is what happens when the price rises after the plan.
 	plan := h.plan(nil, keyed("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", 3*price))
 	config["max_price_kop_h"] = price
-	value := valueOf(h.schema().ValueType(), config)
+	value := acctest.Value(h.schema().ValueType(), config)
 	plan.state = h.pack(h.with(h.unpack(plan.state), "max_price_kop_h", price))
-	server, diags := h.change(valueOf(h.schema().ValueType(), nil), plan, value)
+	server, diags := h.change(acctest.Value(h.schema().ValueType(), nil), plan, value)
 	expect(t, "the takeover", diags, "Took over instance "+h.id(first))
 	if h.id(server) != h.id(first) {
 		t.Error("it is another server")
@@ -354,7 +354,7 @@ func (h *host) with(value tftypes.Value, name string, attribute any) tftypes.Val
 	if err := value.As(&attributes); err != nil {
 		h.Fatal(err)
 	}
-	attributes[name] = valueOf(attributes[name].Type(), attribute)
+	attributes[name] = acctest.Value(attributes[name].Type(), attribute)
 	return tftypes.NewValue(value.Type(), attributes)
 }
 
@@ -578,7 +578,7 @@ func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 		}
 		service.ServeHTTP(w, r)
 	})
-	_, diags := h.change(valueOf(h.schema().ValueType(), nil), plan, valueOf(h.schema().ValueType(), config))
+	_, diags := h.change(acctest.Value(h.schema().ValueType(), nil), plan, acctest.Value(h.schema().ValueType(), config))
 	expect(t, "the apply", diags, "Cannot create instance", "timeouts.create")
 	if n := env.CountRequests("POST", "/instances"); n != 0 {
 		t.Errorf("%d requests to rent", n)

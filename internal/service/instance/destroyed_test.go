@@ -41,7 +41,7 @@ func TestDestroyed_RenameFails(t *testing.T) {
 		if err := env.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: new("destroyed")}); err != nil {
 			t.Fatal(err)
 		}
-		after, diags := h.change(server.state, plan, valueOf(h.schema().ValueType(), renamed))
+		after, diags := h.change(server.state, plan, acctest.Value(h.schema().ValueType(), renamed))
 		expect(t, "the rename of a server that is "+status, diags, "Instance "+id+" is gone", "The next apply rents another.")
 		if h.refresh(after); !after.state.IsNull() {
 			t.Errorf("%s: after the refresh the state has %v", status, after.state)

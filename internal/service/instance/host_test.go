@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
 const instanceType = "gpurent_instance"
@@ -44,19 +43,13 @@ func newRun(t *testing.T, env *acctest.Env, arguments map[string]any) *host {
 
 func configured(t *testing.T, env *acctest.Env, arguments map[string]any, single bool) *host {
 	t.Helper()
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &host{T: t, server: server, validates: single}
-	if h.schemas, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
-		t.Fatal(err)
-	}
+	server, schemas := acctest.ProviderServer(t)
+	h := &host{T: t, server: server, schemas: schemas, validates: single}
 	config := map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms"}
 	for name, value := range arguments {
 		config[name] = value
 	}
-	packed := h.pack(valueOf(h.schemas.Provider.ValueType(), config))
+	packed := h.pack(acctest.Value(h.schemas.Provider.ValueType(), config))
 	if single {
 		if _, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed}); err != nil {
 			t.Fatal(err)
@@ -69,36 +62,9 @@ func configured(t *testing.T, env *acctest.Env, arguments map[string]any, single
 	return h
 }
 
-// valueOf makes a value of the type. Attributes that a map leaves out are null.
-func valueOf(as tftypes.Type, value any) tftypes.Value {
-	switch value := value.(type) {
-	case nil:
-		return tftypes.NewValue(as, nil)
-	case map[string]any:
-		attributes := map[string]tftypes.Value{}
-		for name, attribute := range as.(tftypes.Object).AttributeTypes {
-			attributes[name] = valueOf(attribute, value[name])
-		}
-		return tftypes.NewValue(as, attributes)
-	case []any:
-		element := as.(tftypes.Set).ElementType
-		var elements []tftypes.Value
-		for _, each := range value {
-			elements = append(elements, valueOf(element, each))
-		}
-		return tftypes.NewValue(as, elements)
-	default:
-		return tftypes.NewValue(as, value)
-	}
-}
-
 func (h *host) pack(value tftypes.Value) *tfprotov6.DynamicValue {
 	h.Helper()
-	packed, err := tfprotov6.NewDynamicValue(value.Type(), value)
-	if err != nil {
-		h.Fatal(err)
-	}
-	return &packed
+	return acctest.Pack(h.T, value)
 }
 
 func (h *host) unpack(packed *tfprotov6.DynamicValue) tftypes.Value {
@@ -131,7 +97,7 @@ func (h *host) plan(prior *object, config map[string]any) instancePlan {
 
 func (h *host) planChange(prior tftypes.Value, private []byte, config map[string]any) instancePlan {
 	h.Helper()
-	value := valueOf(h.schema().ValueType(), config)
+	value := acctest.Value(h.schema().ValueType(), config)
 	if h.validates {
 		resp, err := h.server.ValidateResourceConfig(h.Context(), &tfprotov6.ValidateResourceConfigRequest{TypeName: instanceType, Config: h.pack(value)})
 		if err != nil || len(resp.Diagnostics) > 0 {
@@ -192,7 +158,7 @@ func (h *host) apply(prior *object, config map[string]any) (*object, []*tfprotov
 	if prior != nil {
 		before = prior.state
 	}
-	after, diags := h.change(before, plan, valueOf(h.schema().ValueType(), config))
+	after, diags := h.change(before, plan, acctest.Value(h.schema().ValueType(), config))
 	return after, append(plan.diags, diags...)
 }
 

@@ -83,7 +83,7 @@ func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 	plan := h.plan(nil, keyed("a"))
 	expect(t, "the plan", plan.diags)
 	large.Store(true)
-	_, diags := h.change(h.noPrior(), plan, valueOf(h.schema().ValueType(), keyed("a")))
+	_, diags := h.change(h.noPrior(), plan, acctest.Value(h.schema().ValueType(), keyed("a")))
 	expect(t, "the apply", diags, "ERROR: Cannot check the spending limits", "more than 20000 entries")
 	if n := env.CountRequests(http.MethodPost, "/instances"); n != 0 {
 		t.Errorf("%d servers were rented", n)

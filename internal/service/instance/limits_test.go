@@ -84,7 +84,7 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 			plan := h.plan(nil, unkeyed("a"))
 			expect(t, "the plan", plan.diags)
 			on.Store(true)
-			_, diags := h.change(h.noPrior(), plan, valueOf(h.schema().ValueType(), unkeyed("a")))
+			_, diags := h.change(h.noPrior(), plan, acctest.Value(h.schema().ValueType(), unkeyed("a")))
 			expect(t, "the apply", diags, "ERROR: Cannot check the spending limits")
 			if err := env.NothingLeft("instances?status=all"); err != nil {
 				t.Error(err)

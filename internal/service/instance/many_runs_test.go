@@ -82,7 +82,7 @@ func TestManyRuns_sameResultInEveryRound(t *testing.T) {
 				if !change.replaces {
 					t.Error("another disk does not replace the server")
 				}
-				create := h.planChange(valueOf(h.schema().ValueType(), nil), change.private, replacement)
+				create := h.planChange(acctest.Value(h.schema().ValueType(), nil), change.private, replacement)
 				expect(t, "a replacement, planned as a creation", create.diags)
 				expect(t, "the destruction before the replacement", h.destroy(server))
 				server, diags = h.apply(nil, replacement)
@@ -247,7 +247,7 @@ func TestManyRuns_createBeforeDestroyWithTheSameKey(t *testing.T) {
 	expect(t, "the server", diags)
 	env.Advance(time.Minute)
 	change := h.plan(old, keyed("a"))
-	create := h.planChange(valueOf(h.schema().ValueType(), nil), change.private, keyed("a"))
+	create := h.planChange(acctest.Value(h.schema().ValueType(), nil), change.private, keyed("a"))
 	expect(t, "the plan of the replacement", create.diags)
 	successor, diags := h.apply(nil, keyed("a"))
 	expect(t, "the replacement", diags, "Took over instance")
@@ -352,7 +352,7 @@ func TestManyRuns_burnLimitCountsAnUnansweredRequestOnce(t *testing.T) {
 		answered <- applyResult{server, diags}
 	}()
 	<-created
-	server, diags := h.change(tftypes.NewValue(h.schema().ValueType(), nil), second, valueOf(h.schema().ValueType(), config))
+	server, diags := h.change(tftypes.NewValue(h.schema().ValueType(), nil), second, acctest.Value(h.schema().ValueType(), config))
 	close(returned)
 	expect(t, "the second server", diags)
 	first := <-answered

@@ -17,7 +17,7 @@ import (
 )
 
 // noPrior is the state of a resource that does not exist.
-func (h *host) noPrior() tftypes.Value { return valueOf(h.schema().ValueType(), nil) }
+func (h *host) noPrior() tftypes.Value { return acctest.Value(h.schema().ValueType(), nil) }
 
 // replace plans a replacement as Terraform does, and returns what it shows: the diagnostics of the first plan, and those
 // of the second only with an error. forced is -replace.
