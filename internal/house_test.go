@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -134,11 +133,7 @@ func ourImports(t *testing.T, file string) []string {
 		t.Fatal(err)
 	}
 	var ours []string
-	for _, spec := range parsed.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range imports(t, parsed) {
 		if folder, ok := strings.CutPrefix(name, module+"/"); ok {
 			ours = append(ours, folder)
 		}

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,8 +175,7 @@ func imports(t *testing.T, syntax *ast.File) (found []string) {
 // platform. It builds like TestBuiltProgram, so that both share what is compiled.
 func typeCheck(t *testing.T) []*packages.Package {
 	t.Helper()
-	platform := runtime.GOOS + "_" + runtime.GOARCH
-	all, err := listPackages(platform)
+	all, err := hostPackages()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +186,7 @@ func typeCheck(t *testing.T) []*packages.Package {
 		}
 	}
 	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.LoadSyntax, Dir: "..", Env: append(os.Environ(), environment(platform)...),
+		Mode: packages.LoadSyntax, Dir: "..", Env: append(os.Environ(), environment(host)...),
 		BuildFlags: []string{"-trimpath", "-tags=" + program.Tags},
 	}, ours...)
 	if err != nil {

@@ -46,6 +46,12 @@ var compiled = sync.OnceValues(func() (map[string][]listed, error) {
 	return found, nil
 })
 
+// host is the platform of this machine.
+const host = runtime.GOOS + "_" + runtime.GOARCH
+
+// hostPackages returns the packages in the binary for this machine, which need not be a platform of a release.
+var hostPackages = sync.OnceValues(func() ([]listed, error) { return listPackages(host) })
+
 func listPackages(platform string) (found []listed, err error) {
 	command := exec.Command("go", "list", "-deps", "-json", "-tags", program.Tags, "..")
 	command.Env = append(os.Environ(), environment(platform)...)
@@ -96,11 +102,10 @@ func rules(t *testing.T) program.Rules {
 // exactly those of go list, all of them reviewed, with versions and checksums as in
 // go.mod and go.sum. The release rehearsal checks the programs of all platforms.
 func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
-	platform := runtime.GOOS + "_" + runtime.GOARCH
 	file := filepath.Join(t.TempDir(), "program")
 	command := exec.CommandContext(t.Context(),
 		"go", "build", "-trimpath", "-tags", program.Tags, "-ldflags", "-s -w", "-o", file, "..")
-	command.Env = append(os.Environ(), environment(platform)...)
+	command.Env = append(os.Environ(), environment(host)...)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -108,8 +113,8 @@ func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rules(t).Check(content, platform); err != nil {
-		t.Errorf("the program for %s:\n%v", platform, err)
+	if err := rules(t).Check(content, host); err != nil {
+		t.Errorf("the program for %s:\n%v", host, err)
 	}
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
@@ -119,7 +124,7 @@ func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
 	for _, each := range info.Deps {
 		recorded = append(recorded, each.Path)
 	}
-	packages, err := listPackages(platform)
+	packages, err := hostPackages()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,12 @@ var errNotReplaced = errors.New("the login before was kept")
 // mayReplace returns nil when the login of a new key may take the place of the logins that the file has at the same
 // address: they are of the same account, or do not work any more, or the user agrees.
 func (l *login) mayReplace(ctx context.Context, newKey string) error {
+	if l.replaces {
+		return nil
+	}
 	file, err := credentials.Load(l.file)
 	if err != nil {
 		return unlessCancelled(ctx, err)
-	}
-	if l.replaces {
-		return nil
 	}
 	for baseURL, old := range file.Credentials {
 		if !credentials.Same(baseURL, l.baseURL) || old.APIKey == "" || old.APIKey == newKey {

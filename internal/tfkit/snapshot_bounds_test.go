@@ -20,7 +20,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// crowd is an account with many servers, as a transport that makes their pages when they are asked for.
+// crowd is an account with many servers, as a transport that makes each page on request.
 type crowd struct {
 	servers  int
 	pageSize int
@@ -73,13 +73,18 @@ func (c *crowd) answer(req *http.Request) string {
 	return body.String() + fmt.Sprintf(`],"next_cursor":"%d"}`, end)
 }
 
-// source reads the crowd as resources do; writes counts the writes of the process.
-func (c *crowd) source(t *testing.T, writes *atomic.Uint64) Source[rental.Instance] {
-	t.Helper()
+// client reads the crowd. It panics on an error, because errTooLong needs it outside a test.
+func (c *crowd) client() *rental.Client {
 	client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: c})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
+	return client
+}
+
+// source reads the crowd as resources do; writes counts the writes of the process.
+func (c *crowd) source(writes *atomic.Uint64) Source[rental.Instance] {
+	client := c.client()
 	return Source[rental.Instance]{
 		MaxAge: ListingMaxAge,
 		ID:     func(inst rental.Instance) string { return inst.ID },
@@ -94,12 +99,8 @@ func (c *crowd) source(t *testing.T, writes *atomic.Uint64) Source[rental.Instan
 // errTooLong is a real error of a list that is too long.
 var errTooLong = func() error {
 	service := &crowd{servers: 2, pageSize: 1}
-	client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: service})
-	if err != nil {
-		panic(err)
-	}
-	list := client.ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}})
-	_, _, err = Find(list, func(rental.Instance) bool { return false })
+	list := service.client().ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}})
+	_, _, err := Find(list, func(rental.Instance) bool { return false })
 	return err
 }()
 
@@ -125,7 +126,7 @@ func TestSnapshotOfFewServersInALargeAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var writes atomic.Uint64
 			var s Snapshot[rental.Instance]
-			source, before := test.service.source(t, &writes), heap()
+			source, before := test.service.source(&writes), heap()
 			for _, i := range []int{250_000, 3, 499_999} {
 				inst, found, err := s.Find(t.Context(), source, crowdID(i))
 				if err != nil || !found || inst.ID != crowdID(i) {
@@ -148,7 +149,7 @@ func TestSnapshotOfAllServersOfALargeAccount(t *testing.T) {
 	service := &crowd{servers: 500_000, pageSize: 200}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
-	source, before := service.source(t, &writes), heap()
+	source, before := service.source(&writes), heap()
 	for range 3 {
 		all, err := s.All(t.Context(), source)
 		if !rental.IsListTooLong(err) || len(all) != 20_000 || all[crowdID(7)].ID != crowdID(7) {
@@ -179,7 +180,7 @@ func TestSnapshotReadsOnForAll(t *testing.T) {
 	service := &crowd{servers: 3000, pageSize: 200, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
-	source := service.source(t, &writes)
+	source := service.source(&writes)
 	for i := range 2 {
 		if _, found, err := s.Find(t.Context(), source, crowdID(i)); err != nil || !found {
 			t.Errorf("%t, %v", found, err)
@@ -198,7 +199,7 @@ func TestSnapshotReachIsBounded(t *testing.T) {
 	service := &crowd{servers: 500_000, pageSize: 1, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
-	source := service.source(t, &writes)
+	source := service.source(&writes)
 	for i := range 1000 {
 		if _, found, err := s.Find(t.Context(), source, crowdID(100_000+i)); err != nil || !found {
 			t.Fatalf("%t, %v", found, err)
@@ -214,7 +215,7 @@ func TestSnapshotOfThingsThatAreOnlyListed(t *testing.T) {
 	service := &crowd{servers: 500_000, pageSize: 200, short: true}
 	var writes atomic.Uint64
 	var s Snapshot[rental.Instance]
-	source := service.source(t, &writes)
+	source := service.source(&writes)
 	source.One = nil
 	if _, found, err := s.Find(t.Context(), source, crowdID(5)); err != nil || !found {
 		t.Errorf("%t, %v", found, err)
@@ -246,7 +247,7 @@ func TestListingStreamsUpToItsLimit(t *testing.T) {
 		3: {1, 3}, 200: {1, 200}, 201: {2, 201}, 21_000: {105, 21_000},
 	} {
 		service := &crowd{servers: 500_000, pageSize: 200, short: true}
-		source := service.source(t, new(atomic.Uint64))
+		source := service.source(new(atomic.Uint64))
 		listing := Listing[rental.Instance, struct{}]{
 			Noun: "instances", All: source.All,
 			Show: func(inst rental.Instance) (id, name string) { return inst.ID, inst.ID },

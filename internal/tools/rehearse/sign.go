@@ -40,22 +40,29 @@ func (s stage) sign(ctx context.Context, dist string) (*openpgp.Entity, error) {
 
 // signWith runs the script with a key and the checksum of the list of checksums.
 func (s stage) signWith(ctx context.Context, key *openpgp.Entity, dist, sum string) error {
-	var secret bytes.Buffer
-	writer, err := armor.Encode(&secret, openpgp.PrivateKeyType, nil)
+	secret, err := armoredSecret(key)
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(key.SerializePrivate(writer, nil), writer.Close()); err != nil {
 		return err
 	}
 	script := filepath.Join(s.root, filepath.FromSlash(signScript))
 	cmd := s.command(ctx, s.root, "bash", script, dist, sum)
-	cmd.Env = append(os.Environ(), "GPG_PRIVATE_KEY="+secret.String(),
+	cmd.Env = append(os.Environ(), "GPG_PRIVATE_KEY="+secret,
 		fmt.Sprintf("GPG_FINGERPRINT=%X", key.PrimaryKey.Fingerprint))
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", signScript, err)
 	}
 	return nil
+}
+
+// armoredSecret returns a key with its secret part, as the release workflow gets it.
+func armoredSecret(key *openpgp.Entity) (string, error) {
+	var secret bytes.Buffer
+	writer, err := armor.Encode(&secret, openpgp.PrivateKeyType, nil)
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(key.SerializePrivate(writer, nil), writer.Close())
+	return secret.String(), err
 }
 
 // readPublicKey reads an armored public key.

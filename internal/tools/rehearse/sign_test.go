@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
-	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
@@ -129,23 +128,16 @@ func TestSign_Refuses(t *testing.T) {
 
 // A wrong fingerprint and a missing key are errors.
 func TestSign_KeyAndFingerprint(t *testing.T) {
-	var secret bytes.Buffer
-	writer, err := armor.Encode(&secret, openpgp.PrivateKeyType, nil)
+	secret, err := armoredSecret(testKey)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := testKey.SerializePrivate(writer, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
 	fingerprint := fmt.Sprintf("%X", testKey.PrimaryKey.Fingerprint)
 	for name, environment := range map[string][]string{
 		"another fingerprint": {
-			"GPG_PRIVATE_KEY=" + secret.String(), fmt.Sprintf("GPG_FINGERPRINT=%X", strangersKey.PrimaryKey.Fingerprint),
+			"GPG_PRIVATE_KEY=" + secret, fmt.Sprintf("GPG_FINGERPRINT=%X", strangersKey.PrimaryKey.Fingerprint),
 		},
-		"a short fingerprint": {"GPG_PRIVATE_KEY=" + secret.String(), "GPG_FINGERPRINT=" + fingerprint[24:]},
+		"a short fingerprint": {"GPG_PRIVATE_KEY=" + secret, "GPG_FINGERPRINT=" + fingerprint[24:]},
 		"no key":              {"GPG_PRIVATE_KEY=", "GPG_FINGERPRINT=" + fingerprint},
 		"not a key":           {"GPG_PRIVATE_KEY=key", "GPG_FINGERPRINT=" + fingerprint},
 	} {
