@@ -112,7 +112,7 @@ func TestMemoryOfListsIsBounded(t *testing.T) {
 		"long texts":       `{"id":"i","name":"` + strings.Repeat("x", 40<<10) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			const size = 512 << 10 // of one page, which stands for all
+			const size = 512 << 10 // of a page; all pages have it
 			entries := min(maxPageItems, size/len(entry))
 			client, _ := endlessClient(t, strings.TrimSuffix(strings.Repeat(entry+",", entries), ","))
 			before := heap()

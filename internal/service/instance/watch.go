@@ -324,7 +324,7 @@ func (w *watcher) lookUp(client *rental.Client, now []*glanceAt) {
 const maybeMore = 4
 
 // list reads the active servers, and hands over each one at once. With an error rental.IsListTooLong, reading on takes more
-// requests than single looks at as many servers as are waited for.
+// requests than reading each of the waiting servers alone.
 func (w *watcher) list(ctx context.Context, client *rental.Client, waiting int, deliver func(rental.Instance)) error {
 	active, began := map[string]rental.Instance{}, time.Now()
 	w.mu.Lock()
