@@ -1,4 +1,4 @@
-// Package internal_test holds the rules of the house itself.
+// Package internal_test checks rules for the whole repository.
 package internal_test
 
 import (
@@ -20,10 +20,14 @@ const module = "github.com/gpurent/terraform-provider-gpurent"
 // folder not listed may use nothing of ours. A star stands for one folder.
 var mayImport = map[string][]string{
 	".":                              {"internal/cli"},
-	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/poll", "internal/credentials"},
+	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/poll", "internal/credentials"},
 	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/rental", "internal/credentials"},
-	"internal/service/*":             {"internal/tfkit", "internal/poll", "internal/rental"},
-	"internal/tfkit":                 {"internal/rental"},
+	"internal/service/*":             {"internal/tfkit", "internal/placement", "internal/lifecycle", "internal/spending", "internal/poll", "internal/backoff", "internal/rental"},
+	"internal/placement":             {"internal/rental", "internal/backoff"},
+	"internal/lifecycle":             {"internal/rental", "internal/backoff"},
+	"internal/spending":              {"internal/rental", "internal/backoff"},
+	"internal/tfkit":                 {"internal/rental", "internal/backoff"},
+	"internal/rental":                {"internal/backoff"},
 	"internal/credentials":           {"internal/atomicfile"},
 	"internal/simulator":             {"internal/contract", "internal/simulator/console", "internal/atomicfile"},
 	"internal/contract/contracttest": {"internal/contract"},
