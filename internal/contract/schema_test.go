@@ -2,15 +2,18 @@ package contract_test
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // Code generators turn a null in an enum into a constant such as "<nil>".
@@ -54,7 +57,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			t.Errorf("schema %s has no description", name)
 		}
 		for field, ref := range schema.Value.Properties {
-			// The envelope is described by its schema, a page by its name.
+			// The schema describes the error object, its name describes a page.
 			if ref.Value.Description == "" && field != "error" && field != "data" {
 				t.Errorf("%s.%s has no description", name, field)
 			}
@@ -62,8 +65,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// Clients tolerate fields they do not know. The document does not say that the service refuses any, so nobody may rely
-// on it.
+// Clients ignore unknown fields. The document does not say that the API refuses unknown fields.
 func TestUnknownFields(t *testing.T) {
 	doc := load(t)
 	for _, item := range doc.Paths.Map() {
@@ -104,99 +106,90 @@ func TestBodyBounds(t *testing.T) {
 		"DeviceCodeCreate":  {},
 		"DeviceTokenCreate": {"device_code": "d"},
 	}
-	variables := func(n int) map[string]any {
-		env := make(map[string]any)
-		for i := range n {
-			env[fmt.Sprint("V", i)] = "x"
-		}
-		return env
-	}
-	tests := []struct {
-		schema, field string
-		good, bad     []any
-	}{
-		{"TemplateCreate", "name", []any{text(2), text(60), "имя"}, []any{text(1), text(61), nil, 5}},
-		{"TemplateCreate", "image", []any{"a:1", "host:5000/a/b:1.2"}, []any{"a", "host:5000/a", "a:", "", nil}},
-		{"TemplateCreate", "description", []any{"", text(500)}, []any{text(501)}},
-		{"TemplateCreate", "launch_mode", []any{"ssh", "jupyter", "entrypoint"}, []any{"vnc", ""}},
-		{"TemplateCreate", "ports", []any{[]any{}, []any{1, 65535}, list(10, 80)}, []any{[]any{0}, []any{65536}, list(11, 80), []any{1.5}}},
-		{"TemplateCreate", "env", []any{variables(0), variables(30)}, []any{variables(31), map[string]any{"A": 1}}},
-		{"TemplateCreate", "onstart", []any{"", text(4000)}, []any{text(4001)}},
-		{"TemplateCreate", "min_disk_gb", []any{10, 2000}, []any{9, 2001, 10.5}},
-		{"TemplateCreate", "recommended_disk_gb", []any{10, 2000}, []any{9, 2001}},
-		{"SshKeyCreate", "name", []any{"", text(60)}, []any{text(61)}},
-		{"SshKeyCreate", "public_key", []any{"ssh-rsa AAAA\n"}, []any{"", "a\nb", "a\n\n", nil}},
-		{"InstanceCreate", "disk_gb", []any{10, 2000}, []any{9, 2001, "20", nil}},
-		{"InstanceCreate", "name", []any{"", text(60)}, []any{text(61), nil}},
-		{"InstanceCreate", "ssh_key_ids", []any{[]any{}, list(10, "k")}, []any{list(11, "k"), []any{1}}},
-		{"InstanceCreate", "type", []any{"on_demand", "interruptible"}, []any{"spot"}},
-		{"InstanceCreate", "env", []any{map[string]any{}}, []any{variables(1), nil}},
-		{"InstanceCreate", "onstart", []any{nil}, []any{"", "ls", 1}},
-		{"InstanceUpdate", "name", []any{nil, "", text(60)}, []any{text(61), 1}},
-		{"ApiKeyCreate", "name", []any{text(1), text(60)}, []any{"", text(61)}},
-		{"ApiKeyCreate", "scopes",
-			[]any{[]any{"user:read", "user:write", "instances:read", "instances:write", "billing:read"}},
-			[]any{[]any{}, []any{"billing:write"}, nil}},
-		{"ApiKeyCreate", "expires_in_days", []any{1, 3650, nil}, []any{0, 3651}},
-		{"DeviceCodeCreate", "client_name", []any{"", text(60)}, []any{text(61)}},
-		{"DeviceTokenCreate", "device_code", []any{"d"}, []any{nil, 1}},
-	}
-	for _, test := range tests {
-		schema, base := schemas[test.schema].Value, bases[test.schema]
-		if err := visit(t, schema, base); err != nil {
-			t.Errorf("%s: refuses %v: %v", test.schema, base, err)
-		}
-		for _, value := range test.good {
-			if err := visit(t, schema, with(base, test.field, value)); err != nil {
-				t.Errorf("%s.%s: refuses %.80v: %v", test.schema, test.field, value, err)
+	check := func(bound apidoc.Bound) {
+		schema, base := schemas[bound.Table].Value, bases[bound.Table]
+		for _, value := range bound.Valid {
+			if err := visit(t, schema, with(base, bound.Field, value)); err != nil {
+				t.Errorf("%s.%s: refuses %.80v: %v", bound.Table, bound.Field, value, err)
 			}
 		}
-		for _, value := range test.bad {
-			if visit(t, schema, with(base, test.field, value)) == nil {
-				t.Errorf("%s.%s: accepts %.80v", test.schema, test.field, value)
+		for _, value := range bound.Invalid {
+			if visit(t, schema, with(base, bound.Field, value)) == nil {
+				t.Errorf("%s.%s: accepts %.80v", bound.Table, bound.Field, value)
 			}
 		}
+	}
+	for table, base := range bases {
+		if err := visit(t, schemas[table].Value, base); err != nil {
+			t.Errorf("%s: refuses %v: %v", table, base, err)
+		}
+		for _, field := range apidoc.Fields(table) {
+			check(apidoc.Bound{Table: table, Field: field.Name, Invalid: apidoc.InvalidTypes(field)})
+		}
+	}
+	for _, bound := range apidoc.Bounds {
+		check(bound)
 	}
 }
 
 func TestParameterBounds(t *testing.T) {
 	doc := load(t)
-	tests := []struct {
-		path, method, in, name string
-		good, bad              []any
-	}{
-		{"/offers", "GET", "query", "limit", []any{1, 200}, []any{0, 201}},
-		{"/offers", "GET", "query", "num_gpus", []any{"1", "1,2,4,8"}, []any{"3", "16", "1,", "1 2", ""}},
-		{"/offers", "GET", "query", "min_gpus", []any{1}, []any{0}},
-		{"/offers", "GET", "query", "type", []any{"on_demand", "interruptible"}, []any{"bid"}},
-		{"/offers", "GET", "query", "country", []any{"DE", "DE,FI"}, []any{"DEU", "DE,", ""}},
-		{"/offers", "GET", "query", "min_reliability", []any{0, 0.5, 1}, []any{-0.1, 1.1}},
-		{"/offers", "GET", "query", "min_vram_gb", []any{0, 23.5}, []any{-1}},
-		{"/offers", "GET", "query", "max_price_kop_h", []any{0}, []any{-1, 0.5}},
-		{"/offers", "GET", "query", "min_disk_gb", []any{0}, []any{-1}},
-		{"/offers", "GET", "query", "min_inet_down_mbps", []any{0}, []any{-1}},
-		{"/offers", "GET", "query", "order",
-			[]any{"price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram", "inet_down"}, []any{"-dlperf", ""}},
-		{"/instances", "GET", "query", "status", []any{"active", "all"}, []any{"running"}},
-		{"/instances/{id}/logs", "GET", "query", "tail", []any{1, 1000}, []any{0, 1001}},
-		{"/instances", "POST", "header", "Idempotency-Key", []any{"k", text(64)}, []any{"", text(65)}},
+	parameter := func(path, method, in, name string) *openapi3.Parameter {
+		return doc.Paths.Value(path).GetOperation(method).Parameters.GetByInAndName(in, name)
 	}
-	for _, test := range tests {
-		parameter := doc.Paths.Value(test.path).GetOperation(test.method).Parameters.GetByInAndName(test.in, test.name)
-		if parameter.Required != (test.in == "header") {
-			t.Errorf("%s %s: required: %t", test.path, test.name, parameter.Required)
-		}
-		for _, value := range test.good {
-			if err := visit(t, parameter.Schema.Value, value); err != nil {
-				t.Errorf("%s %s: refuses %v: %v", test.path, test.name, value, err)
+	for _, bound := range apidoc.QueryBounds {
+		schema := parameter(bound.Path, "GET", "query", bound.Name).Schema.Value
+		for _, value := range bound.Valid {
+			if err := visitQuery(schema, value); err != nil {
+				t.Errorf("%s %s: refuses %v: %v", bound.Path, bound.Name, value, err)
 			}
 		}
-		for _, value := range test.bad {
-			if visit(t, parameter.Schema.Value, value) == nil {
-				t.Errorf("%s %s: accepts %v", test.path, test.name, value)
+		for _, value := range bound.Invalid {
+			if visitQuery(schema, value) == nil {
+				t.Errorf("%s %s: accepts %v", bound.Path, bound.Name, value)
 			}
 		}
 	}
+	// The document does not say whether the API accepts empty items. Clients must not send any.
+	for name, values := range map[string][]string{"num_gpus": {"", "1,", "1 2"}, "country": {"", "DE,"}} {
+		for _, value := range values {
+			if visitQuery(parameter("/offers", "GET", "query", name).Schema.Value, value) == nil {
+				t.Errorf("%s: accepts %q", name, value)
+			}
+		}
+	}
+	key := parameter("/instances", "POST", "header", "Idempotency-Key")
+	for value, valid := range map[string]bool{"k": true, text(64): true, "": false, text(65): false} {
+		if err := key.Schema.Value.VisitJSON(value); !key.Required || (err == nil) != valid {
+			t.Errorf("Idempotency-Key %q: %v, required %t", value, err, key.Required)
+		}
+	}
+}
+
+// visitQuery validates a query parameter as it is sent.
+func visitQuery(schema *openapi3.Schema, raw string) error {
+	var value any = raw
+	var err error
+	switch {
+	case schema.Type.Is("integer"):
+		var n int64
+		n, err = strconv.ParseInt(raw, 10, 64)
+		value = float64(n)
+	case schema.Type.Is("number"):
+		var n float64
+		if n, err = strconv.ParseFloat(raw, 64); math.IsNaN(n) || math.IsInf(n, 0) {
+			return errors.New("not a JSON number")
+		}
+		value = n
+	case schema.Type.Is("boolean") && raw != "true" && raw != "false":
+		return errors.New("not a boolean")
+	case schema.Type.Is("boolean"):
+		value = raw == "true"
+	}
+	if err != nil {
+		return err
+	}
+	return schema.VisitJSON(value)
 }
 
 func TestResponseBounds(t *testing.T) {
@@ -246,7 +239,7 @@ func TestResponseBounds(t *testing.T) {
 	}
 }
 
-// visit validates what value is after a trip through JSON.
+// visit encodes a value as JSON and validates the result.
 func visit(t *testing.T, schema *openapi3.Schema, value any) error {
 	t.Helper()
 	data, err := json.Marshal(value)
@@ -266,8 +259,5 @@ func with(base map[string]any, field string, value any) map[string]any {
 	return body
 }
 
-// text returns n characters of more than one byte each: bounds count
-// characters.
+// text returns n characters of two bytes each: bounds count characters.
 func text(n int) string { return strings.Repeat("я", n) }
-
-func list(n int, item any) []any { return slices.Repeat([]any{item}, n) }

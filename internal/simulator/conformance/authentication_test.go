@@ -4,13 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // The document's chapter "Authentication", and the column "Scope" of the tables of operations.
 
 // concrete fills the placeholders of an operation with what is there.
-func (s *service) concrete(op operation, instance string) string {
-	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}", "nobody", "{slug}", "nobody").Replace(op.path)
+func (s *service) concrete(op apidoc.Operation, instance string) string {
+	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}", "nobody", "{slug}", "nobody").Replace(op.Path)
 }
 
 func TestScopeOpensItsOperationsOnly(t *testing.T) {
@@ -21,15 +23,15 @@ func TestScopeOpensItsOperationsOnly(t *testing.T) {
 		secret, _ := s.newKey(scope)
 		keys[scope] = s.as(secret)
 	}
-	for _, op := range operations() {
+	for _, op := range apidoc.Operations {
 		path := s.concrete(op, instance)
 		for _, scope := range scopes {
-			if op.method == http.MethodDelete && scope == op.scope || strings.HasSuffix(op.path, "/stop") && scope == op.scope {
+			if op.Method == http.MethodDelete && scope == op.Scope || strings.HasSuffix(op.Path, "/stop") && scope == op.Scope {
 				continue // judged below: it would end the instance
 			}
-			a := keys[scope].call(op.method, path, op.body)
+			a := keys[scope].call(op.Method, path, bodyOf(op))
 			a.what = scope + ": " + a.what
-			if op.scope == scope || op.scope == "public" || op.scope == "optional" {
+			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
 				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.what, a.status)
 			} else {
 				a.fails("forbidden")
@@ -52,11 +54,11 @@ func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
 	}
 	for name, header := range headers {
 		bare := s.as("").with("Authorization", header)
-		for _, op := range operations() {
-			a := bare.call(op.method, s.concrete(op, "nobody"), op.body)
+		for _, op := range apidoc.Operations {
+			a := bare.call(op.Method, s.concrete(op, "nobody"), bodyOf(op))
 			a.what = name + ": " + a.what
 			switch {
-			case op.scope == "public" || op.scope == "optional" && name == "no key":
+			case op.Scope == "public" || op.Scope == "optional" && name == "no key":
 				check(t, a.status != http.StatusUnauthorized, "%s: 401", a.what)
 			default:
 				a.fails("unauthorized")
@@ -68,9 +70,9 @@ func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
 func TestBlockedAccountIsForbidden(t *testing.T) {
 	s := start(t)
 	s.account(object{"blocked": true})
-	for _, op := range operations() {
-		a := s.call(op.method, s.concrete(op, "nobody"), op.body)
-		if op.scope == "public" || op.scope == "optional" {
+	for _, op := range apidoc.Operations {
+		a := s.call(op.Method, s.concrete(op, "nobody"), bodyOf(op))
+		if op.Scope == "public" || op.Scope == "optional" {
 			check(t, a.status != http.StatusForbidden, "%s: 403", a.what)
 		} else {
 			a.fails("forbidden")

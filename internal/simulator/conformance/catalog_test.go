@@ -81,26 +81,3 @@ func TestCatalogOnlyAvailable(t *testing.T) {
 	s.offer(id, object{"online": true})
 	check(t, listed(id), "an offer whose host is back is not listed")
 }
-
-// Without a key there is the catalogue, with one the caller's own templates as well; a bad key is an error, not nobody.
-func TestCatalogTemplatesWithAndWithoutKey(t *testing.T) {
-	s := start(t)
-	catalogue := ids(s.as("").list("/templates"))
-	o := s.post("/templates", object{"name": "mine", "image": "alpine:3"}).created()
-	equal(t, "owner", text(o, "owner"), "me")
-	equal(t, "public", o["public"], any(false))
-	slug := text(o, "slug")
-	check(t, slices.Contains(ids(s.list("/templates")), slug), "the own template is not listed with a key")
-	check(t, slices.Equal(ids(s.as("").list("/templates")), catalogue), "the catalogue changed with an own template")
-	for _, mine := range s.list("/templates") {
-		equal(t, "owner of "+text(mine, "slug"), text(mine, "owner") == "me", text(mine, "slug") == slug)
-	}
-	limited, _ := s.newKey("billing:read")
-	check(t, slices.Contains(ids(s.as(limited).list("/templates")), slug), "the own template is not listed with another key of the account")
-	revoked, id := s.newKey("user:read")
-	s.delete("/api-keys/" + id).want(http.StatusNoContent)
-	for _, bad := range []string{"x", revoked, s.key + "x", "gpr_" + "0000000000000000000000000000000000000000"} {
-		s.as(bad).get("/templates").fails("unauthorized")
-	}
-	s.as("").with("Authorization", "Basic eDp5").get("/templates").fails("unauthorized")
-}

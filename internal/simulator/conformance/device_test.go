@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // The document's chapter "Terminal login".
@@ -13,7 +15,7 @@ import (
 func (s *service) login() object {
 	s.t.Helper()
 	o := s.as("").post("/auth/device", object{"client_name": "terminal"}).ok()
-	deviceCodeTable().judge(s.t, o)
+	newTable("DeviceCode").verify(s.t, o)
 	return o
 }
 
@@ -39,13 +41,12 @@ func TestDeviceCode(t *testing.T) {
 	check(t, !strings.Contains(complete, text(o, "device_code")), "the page's address tells the device code")
 	another := s.login()
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"], "two logins share a code")
-	list := append([]edge{
-		{"client_name", absent{}, true}, {"client_name", strings.Repeat("ю", 60), true}, {"client_name", strings.Repeat("ю", 61), false},
-	}, wrongKinds("client_name", "string", false)...)
-	edges(object{}, list, func(body object) answer { return s.as("").post("/auth/device", body) })
-	edges(object{"device_code": "x"}, append([]edge{{"device_code", absent{}, false}}, wrongKinds("device_code", "string", false)...), func(body object) answer {
-		return s.as("").post("/auth/device/token", body)
-	})
+	checkBounds("DeviceCodeCreate", object{}, func(body object) answer { return s.as("").post("/auth/device", body) })
+	for _, f := range apidoc.Fields("DeviceTokenCreate") {
+		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) answer {
+			return s.as("").post("/auth/device/token", body)
+		})
+	}
 }
 
 func TestDeviceTokenIsIssuedOnce(t *testing.T) {
@@ -58,7 +59,7 @@ func TestDeviceTokenIsIssuedOnce(t *testing.T) {
 	s.decide(login, "approve")
 	s.advance(interval)
 	token := s.poll(login).ok()
-	deviceTokenTable().judge(t, token)
+	newTable("DeviceToken").verify(t, token)
 	key := s.as(text(token, "api_key"))
 	key.get("/me").ok()
 	key.get("/balance").ok()

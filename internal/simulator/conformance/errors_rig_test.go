@@ -1,32 +1,17 @@
 package conformance
 
 import (
-	"net/http"
+	"maps"
 	"slices"
 	"strings"
-)
 
-// statusOf is the document's table of errors.
-var statusOf = map[string]int{
-	"authorization_pending": http.StatusBadRequest,
-	"slow_down":             http.StatusBadRequest,
-	"access_denied":         http.StatusBadRequest,
-	"expired_token":         http.StatusBadRequest,
-	"unauthorized":          http.StatusUnauthorized,
-	"insufficient_funds":    http.StatusPaymentRequired,
-	"forbidden":             http.StatusForbidden,
-	"not_found":             http.StatusNotFound,
-	"conflict":              http.StatusConflict,
-	"validation_error":      http.StatusUnprocessableEntity,
-	"rate_limited":          http.StatusTooManyRequests,
-	"internal":              http.StatusInternalServerError,
-	"provider_unavailable":  http.StatusServiceUnavailable,
-}
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+)
 
 // fails judges a refusal: its status, its shape and its code. It returns the details, nil when there are none.
 func (a answer) fails(code string) object {
 	a.t.Helper()
-	return a.failsAs(statusOf[code], code)
+	return a.failsAs(apidoc.Errors[code], code)
 }
 
 // failsAs is fails with a status that is not in the table of errors.
@@ -36,7 +21,7 @@ func (a answer) failsAs(status int, code string) object {
 		return nil
 	}
 	o := a.object()
-	errorTable().judge(a.t, o)
+	newTable("Error").verify(a.t, o)
 	equal(a.t, a.what+": code", text(o, "error.code"), code)
 	check(a.t, text(o, "error.message") != "", "%s: no message", a.what)
 	details, _ := at(o, "error.details").(object)
@@ -58,46 +43,57 @@ func (a answer) invalid(field string) {
 	check(a.t, slices.ContainsFunc(issues, named), "%s: no issue of %q: %.300s", a.what, field, a.raw)
 }
 
-// edge is a value of a field, and whether the document lets it pass.
-type edge struct {
-	field string
-	value any
-	pass  bool
-}
-
 // absent is the value of a field that is left out.
 type absent struct{}
 
-// edges sends the good body once for each edge, with the field changed.
-func edges(good object, list []edge, send func(body object) answer) {
-	for _, e := range list {
-		body := make(object, len(good))
-		for name, value := range good {
-			body[name] = value
+// checkField sends the body once with each value of the field. Valid values must be accepted; each invalid one must be
+// refused with an issue that names the field.
+func checkField(body object, field string, valid, invalid []any, send func(body object) answer) {
+	try := func(value any) answer {
+		changed := maps.Clone(body)
+		changed[field] = value
+		if _, leave := value.(absent); leave {
+			delete(changed, field)
 		}
-		body[e.field] = e.value
-		if _, leave := e.value.(absent); leave {
-			delete(body, e.field)
-		}
-		a := send(body)
+		a := send(changed)
+		a.what += " with " + field + " = " + brief(value)
+		return a
+	}
+	for _, value := range valid {
+		a := try(value)
 		a.t.Helper()
-		a.what += " with " + e.field + " = " + brief(e.value)
-		if e.pass {
-			check(a.t, a.status/100 == 2, "%s: refused with %d: %.300s", a.what, a.status, a.raw)
+		check(a.t, a.status/100 == 2, "%s: refused with %d: %.300s", a.what, a.status, a.raw)
+	}
+	for _, value := range invalid {
+		try(value).invalid(field)
+	}
+}
+
+// checkBounds sends the body with each field of a table left out, with all values of apidoc.Bounds, and with values of
+// other types.
+func checkBounds(table string, body object, send func(body object) answer) {
+	for _, f := range apidoc.Fields(table) {
+		invalid := apidoc.InvalidTypes(f)
+		if f.Required {
+			checkField(body, f.Name, nil, append(invalid, absent{}), send)
 		} else {
-			a.invalid(e.field)
+			checkField(body, f.Name, []any{absent{}}, invalid, send)
+		}
+	}
+	for _, b := range apidoc.Bounds {
+		if b.Table == table {
+			checkField(body, b.Field, b.Valid, b.Invalid, send)
 		}
 	}
 }
 
-// wrongKinds are the edges of a field that takes one kind of value only, "string", "integer", "array" or "object".
-func wrongKinds(field, kind string, nullable bool) []edge {
-	values := map[string]any{"string": "x", "number": 1.5, "boolean": true, "array": []any{}, "object": object{}}
-	var list []edge
-	for name, value := range values {
-		if name != kind {
-			list = append(list, edge{field, value, false})
-		}
+// bodyOf is a body for a test of access: it is refused before anything is done. It is nil for an operation without body.
+func bodyOf(op apidoc.Operation) any {
+	switch op.Body {
+	case "":
+		return nil
+	case "DeviceCodeCreate":
+		return object{"client_name": 1}
 	}
-	return append(list, edge{field, nil, nullable})
+	return object{}
 }

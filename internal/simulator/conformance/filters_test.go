@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // filter is a value of one of the query parameters of GET /offers, and what a listed offer must then be like.
@@ -133,33 +135,20 @@ func TestOfferType(t *testing.T) {
 	check(t, len(want) < len(usual), "every offer has an interruptible price: the test proves nothing")
 }
 
-func TestOfferQueryBounds(t *testing.T) {
-	s := start(t).as("")
-	for name, values := range map[string][2][]string{
-		// The first list passes, the second does not.
-		"num_gpus":           {{"1", "2", "4", "8", "1,2,4,8"}, {"0", "3", "16", "x", "1,x", "-1", "1.5"}},
-		"min_gpus":           {{"1", "8", "1000"}, {"0", "-1", "1.5", "x", "", "1e1", "99999999999999999999"}},
-		"type":               {{"on_demand", "interruptible"}, {"", "spot", "ON_DEMAND", "on_demand,interruptible"}},
-		"min_reliability":    {{"0", "1", "0.5", "0.999"}, {"-0.001", "1.001", "x", "", "NaN", "Inf"}},
-		"min_vram_gb":        {{"0", "23.5", "1000"}, {"-1", "-0.5", "x", "", "NaN", "Inf", "-Inf", "1e999"}},
-		"max_price_kop_h":    {{"0", "1", "100000000"}, {"-1", "1.5", "x", "", "NaN", "99999999999999999999"}},
-		"verified":           {{"true", "false"}, {"", "yes", "2", "TRUE!", "null"}},
-		"min_cuda":           {{"0", "12", "12.4"}, {"x", "", "NaN", "Inf", "12.4.1"}},
-		"min_disk_gb":        {{"0", "100.5"}, {"-1", "x", "", "NaN", "Inf"}},
-		"min_inet_down_mbps": {{"0", "100.5"}, {"-1", "x", "", "NaN", "Inf"}},
-		"order":              {{"price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram", "inet_down"}, {"", "-dlperf", "PRICE", "price,dlperf", "name", "+price"}},
-		"limit":              {{"1", "200"}, {"0", "201", "x"}},
-	} {
-		for _, value := range values[0] {
-			s.get("/offers?" + name + "=" + url.QueryEscape(value)).want(http.StatusOK)
+func TestQueryBounds(t *testing.T) {
+	s := start(t)
+	id := text(s.rent(nil), "id")
+	for _, b := range apidoc.QueryBounds {
+		path := strings.ReplaceAll(b.Path, "{id}", id) + "?" + b.Name + "="
+		for _, value := range b.Valid {
+			s.get(path + url.QueryEscape(value)).want(http.StatusOK)
 		}
-		for _, value := range values[1] {
-			s.get("/offers?" + name + "=" + url.QueryEscape(value)).invalid(name)
+		for _, value := range b.Invalid {
+			s.get(path + url.QueryEscape(value)).invalid(b.Name)
 		}
-		s.get(fmt.Sprintf("/offers?%s=%s&%s=%s", name, values[0][0], name, values[0][0])).invalid(name)
+		s.get(path + b.Valid[0] + "&" + b.Name + "=" + b.Valid[0]).invalid(b.Name)
 	}
 	s.get("/offers?gpu=rtx_4090&gpu=h200").invalid("gpu")
-	s.get("/offers?country=US&country=DE").invalid("country")
 	s.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
 }
 

@@ -10,29 +10,6 @@ import (
 
 // What the document leaves to HTTP: whatever a client sends, it gets a clear answer.
 
-func TestOtherMethodsAreNotAllowed(t *testing.T) {
-	s := start(t)
-	allowed := map[string][]string{}
-	for _, op := range operations() {
-		allowed[op.path] = append(allowed[op.path], op.method)
-	}
-	for path, methods := range allowed {
-		for _, method := range []string{"HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
-			if strings.Contains(strings.Join(methods, " "), method) {
-				continue
-			}
-			a := s.send(method, strings.NewReplacer("{id}", "x", "{slug}", "x").Replace(path), nil)
-			equal(t, a.what+": status", a.status, http.StatusMethodNotAllowed)
-			for _, m := range methods {
-				check(t, strings.Contains(a.header.Get("Allow"), m), "%s: Allow %q lacks %s", a.what, a.header.Get("Allow"), m)
-			}
-			if method != http.MethodHead {
-				a.failsAs(http.StatusMethodNotAllowed, "not_found")
-			}
-		}
-	}
-}
-
 func TestPathsThatAreNotThere(t *testing.T) {
 	s := start(t)
 	for _, path := range []string{
@@ -127,28 +104,4 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 		equal(t, field+" after a new name", brief(after[field]), brief(before[field]))
 	}
 	s.call(http.MethodPatch, path, object{"surprise": 1}).invalid("name")
-}
-
-func TestPublicAnswersCanBeReadByWebPages(t *testing.T) {
-	s := start(t)
-	offer := text(s.list("/offers")[0], "id")
-	page := s.as("").with("Origin", "https://page.example")
-	for _, path := range []string{"/gpus", "/offers", "/offers?limit=0", "/offers/" + offer, "/templates"} {
-		a := page.get(path)
-		equal(t, a.what+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "*")
-		equal(t, a.what+": Access-Control-Allow-Credentials", a.header.Get("Access-Control-Allow-Credentials"), "")
-		path, _, _ = strings.Cut(path, "?")
-		p := page.with("Access-Control-Request-Method", "GET").with("Access-Control-Request-Headers", "authorization").send(http.MethodOptions, path, nil)
-		check(t, p.status == http.StatusNoContent || p.status == http.StatusOK, "preflight of %s: %d", path, p.status)
-		equal(t, path+": preflight's origin", p.header.Get("Access-Control-Allow-Origin"), "*")
-		check(t, strings.Contains(p.header.Get("Access-Control-Allow-Methods"), "GET"), "preflight of %s allows %q", path, p.header.Get("Access-Control-Allow-Methods"))
-		check(t, strings.Contains(strings.ToLower(p.header.Get("Access-Control-Allow-Headers")), "authorization"), "preflight of %s allows the headers %q", path, p.header.Get("Access-Control-Allow-Headers"))
-	}
-	for _, path := range []string{"/me", "/balance", "/instances", "/ssh-keys", "/api-keys", "/transactions"} {
-		a := s.with("Origin", "https://page.example").get(path)
-		a.ok()
-		equal(t, path+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "")
-		p := page.with("Access-Control-Request-Method", "GET").send(http.MethodOptions, path, nil)
-		equal(t, path+": preflight's origin", p.header.Get("Access-Control-Allow-Origin"), "")
-	}
 }

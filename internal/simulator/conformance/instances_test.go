@@ -35,9 +35,6 @@ func TestInstanceList(t *testing.T) {
 	for _, o := range s.list("/instances?status=all") {
 		equal(t, "an instance alone and in the list", brief(o), brief(s.instance(text(o, "id"))))
 	}
-	for _, bad := range []string{"", "running", "ACTIVE", "active,all"} {
-		s.get("/instances?status=" + bad).invalid("status")
-	}
 	s.get("/instances?status=all&status=all").invalid("status")
 }
 
@@ -58,10 +55,7 @@ func TestInstancePatch(t *testing.T) {
 	before := s.running(object{"name": "first"})
 	path := "/instances/" + text(before, "id")
 	send := func(body object) answer { return s.call(http.MethodPatch, path, body) }
-	edges(object{"name": "x"}, slices.Concat([]edge{
-		{"name", absent{}, false}, {"name", strings.Repeat("x", 60), true}, {"name", strings.Repeat("x", 61), false}, {"name", strings.Repeat("ж", 60), true},
-		{"name", strings.Repeat("ж", 61), false}, {"name", strings.Repeat("🦊", 60), true}, {"name", strings.Repeat("🦊", 61), false},
-	}, wrongKinds("name", "string", true)), send)
+	checkBounds("InstanceUpdate", object{"name": "x"}, send)
 	for _, name := range []any{"new", nil, "имя 🦊", nil} {
 		o := send(object{"name": name}).ok()
 		equal(t, "name", brief(o["name"]), brief(name))
@@ -83,9 +77,6 @@ func TestInstanceLogs(t *testing.T) {
 		check(t, slices.Equal(lines(fmt.Sprintf("?tail=%d", n)), want), "tail=%d: not the last %d lines", n, len(want))
 	}
 	check(t, slices.Equal(lines(""), all[max(0, len(all)-200):]), "without tail: not the last 200 lines")
-	for _, bad := range []string{"0", "1001", "-1", "x", "", "1.5", "99999999999999999999"} {
-		s.get(path + "?tail=" + bad).invalid("tail")
-	}
 	s.get(path + "?tail=1&tail=1").invalid("tail")
 }
 

@@ -7,9 +7,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-var listPaths = []string{"/transactions", "/gpus", "/offers", "/templates", "/ssh-keys", "/instances", "/api-keys"}
+// listPaths are the paths of all list endpoints.
+var listPaths = func() (paths []string) {
+	for _, op := range apidoc.Operations {
+		if strings.HasPrefix(op.ID, "list") {
+			paths = append(paths, op.Path)
+		}
+	}
+	return paths
+}()
 
 // fillLists makes every list of the account longer than a page of seven.
 func (s *service) fillLists() {
@@ -38,8 +48,12 @@ func TestPaginationLimit(t *testing.T) {
 		equal(t, path+"?limit=200: items", len(most), min(len(all), 200))
 		usual, _ := s.page(path)
 		equal(t, path+": items without a limit", len(usual), min(len(all), 50))
-		for _, bad := range []string{"0", "201", "-1", "1.5", "1.0", "x", "", "1e2", "0x10", "99999999999999999999", "%201", "NaN"} {
-			s.get(path + "?limit=" + bad).invalid("limit")
+		for _, b := range apidoc.QueryBounds {
+			for _, bad := range b.Invalid {
+				if b.Name == "limit" {
+					s.get(path + "?limit=" + url.QueryEscape(bad)).invalid("limit")
+				}
+			}
 		}
 		s.get(path + "?limit=1&limit=2").invalid("limit")
 		s.get(path + "?limit=7&no_such_parameter=1").want(http.StatusOK)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // The document's "Global rules", in their order.
@@ -28,10 +30,10 @@ func TestRuleBaseAddressAndNames(t *testing.T) {
 				}
 				visit(path+"."+name, member)
 				if money := strings.HasSuffix(name, "_kop") || strings.HasSuffix(name, "_kop_h") || strings.HasSuffix(name, "_kop_gb"); money && member != nil {
-					check(t, isKind("integer", member), "%s.%s: %v is not whole kopecks", path, name, member)
+					check(t, hasType("integer", member), "%s.%s: %v is not whole kopecks", path, name, member)
 				}
 				if strings.HasSuffix(name, "_at") && member != nil {
-					check(t, isKind("time", member), "%s.%s: %v is not a time in UTC", path, name, member)
+					check(t, hasType("time", member), "%s.%s: %v is not a time in UTC", path, name, member)
 				}
 			}
 		case []any:
@@ -127,17 +129,17 @@ func TestRuleCORSAndCache(t *testing.T) {
 func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
 	s := start(t)
 	page := s.with("Origin", "https://page.example")
-	for _, op := range operations() {
-		path := strings.NewReplacer("{id}", "none", "{slug}", "none").Replace(op.path)
-		if op.scope == "public" && op.method == http.MethodGet || op.scope == "optional" {
+	for _, op := range apidoc.Operations {
+		path := strings.NewReplacer("{id}", "none", "{slug}", "none").Replace(op.Path)
+		if op.Scope == "public" && op.Method == http.MethodGet || op.Scope == "optional" {
 			continue
 		}
-		a := page.call(op.method, path, nil)
+		a := page.call(op.Method, path, nil)
 		equal(t, a.what+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "")
 		equal(t, a.what+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
-		p := s.as("").preflight(op.method, path)
+		p := s.as("").preflight(op.Method, path)
 		methods := p.header.Get("Access-Control-Allow-Methods")
-		check(t, !allowsPage(p) || !strings.Contains(methods, op.method), "preflight of %s %s: methods %q", op.method, path, methods)
+		check(t, !allowsPage(p) || !strings.Contains(methods, op.Method), "preflight of %s %s: methods %q", op.Method, path, methods)
 	}
 	a := page.get("/offers?cursor=" + url.QueryEscape("%%%"))
 	check(t, a.status == http.StatusUnprocessableEntity, "a bad cursor: %d", a.status)
@@ -175,8 +177,8 @@ func TestRuleOnlyListedOperations(t *testing.T) {
 	id := text(s.running(nil), "id")
 	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, "PURGE", http.MethodTrace}
 	listed := map[string][]string{}
-	for _, op := range operations() {
-		listed[op.path] = append(listed[op.path], op.method)
+	for _, op := range apidoc.Operations {
+		listed[op.Path] = append(listed[op.Path], op.Method)
 	}
 	for pattern, known := range listed {
 		path := strings.NewReplacer("{id}", id, "{slug}", "ubuntu").Replace(pattern)

@@ -6,93 +6,90 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// row is a row of one of the document's tables of fields.
-type row struct {
-	name string
-	// kind is "string", "integer", "number", "boolean", "time", "object", "objects" (an array), "strings", "integers",
-	// "map" (string to string) or "a|b|c" (an enum); a "?" at the end says that it may be null, a "!" that it always is.
-	kind string
-	// optional is "no" in the document's column "required".
-	optional bool
-	rows     []row
-}
-
-func must(name, kind string, rows ...row) row { return row{name: name, kind: kind, rows: rows} }
-func may(name, kind string, rows ...row) row {
-	return row{name: name, kind: kind, optional: true, rows: rows}
-}
-
-// table is one of the document's tables, with what was seen of it.
+// table compares objects with one of the document's tables of fields.
 type table struct {
-	name string
-	rows []row
-	// seen has the fields that had a value, the optional and nullable ones that had none, and the enum values.
+	name   string
+	fields []apidoc.Field
+	// seen counts the fields that had a value, those that were null, as "email=null", and the values of enums.
 	seen map[string]int
 }
 
-func newTable(name string, rows ...row) *table {
-	return &table{name: name, rows: rows, seen: map[string]int{}}
+func newTable(name string) *table {
+	return &table{name: name, fields: apidoc.Fields(name), seen: map[string]int{}}
 }
 
-// judge holds an object against every row, and against having more members than rows.
-func (tb *table) judge(t *testing.T, o object) {
+// statuses are all statuses of an instance in an order in which they can be set: destroyed is the last one.
+var statuses = append(slices.DeleteFunc(apidoc.Enum("Instance", "status"), func(s string) bool { return s == "destroyed" }), "destroyed")
+
+// verify compares an object with all fields. Fields that are not in the table are errors.
+func (tb *table) verify(t *testing.T, o object) {
 	t.Helper()
-	tb.object(t, tb.name, tb.rows, o)
+	tb.object(t, tb.name, tb.fields, o)
 }
 
-func (tb *table) object(t *testing.T, path string, rows []row, o object) {
+func (tb *table) object(t *testing.T, path string, fields []apidoc.Field, o object) {
 	t.Helper()
 	for name := range o {
-		known := slices.ContainsFunc(rows, func(r row) bool { return r.name == name })
-		check(t, known, "%s: a field %q that the document does not know", path, name)
+		known := slices.ContainsFunc(fields, func(f apidoc.Field) bool { return f.Name == name })
+		check(t, known, "%s: the document has no field %q", path, name)
 	}
-	for _, r := range rows {
-		value, present := o[r.name]
+	for _, f := range fields {
+		value, present := o[f.Name]
 		if !present {
-			check(t, r.optional, "%s: no field %q", path, r.name)
+			check(t, !f.Required, "%s: no field %q", path, f.Name)
 			continue
 		}
-		tb.value(t, path+"."+r.name, r, value)
+		tb.value(t, path+"."+f.Name, f, value)
 	}
 }
 
-func (tb *table) value(t *testing.T, path string, r row, value any) {
+func (tb *table) value(t *testing.T, path string, f apidoc.Field, value any) {
 	t.Helper()
-	kind, always := strings.CutSuffix(r.kind, "!")
-	kind, nullable := strings.CutSuffix(kind, "?")
-	if value == nil || always {
-		check(t, value == nil && (nullable || always), "%s is %v, want %s", path, value, r.kind)
+	if value == nil || f.Type == "null" {
+		check(t, value == nil && f.Nullable, "%s is %v, want %s", path, value, f.Type)
 		tb.seen[path+"=null"]++
 		return
 	}
 	tb.seen[path]++
-	if !check(t, isKind(kind, value), "%s is %T %v, want %s", path, value, value, r.kind) {
+	if !check(t, hasType(f.Type, value), "%s is %T %v, want %s", path, value, value, f.Type) {
 		return
 	}
-	switch kind {
-	case "object":
-		if len(r.rows) > 0 { // else the document leaves its members open
-			tb.object(t, path, r.rows, value.(object))
-		}
-	case "objects":
+	item, isArray := strings.CutPrefix(f.Type, "array of ")
+	switch {
+	case f.Type == "enum":
+		check(t, slices.Contains(strings.Split(f.Values, ","), value.(string)), "%s is %v, want one of %s", path, value, f.Values)
+		tb.seen[path+"="+value.(string)]++
+	case isArray:
 		for _, element := range value.([]any) {
-			member, ok := element.(object)
-			if check(t, ok, "%s has an element %v, want an object", path, element) {
-				tb.object(t, path, r.rows, member)
+			if members, isObject := element.(object); isObject {
+				tb.object(t, path, apidoc.Fields(item), members)
 			}
 		}
-	default:
-		if strings.Contains(kind, "|") {
-			tb.seen[path+"="+value.(string)]++
-		}
+	case len(fieldsOf(f)) > 0: // the members of error.details are not defined
+		tb.object(t, path, fieldsOf(f), value.(object))
 	}
 }
 
-func isKind(kind string, value any) bool {
-	switch kind {
-	case "string":
+// fieldsOf returns the fields of an object, nil if the field is not an object.
+func fieldsOf(f apidoc.Field) []apidoc.Field {
+	if slices.Contains(apidoc.Tables(), f.Type) {
+		return apidoc.Fields(f.Type)
+	}
+	return f.Fields
+}
+
+// hasType reports whether a value has a type of the package apidoc.
+func hasType(name string, value any) bool {
+	if item, isArray := strings.CutPrefix(name, "array of "); isArray {
+		list, ok := value.([]any)
+		return ok && !slices.ContainsFunc(list, func(e any) bool { return !hasType(item, e) })
+	}
+	switch name {
+	case "string", "enum", "known", "Scope", "Secret":
 		_, ok := value.(string)
 		return ok
 	case "boolean":
@@ -101,7 +98,7 @@ func isKind(kind string, value any) bool {
 	case "number":
 		_, ok := value.(json.Number)
 		return ok
-	case "integer":
+	case "integer", "int64":
 		n, ok := value.(json.Number)
 		_, err := n.Int64()
 		return ok && err == nil
@@ -110,51 +107,45 @@ func isKind(kind string, value any) bool {
 		at, err := time.Parse(time.RFC3339Nano, s)
 		_, offset := at.Zone()
 		return err == nil && offset == 0 && strings.HasSuffix(s, "Z")
-	case "object":
-		_, ok := value.(object)
-		return ok
-	case "objects":
-		_, ok := value.([]any)
-		return ok
-	case "strings", "integers":
-		list, ok := value.([]any)
-		return ok && !slices.ContainsFunc(list, func(e any) bool { return !isKind(strings.TrimSuffix(kind, "s"), e) })
-	case "map":
+	case "map of string":
 		members, ok := value.(object)
 		for _, e := range members {
-			ok = ok && isKind("string", e)
+			ok = ok && hasType("string", e)
 		}
 		return ok
-	default:
-		s, ok := value.(string)
-		return ok && slices.Contains(strings.Split(kind, "|"), s)
+	default: // an object
+		_, ok := value.(object)
+		return ok
 	}
 }
 
-// complete judges that every row was seen at work: with a value, and null where it may be. Paths in except were not:
-// "gpu.count" (never a value) or "email=null".
+// complete checks that every field was seen with a value, null if it is nullable, and each value of an enum. The paths
+// in except were not seen: "gpu.count" (a value), "email=null" or "type=refund".
 func (tb *table) complete(t *testing.T, except ...string) {
 	t.Helper()
-	tb.completeRows(t, tb.name, tb.rows, except)
+	tb.completeFields(t, tb.name, tb.fields, except)
 }
 
-func (tb *table) completeRows(t *testing.T, path string, rows []row, except []string) {
+func (tb *table) completeFields(t *testing.T, path string, fields []apidoc.Field, except []string) {
 	t.Helper()
-	for _, r := range rows {
-		at := path + "." + r.name
+	for _, f := range fields {
+		at := path + "." + f.Name
 		short := strings.TrimPrefix(at, tb.name+".")
-		if !strings.HasSuffix(r.kind, "!") && !slices.Contains(except, short) {
+		if f.Type != "null" && !slices.Contains(except, short) {
 			check(t, tb.seen[at] > 0, "%s: never seen with a value", at)
 		}
-		if strings.HasSuffix(r.kind, "?") && !slices.Contains(except, short+"=null") {
+		if f.Nullable && !slices.Contains(except, short+"=null") {
 			check(t, tb.seen[at+"=null"] > 0, "%s: never seen null", at)
 		}
-		kind := strings.TrimSuffix(r.kind, "?")
-		if strings.Contains(kind, "|") && !slices.Contains(except, short+"=") {
-			for _, value := range strings.Split(kind, "|") {
+		if f.Type == "enum" {
+			for value := range strings.SplitSeq(f.Values, ",") {
 				check(t, tb.seen[at+"="+value] > 0 || slices.Contains(except, short+"="+value), "%s: value %q never seen", at, value)
 			}
 		}
-		tb.completeRows(t, at, r.rows, except)
+		nested := fieldsOf(f)
+		if item, isArray := strings.CutPrefix(f.Type, "array of "); isArray {
+			nested = fieldsOf(apidoc.Field{Type: item})
+		}
+		tb.completeFields(t, at, nested, except)
 	}
 }
