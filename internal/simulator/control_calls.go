@@ -97,7 +97,16 @@ func controlInstance(s *Simulator, params map[string]string, f *fields) (any, er
 	if err := s.SetInstance(params["id"], patch); err != nil {
 		return nil, err
 	}
-	return s.view(func(w *world) any { return w.viewInstance(w.findInstance(params["id"])) }), nil
+	view := s.view(func(w *world) any {
+		if i := w.findInstance(params["id"]); i != nil {
+			return w.viewInstance(i)
+		}
+		return nil
+	})
+	if view == nil { // a reset came between the two calls
+		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+	}
+	return view, nil
 }
 
 // view reads the world as it was left by the last change.
