@@ -124,7 +124,7 @@ func TestWorkflowsRunWhatCIRunLeavesOut(t *testing.T) {
 		".github/workflows/lint.yml": {"[lint, docs-check, workflows-check, release-check, release-snapshot, reproducible, demo, coverage]"},
 		".github/workflows/test.yml": {"make unit", "make acceptance"},
 		".github/workflows/soak.yml": {"schedule:", "make soak"},
-		"GNUmakefile":                {"\nsoak: race load guides quirks chaos crash fuzz ##", "-run History -rapid.checks="},
+		"GNUmakefile":                {"\nsoak: race load guides quirks chaos crash fuzz ##", "-run RandomHistory -rapid.checks="},
 	} {
 		content := read(t, file)
 		for _, part := range parts {

@@ -9,6 +9,26 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+func TestWindow(t *testing.T) {
+	r := newRig(t)
+	r.SetRateLimit(3, 2)
+	for range 3 {
+		r.do("GET", "/gpus", nil).want(200)
+	}
+	r.Advance(20 * time.Second)
+	a := r.do("GET", "/no/such/path", nil)
+	a.refused(429, "rate_limited")
+	if a.header.Get("Retry-After") != "40" || a.header.Get("X-RateLimit-Reset") != "40" {
+		t.Errorf("headers %v", a.header)
+	}
+	r.Advance(40 * time.Second)
+	r.do("GET", "/gpus", nil).want(200)
+	// A request with an unknown key is counted for the address.
+	r.as("gpr_bad").do("GET", "/me", nil).want(401)
+	r.as("").do("GET", "/gpus", nil).want(200)
+	r.as("gpr_bad").do("GET", "/me", nil).want(429)
+}
+
 // A bucket lends the whole limit at once and takes it back evenly.
 func TestTokenBucket(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.Limiter = simulator.LimiterBucket })

@@ -50,6 +50,17 @@ func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
 	return &rig{Simulator: sim, t: t, checker: checker, key: testKey, header: http.Header{}}
 }
 
+// uncheckedRig returns a rig without the contract check, which takes most of the time.
+func uncheckedRig(t testing.TB, config simulator.Config) *rig {
+	t.Helper()
+	sim, err := simulator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim.SetRateLimit(0, 0)
+	return &rig{Simulator: sim, t: t, key: testKey, header: http.Header{}}
+}
+
 // as returns the same rig with another key; "" is none.
 func (r *rig) as(key string) *rig {
 	other := *r

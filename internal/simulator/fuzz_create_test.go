@@ -1,0 +1,60 @@
+package simulator_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// FuzzCreateInstance sends any Idempotency-Key and body. A create that succeeds is repeated and returns the same
+// instance; a create that is refused rents nothing, charges nothing and does not use up its key.
+// FREE in the body is replaced by the id of an available offer.
+func FuzzCreateInstance(f *testing.F) {
+	const good = `{"offer_id":"FREE","template":"ubuntu","disk_gb":50}`
+	for _, body := range []string{
+		good, `{"offer_id":"FREE","template":"custom","disk_gb":10,"image":"a/b:1","env":{},"onstart":null,"ssh_key_ids":[],"name":"n"}`,
+		`{"offer_id":"none","template":"none","disk_gb":2001,"ssh_key_ids":["none",null],"type":"spot","name":null}`, `{}`, `[`,
+	} {
+		f.Add("key", body)
+		f.Add(strings.Repeat("ю", 65), body)
+	}
+	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey, Market: simulator.MarketStill}
+	free := uncheckedRig(f, config).cheapest()[0].ID
+	f.Fuzz(func(t *testing.T, key, body string) {
+		if strings.TrimSpace(key) != key || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			return // a server does not accept the header
+		}
+		r := uncheckedRig(t, config)
+		create := func(body string) answer {
+			return r.with("Idempotency-Key", key).do("POST", "/instances", strings.ReplaceAll(body, "FREE", free))
+		}
+		a := create(body)
+		validKey := key != "" && utf8.RuneCountInString(key) <= 64
+		all := list[instance](r, "/instances?status=all", 200)
+		checkLedger(r, nil)
+		if a.status != http.StatusCreated {
+			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
+			a.refused(a.status, codes[a.status])
+			if len(all) != 0 {
+				t.Fatalf("status %d, and instances %+v", a.status, all)
+			}
+			if validKey {
+				create(good).want(http.StatusCreated)
+			}
+			return
+		}
+		var created instance
+		a.into(&created)
+		if !validKey || len(all) != 1 || all[0].ID != created.ID || created.Status != "creating" {
+			t.Fatalf("key %q: created %s, instances %+v", key, a.raw, all)
+		}
+		repeated := create("")
+		if repeated.want(http.StatusOK); !slices.Equal(repeated.raw, a.raw) || repeated.header.Get("Idempotent-Replayed") != "true" {
+			t.Fatalf("created %s, repeated %s", a.raw, repeated.raw)
+		}
+	})
+}
