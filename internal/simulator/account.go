@@ -2,7 +2,7 @@ package simulator
 
 import "time"
 
-// account is whose service this is: there is one.
+// account is the account of the service. There is only one.
 type account struct {
 	ID             string
 	Email, Name    string
@@ -17,19 +17,19 @@ type account struct {
 }
 
 const (
-	firstTopupKop       = 4_500_000
-	firstPromoKop       = 500_000
+	initialTopupKop     = 4_500_000
+	initialPromoKop     = 500_000
 	defaultMaxInstances = 100
 )
 
-func (w *world) openAccount() {
+func (e *engine) createAccount() {
 	const day = 24 * time.Hour
-	w.account = account{
-		ID: w.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: w.at.Add(-90 * day),
+	e.account = account{
+		ID: e.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: e.now.Add(-90 * day),
 		TwoFactor: true, EmailVerified: true, MaxInstances: defaultMaxInstances,
 	}
-	w.post(w.at.Add(-90*day), entryPromoGrant, firstPromoKop, "Welcome bonus", nil)
-	w.post(w.at.Add(-30*day), entryTopup, firstTopupKop, "Top-up by card", nil)
+	e.post(e.now.Add(-90*day), entryPromoGrant, initialPromoKop, "Welcome bonus", nil)
+	e.post(e.now.Add(-30*day), entryTopup, initialTopupKop, "Top-up by card", nil)
 }
 
 type userView struct {
@@ -42,7 +42,7 @@ type userView struct {
 	TelegramLinked bool      `json:"telegram_linked"`
 }
 
-func (w *world) viewUser() userView {
-	a := &w.account
+func (e *engine) viewUser() userView {
+	a := &e.account
 	return userView{a.ID, &a.Email, a.Name, a.CreatedAt, a.TwoFactor, a.EmailVerified, a.TelegramLinked}
 }

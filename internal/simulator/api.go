@@ -12,48 +12,48 @@ import (
 	"strings"
 )
 
-// call is one request on its way through a handler. The simulator's lock is held while it lives.
+// call is one API request. A handler may use it while the simulator's lock is held.
 type call struct {
-	*world
+	*engine
 	r      *http.Request
 	params map[string]string
 	body   []byte
-	// bodyErr is what was wrong with reading the body; who asks is checked before.
+	// bodyErr is the error of reading the body. It is reported after authorization.
 	bodyErr error
-	// key is the caller's, nil on public operations.
+	// key is the API key of the caller, nil for public operations.
 	key *apiKey
-	// status and header are of a successful answer; a handler may change them.
+	// status and header are those of a successful response. A handler may change them.
 	status int
 	header http.Header
 }
 
-// admission is what is known about a request before any work is done.
+// admission is the result of the checks before routing: log entry, rate limit, fault and language.
 type admission struct {
 	logged *loggedRequest
 	quota  quota
 	fault  Fault
 	lang   language
-	// quirks are those that are on, nil for none.
+	// quirks are the active quirks, nil for none.
 	quirks *quirkSet
-	// path is relative to the base path, escaped.
+	// path is relative to the base path and escaped.
 	path string
 }
 
 type admissionKey struct{}
 
-// serveFront stands before the service as the network does: it takes note of every request, and does what faults say.
-func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *http.Request) {
+// serveAPI logs a request, counts it for the rate limit, applies faults and quirks, and passes it to the service.
+func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *http.Request) {
 	a := s.admit(r)
 	h := w.Header()
 	h.Set("X-Request-Id", s.nextRequestID())
 	h.Set("Cache-Control", "no-store")
-	// In simulated time, as all that the service says: clients compare expiry times with it.
+	// The simulated time, because clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
-	s.tellQuota(h, a.quota, a.logged.At)
+	s.setRateLimitHeaders(h, a.quota, a.logged.At)
 	if a.quirks.has(quirkLimitHeadersAbsent) {
 		w = withoutLimitHeaders{w}
 	}
-	if a.fault.wait(r) != nil || a.fault.Drop == DropBefore {
+	if a.fault.delay(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
 	if a.fault.Status != 0 && a.fault.Drop != DropAfter {
@@ -65,71 +65,71 @@ func (s *Simulator) serveFront(service http.Handler, w http.ResponseWriter, r *h
 		service = s.quirked(service, a)
 	}
 	if a.fault.Drop == DropAfter {
-		service.ServeHTTP(&discard{header: h.Clone()}, r)
+		service.ServeHTTP(&discardWriter{header: h.Clone()}, r)
 		if a.fault.Status != 0 {
 			s.sendFault(w, a)
 			return
 		}
-		s.note(a, 0)
+		s.logStatus(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	service.ServeHTTP(w, r)
 }
 
-// sendFault answers the status of a fault.
+// sendFault writes the response of a fault.
 func (s *Simulator) sendFault(w http.ResponseWriter, a admission) {
 	rep, err := a.fault.reply(a.lang)
 	if err != nil {
-		s.answer(w, a, err)
+		s.writeError(w, a, err)
 		return
 	}
-	s.send(w, a, rep)
+	s.writeReply(w, a, rep)
 }
 
-// serveService is the service itself: route, rate limit, body, key, handler, in this order.
-func (s *Simulator) serveService(w http.ResponseWriter, r *http.Request) {
+// serveOperation serves a request in this order: route, rate limit, body, key, handler.
+func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 	a, ok := r.Context().Value(admissionKey{}).(admission)
 	if !ok {
 		panic("simulator: Config.Wrap must hand on the context of the request")
 	}
 	defer s.recoverPanic(w, a)
 	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern }, r.Method, a.path)
-	if rt != nil && rt.open {
-		// Set before anything can fail, so that a web page can read errors as well.
-		openToPages(w.Header())
+	if rt != nil && rt.cors {
+		// Set first, so that web pages can also read errors.
+		allowAnyOrigin(w.Header())
 	}
 	if !a.quota.allowed {
-		s.answer(w, a, fail(codeRateLimited).withHeader("Retry-After", strconv.Itoa(s.wholeSeconds(a.quota.retry))))
+		s.writeError(w, a, newError(codeRateLimited).withHeader("Retry-After", strconv.Itoa(s.wholeSeconds(a.quota.retry))))
 		return
 	}
 	var rep *reply
 	var err error
 	if rt == nil {
-		rep, err = noRoute(r.Method, a.path, allowed)
+		rep, err = unmatchedRoute(r.Method, a.path, allowed)
 	} else {
 		rep, err = s.perform(w, r, rt, params)
 	}
 	if err != nil {
-		s.answer(w, a, err)
+		s.writeError(w, a, err)
 		return
 	}
-	s.send(w, a, rep)
+	s.writeReply(w, a, rep)
 }
 
-// openToPages lets web pages of any origin read a response.
-func openToPages(h http.Header) {
+// allowAnyOrigin lets web pages of any origin read a response.
+func allowAnyOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
 }
 
-// discard takes a response that nobody will see.
-type discard struct{ header http.Header }
+// discardWriter discards a response.
+type discardWriter struct{ header http.Header }
 
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discard) WriteHeader(int)             {}
+func (d *discardWriter) Header() http.Header         { return d.header }
+func (d *discardWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discardWriter) WriteHeader(int)             {}
 
-// admit moves the clock, notes the request and charges it.
+// admit advances a manual clock, logs the request and counts it for the rate limit.
 func (s *Simulator) admit(r *http.Request) admission {
 	a := admission{
 		lang: parseLanguage(r.Header.Get("Accept-Language")),
@@ -139,22 +139,22 @@ func (s *Simulator) admit(r *http.Request) admission {
 	defer s.mu.Unlock()
 	s.clock.step()
 	s.catchUp()
-	entry := Request{At: s.world.at, Method: r.Method, Path: a.path, Query: r.URL.RawQuery}
-	k := s.world.callerKey(r.Header)
+	entry := Request{At: s.engine.now, Method: r.Method, Path: a.path, Query: r.URL.RawQuery}
+	k := s.engine.callerKey(r.Header)
 	if k != nil {
 		entry.KeyID = k.ID
 	}
-	a.logged, a.quota = s.requests.open(entry), s.charge(k, hostOf(r.RemoteAddr))
-	if !withoutQuirks(r) {
+	a.logged, a.quota = s.requests.add(entry), s.countRequest(k, hostWithoutPort(r.RemoteAddr))
+	if !isWithoutQuirks(r) {
 		a.quirks = s.quirks
 	}
 	if a.quota.allowed {
-		a.fault = s.faults.pick(r.Method, a.path)
+		a.fault = s.faults.match(r.Method, a.path)
 	}
 	return a
 }
 
-func hostOf(address string) string {
+func hostWithoutPort(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
@@ -162,19 +162,19 @@ func hostOf(address string) string {
 	return host
 }
 
-// perform does an operation.
+// perform runs the operation of a route.
 func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, rt *route, params map[string]string) (*reply, error) {
 	c := &call{r: r, params: params, status: rt.status, header: http.Header{}}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		// Before the lock: a slow client holds up nobody else.
+		// Read before taking the lock, so that a slow client does not block others.
 		c.body, c.bodyErr = readBody(w, r)
 	}
-	return s.run(c, rt)
+	return s.runOperation(c, rt)
 }
 
-// run does the work and encodes its result. What a handler returns is a copy, so that it can be encoded without the lock.
-func (s *Simulator) run(c *call, rt *route) (*reply, error) {
-	result, saved, err := s.work(c, rt)
+// runOperation runs the handler and encodes its result. Handlers return copies, so encoding needs no lock.
+func (s *Simulator) runOperation(c *call, rt *route) (*reply, error) {
+	result, saved, err := s.handle(c, rt)
 	if !saved {
 		if err := s.persist(); err != nil {
 			return nil, err
@@ -189,7 +189,7 @@ func (s *Simulator) run(c *call, rt *route) (*reply, error) {
 	}
 	rep.header = c.header
 	if rt.cached {
-		rep.header.Set("Cache-Control", cachePolicy(c.key))
+		rep.header.Set("Cache-Control", cacheControl(c.key))
 	}
 	if rt.access == accessOptional {
 		rep.header.Set("Vary", "Authorization")
@@ -197,12 +197,13 @@ func (s *Simulator) run(c *call, rt *route) (*reply, error) {
 	return rep, nil
 }
 
-// work calls the handler under the lock. Saved is whether the state file, if any, covers what the answer will tell.
-func (s *Simulator) work(c *call, rt *route) (result any, saved bool, err error) {
+// handle calls the handler under the lock. Saved reports whether the state file already contains what the response
+// shows.
+func (s *Simulator) handle(c *call, rt *route) (result any, saved bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
-	c.world = s.world
+	c.engine = s.engine
 	if err := c.authorize(rt.access); err != nil {
 		return nil, true, err
 	}
@@ -210,25 +211,26 @@ func (s *Simulator) work(c *call, rt *route) (result any, saved bool, err error)
 		return nil, true, c.bodyErr
 	}
 	result, err = rt.handle(c)
-	return result, s.store == nil || rt.method == http.MethodGet && s.covered(), err
+	return result, s.store == nil || rt.method == http.MethodGet && s.savedUntilNow(), err
 }
 
-// cachePolicy keeps what belongs to a key out of shared caches.
-func cachePolicy(k *apiKey) string {
+// cacheControl returns the Cache-Control header of a cached response. Shared caches must not store what belongs to a
+// key.
+func cacheControl(k *apiKey) string {
 	if k == nil {
 		return "public, max-age=60"
 	}
 	return "private, max-age=60"
 }
 
-// noRoute answers for a path without the operation: the preflight of a public one, 405 or 404.
-func noRoute(method, path string, allowed []string) (*reply, error) {
+// unmatchedRoute returns the CORS preflight response of a public path, or the error 405 or 404.
+func unmatchedRoute(method, path string, allowed []string) (*reply, error) {
 	if len(allowed) == 0 {
-		return nil, fail(codeNotFound)
+		return nil, newError(codeNotFound)
 	}
 	if method == http.MethodOptions && slices.ContainsFunc(routes, func(rt route) bool {
 		_, ok := matchPattern(rt.pattern, path)
-		return ok && rt.open
+		return ok && rt.cors
 	}) {
 		h := http.Header{}
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -240,34 +242,34 @@ func noRoute(method, path string, allowed []string) (*reply, error) {
 	return nil, methodNotAllowed(allowed)
 }
 
-// answer sends an error; one that is not the API's own is an internal one.
-func (s *Simulator) answer(w http.ResponseWriter, a admission, err error) {
+// writeError writes an error. An error that is not an *apiError becomes an internal error.
+func (s *Simulator) writeError(w http.ResponseWriter, a admission, err error) {
 	e, ok := errors.AsType[*apiError](err)
 	if !ok {
 		id := w.Header().Get("X-Request-Id")
 		s.log.Error("internal error", "request_id", id, "error", err)
-		e = fail(codeInternal).withDetail("request_id", id)
+		e = newError(codeInternal).withDetail("request_id", id)
 	}
 	rep, err := errorReply(e, a.lang)
 	if err != nil {
 		panic(err)
 	}
-	s.send(w, a, rep)
+	s.writeReply(w, a, rep)
 }
 
-func (s *Simulator) send(w http.ResponseWriter, a admission, rep *reply) {
-	s.note(a, rep.status)
+func (s *Simulator) writeReply(w http.ResponseWriter, a admission, rep *reply) {
+	s.logStatus(a, rep.status)
 	if err := rep.writeTo(w); err != nil {
 		s.log.Debug("client left", "error", err)
 	}
 }
 
-// note puts the outcome into the request log.
-func (s *Simulator) note(a admission, status int) { a.logged.status.Store(int64(status)) }
+// logStatus sets the status of a request in the request log.
+func (s *Simulator) logStatus(a admission, status int) { a.logged.status.Store(int64(status)) }
 
 // recoverPanic turns the panic of a handler into an internal error.
 func (s *Simulator) recoverPanic(w http.ResponseWriter, a admission) {
 	if p := recover(); p != nil {
-		s.answer(w, a, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		s.writeError(w, a, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }

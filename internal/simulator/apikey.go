@@ -21,16 +21,16 @@ const (
 	secretPrefix    = "gpr_"
 	secretPrefixLen = len(secretPrefix)
 	secretBodyLen   = 40
-	secretHintLen   = 8
+	keyPrefixLen    = 8
 	maxAPIKeys      = 200
 )
 
 var allScopes = []string{scopeUserRead, scopeUserWrite, scopeInstancesRead, scopeInstancesWrite, scopeBillingRead}
 
-// secretHash is what is kept of a secret.
+// secretHash is the stored hash of a secret.
 type secretHash [sha256.Size]byte
 
-// apiKey is a key of the account; the secret itself is not kept.
+// apiKey is an API key of the account. The secret itself is not stored.
 type apiKey struct {
 	Seq        int64
 	ID         string
@@ -45,9 +45,9 @@ type apiKey struct {
 	Revoked    bool
 }
 
-func (k *apiKey) number() int64 { return k.Seq }
+func (k *apiKey) sequence() int64 { return k.Seq }
 
-// active tells whether the key opens anything at an instant.
+// active reports whether the key is neither revoked nor expired.
 func (k *apiKey) active(at time.Time) bool {
 	return !k.Revoked && (k.ExpiresAt == nil || at.Before(*k.ExpiresAt))
 }
@@ -56,13 +56,13 @@ func (k *apiKey) has(scope string) bool { return slices.Contains(k.Scopes, scope
 
 func hashSecret(secret string) secretHash { return sha256.Sum256([]byte(secret)) }
 
-// secretHint is the start of a secret that a listing shows.
-func secretHint(secret string) string { return secret[:secretHintLen] }
+// keyPrefix returns the start of a secret, which listings show.
+func keyPrefix(secret string) string { return secret[:keyPrefixLen] }
 
-// newAPISecret draws a secret nobody can guess; unlike ids, it does not follow from the seed.
+// newAPISecret returns a random secret. Unlike ids, it does not depend on the seed.
 func newAPISecret() string { return secretPrefix + (rand.Text() + rand.Text())[:secretBodyLen] }
 
-func wellFormedSecret(secret string) bool {
+func validSecret(secret string) bool {
 	if len(secret) != secretPrefixLen+secretBodyLen {
 		return false
 	}
@@ -75,22 +75,22 @@ func wellFormedSecret(secret string) bool {
 	return true
 }
 
-// issueKey adds a key and returns it with its secret, the only time that it can be read.
-func (w *world) issueKey(name, source string, scopes []string, days *int64) (*apiKey, string) {
+// issueKey adds a key and returns it with its secret, which is not stored.
+func (e *engine) issueKey(name, source string, scopes []string, days *int64) (*apiKey, string) {
 	secret := newAPISecret()
 	k := &apiKey{
-		Seq: w.nextSeq(), ID: w.newID("key"), Name: name, Hash: hashSecret(secret), Prefix: secretHint(secret),
-		Scopes: scopes, Source: source, CreatedAt: w.at,
+		Seq: e.nextSeq(), ID: e.newID("key"), Name: name, Hash: hashSecret(secret), Prefix: keyPrefix(secret),
+		Scopes: scopes, Source: source, CreatedAt: e.now,
 	}
 	if days != nil {
-		k.ExpiresAt = new(w.at.Add(time.Duration(*days) * 24 * time.Hour))
+		k.ExpiresAt = new(e.now.Add(time.Duration(*days) * 24 * time.Hour))
 	}
-	w.addKey(k)
+	e.addKey(k)
 	return k, secret
 }
 
-// findSecret returns the key of a secret, active or not.
-func (w *world) findSecret(secret string) *apiKey { return w.index.secrets[hashSecret(secret)] }
+// findKeyBySecret returns the key of a secret, active or not, or nil.
+func (e *engine) findKeyBySecret(secret string) *apiKey { return e.index.secrets[hashSecret(secret)] }
 
 type apiKeyView struct {
 	ID         string     `json:"id"`

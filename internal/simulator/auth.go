@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// bearer returns the token of an Authorization header, and whether a header was sent at all.
+// bearer returns the token of an Authorization header, and whether the header was sent.
 func bearer(h http.Header) (token string, sent bool) {
 	header := h.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")
@@ -15,16 +15,16 @@ func bearer(h http.Header) (token string, sent bool) {
 	return strings.TrimSpace(token), header != ""
 }
 
-// callerKey returns the active key that a request bears, or nil.
-func (w *world) callerKey(h http.Header) *apiKey {
+// callerKey returns the active key of a request, or nil.
+func (e *engine) callerKey(h http.Header) *apiKey {
 	token, _ := bearer(h)
-	if k := w.findSecret(token); k != nil && k.active(w.at) {
+	if k := e.findKeyBySecret(token); k != nil && k.active(e.now) {
 		return k
 	}
 	return nil
 }
 
-// authorize lets a call through, or not, and marks its key as used. A public operation does not look at the key.
+// authorize checks the key of a call and updates its last use. A public operation ignores the key.
 func (c *call) authorize(a access) error {
 	if a == accessPublic {
 		return nil
@@ -35,18 +35,18 @@ func (c *call) authorize(a access) error {
 	}
 	k := c.callerKey(c.r.Header)
 	if k == nil {
-		return fail(codeUnauthorized).withHeader("WWW-Authenticate", "Bearer")
+		return newError(codeUnauthorized).withHeader("WWW-Authenticate", "Bearer")
 	}
 	c.key = k
-	k.LastUsedAt = new(c.at)
+	k.LastUsedAt = new(c.now)
 	if a == accessOptional {
 		return nil
 	}
 	if c.account.Blocked {
-		return fail(codeForbidden).saying("Аккаунт заблокирован", "The account is blocked")
+		return newError(codeForbidden).withText("Аккаунт заблокирован", "The account is blocked")
 	}
 	if !k.has(string(a)) {
-		e := fail(codeForbidden)
+		e := newError(codeForbidden)
 		e.text = text{"У ключа нет права %s", "The key lacks the scope %s"}.with(a)
 		return e
 	}

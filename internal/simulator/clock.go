@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// quantum is the finest step of simulated time. Billing is exact at this grain, so when a meter is read never changes
-// what it says.
-const quantum = time.Millisecond
+// clockResolution is the resolution of simulated time. Billing is exact at this resolution, so costs do not depend on
+// when they are read.
+const clockResolution = time.Millisecond
 
-// Simulated time lies between these two instants, so that the difference of any two fits a time.Duration, which holds
-// 292 years. A clock that reaches its end stands still.
+// Simulated time lies between these two instants, so that any difference fits a time.Duration (292 years). A clock
+// stops at clockEnd.
 var (
 	clockBegin = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	clockEnd   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// The bounds of what a Config says about time.
+// Bounds of the durations of a Config.
 const (
 	minTimeScale = 0.001
 	maxTimeScale = 1_000_000
@@ -25,8 +25,8 @@ const (
 	maxStep      = maxAdvance * time.Second
 )
 
-// withTimes puts the defaults of the clock in place, or says what is wrong with it.
-func (c *Config) withTimes() error {
+// setClockDefaults sets the defaults of the clock and validates its fields.
+func (c *Config) setClockDefaults() error {
 	if c.TimeScale == 0 {
 		c.TimeScale = 1
 	}
@@ -42,7 +42,7 @@ func (c *Config) withTimes() error {
 	if c.Step < 0 || c.Step > maxStep {
 		return fmt.Errorf("step %v: must be 0 to %v", c.Step, maxStep)
 	}
-	if !c.Start.IsZero() && !inClock(c.Start) {
+	if !c.Start.IsZero() && !validTime(c.Start) {
 		return fmt.Errorf("start %v: must be %v to %v", c.Start, clockBegin, clockEnd)
 	}
 	if c.Clock == ClockReal && (c.Step != 0 || !c.Start.IsZero()) {
@@ -54,19 +54,19 @@ func (c *Config) withTimes() error {
 	return nil
 }
 
-// inClock tells whether an instant lies in simulated time.
-func inClock(at time.Time) bool { return !at.Before(clockBegin) && !at.After(clockEnd) }
+// validTime reports whether an instant is within simulated time.
+func validTime(at time.Time) bool { return !at.Before(clockBegin) && !at.After(clockEnd) }
 
 var textClockEnd = text{
 	"время симулятора кончается %s, осталось %d с", "simulated time ends at %s, and %d seconds are left",
 }
 
-// clock is where the simulated time comes from. It never goes back, and stops at its end. The simulator's lock guards it.
+// clock is the source of simulated time. It never goes back and stops at clockEnd. The simulator's lock guards it.
 type clock interface {
 	now() time.Time
-	// advance moves by d, or to the end where that is nearer.
+	// advance moves the clock by d, at most to clockEnd.
 	advance(d time.Duration)
-	// step is called once before each API request.
+	// step is called before each API request.
 	step()
 }
 
@@ -76,12 +76,12 @@ func newClock(c Config) clock {
 		if start.IsZero() {
 			start = time.Now().Truncate(time.Second)
 		}
-		return &manualClock{at: start.UTC().Truncate(quantum), every: c.Step}
+		return &manualClock{at: start.UTC().Truncate(clockResolution), every: c.Step}
 	}
 	return newRealClock(c, time.Now())
 }
 
-// resumeClock goes on from an instant: simulated time stands still while nobody simulates.
+// resumeClock returns a clock that continues from an instant. Simulated time does not pass while no simulator runs.
 func resumeClock(c Config, from time.Time) clock {
 	if c.Clock == ClockManual {
 		return &manualClock{at: from, every: c.Step}
@@ -89,13 +89,13 @@ func resumeClock(c Config, from time.Time) clock {
 	return newRealClock(c, from)
 }
 
-// realClock follows the machine's monotonic clock, scaled, plus what was advanced by hand.
+// realClock follows the monotonic clock of the machine, scaled, plus the sum of all advances.
 type realClock struct {
-	// start is the machine's time when the simulated time was from.
+	// start is the machine's time at the simulated time from.
 	start time.Time
 	from  time.Time
 	scale float64
-	// skipped is at most what is left from from to the end.
+	// skipped is the sum of all advances, limited to clockEnd.
 	skipped time.Duration
 }
 
@@ -110,29 +110,29 @@ func newRealClock(c Config, from time.Time) *realClock {
 	return &realClock{start: time.Now(), from: from, scale: c.TimeScale}
 }
 
-// left is the time from the last advance to the end, as if no real time had passed.
+// left is the time from the last advance to clockEnd, without the real time that passed.
 func (c *realClock) left() time.Duration { return clockEnd.Sub(c.from) - c.skipped }
 
 func (c *realClock) now() time.Time {
-	// A float64 holds what a time.Duration does not.
+	// A float64 does not overflow where a time.Duration does.
 	passed := float64(time.Since(c.start)) * c.scale
 	if passed >= float64(c.left()) {
 		return clockEnd
 	}
-	return c.from.Add(time.Duration(passed) + c.skipped).Truncate(quantum)
+	return c.from.Add(time.Duration(passed) + c.skipped).Truncate(clockResolution)
 }
 
 func (c *realClock) advance(d time.Duration) { c.skipped += min(max(d, 0), c.left()) }
 
 func (c *realClock) step() {}
 
-// manualClock stands still between calls.
+// manualClock moves only when it is told to.
 type manualClock struct {
 	at    time.Time
 	every time.Duration
 }
 
-func (c *manualClock) now() time.Time { return c.at.Truncate(quantum) }
+func (c *manualClock) now() time.Time { return c.at.Truncate(clockResolution) }
 
 func (c *manualClock) advance(d time.Duration) { c.at = c.at.Add(min(max(d, 0), clockEnd.Sub(c.at))) }
 

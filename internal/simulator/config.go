@@ -8,31 +8,31 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// The two kinds of clock a [Config] can name.
+// Values of [Config.Clock].
 const (
 	ClockReal   = "real"
 	ClockManual = "manual"
 )
 
-// The two kinds of market a [Config] can name.
+// Values of [Config.Market].
 const (
 	MarketMoving = "moving"
 	MarketStill  = "still"
 )
 
-// The two ways in which a [Config] can count requests.
+// Values of [Config.Limiter].
 const (
 	LimiterWindow = "window"
 	LimiterBucket = "bucket"
 )
 
-// The two ways in which a [Config] can tell when the limit is there again.
+// Values of [Config.RateReset].
 const (
 	ResetSeconds = "seconds"
 	ResetEpoch   = "epoch"
 )
 
-// maxMarketScale keeps a market in memory: about a hundred thousand servers.
+// maxMarketScale limits memory: it is about a hundred thousand offers.
 const maxMarketScale = 1000
 
 const (
@@ -40,58 +40,60 @@ const (
 	defaultBoot   = 8 * time.Second
 )
 
-// Config says what a simulator is like. The zero value is a working one: a real clock, seed 0, a generated key.
+// Config configures a simulator. The zero value is valid: a real clock, seed 0 and a generated API key.
 type Config struct {
-	// Listen is the address of [Start], host:port; "" means 127.0.0.1 and a free port.
+	// Listen is the host:port that [Start] listens on. The default is 127.0.0.1 and a free port.
 	Listen string
-	// Seed decides the offers and every generated id. Any value, 0 included, is a seed.
+	// Seed determines the offers and all generated ids. Every value is valid.
 	Seed uint64
-	// Clock is "real" (or "") or "manual". A manual clock moves only by [Simulator.Advance], POST /control/clock and Step.
+	// Clock is "real" (the default) or "manual". Only [Simulator.Advance], POST /control/clock and Step move a manual
+	// clock.
 	Clock string
-	// Start is the first instant of a manual clock, from 1970 to 2200; zero means the moment of creation. A real clock
-	// starts now. Any clock stops at the beginning of 2200.
+	// Start is the initial time of a manual clock, from 1970 to 2200. The zero time means now, which is also the
+	// initial time of a real clock. All clocks stop at the beginning of 2200.
 	Start time.Time
-	// TimeScale is simulated seconds per real second of a real clock, 0.001 to 1,000,000; 0 means 1.
+	// TimeScale is simulated seconds per real second of a real clock, from 0.001 to 1,000,000. 0 means 1.
 	TimeScale float64
-	// Step is how far every API request moves a manual clock before it is served, so that a client that polls makes
-	// progress without waiting, at most ten years; 0 leaves the clock alone.
+	// Step advances a manual clock before each API request, so that polling clients make progress without waiting. At
+	// most ten years; 0 means no advance.
 	Step time.Duration
-	// Boot is the time from creation to running, at most 365 days; 0 means 8 s. SSH and web addresses follow 20% of Boot later.
+	// Boot is the time from creation to running, at most 365 days. 0 means 8 s. The SSH and web addresses follow after
+	// another 20% of Boot.
 	Boot time.Duration
-	// Market is "moving" (or ""): prices and availability drift with time and hosts fail, all by the seed; or "still":
-	// then only rentals and [Simulator.SetOffer] change it.
+	// Market is "moving" (the default) or "still". A moving market changes prices and availability over time and has
+	// host outages, all determined by the seed. A still market changes only through rentals and [Simulator.SetOffer].
 	Market string
-	// MarketScale is how many times the usual number of servers the market has; 0 means 1.
+	// MarketScale multiplies the number of offers, at most by 1000. 0 means 1.
 	MarketScale int
-	// Limiter is "window" (or ""): the limit is there anew a minute after the first request of the last minute; or "bucket":
-	// what was spent comes back evenly, the whole limit within a minute. The first minute's worth may be spent at once in both.
+	// Limiter is "window" (the default) or "bucket". A window restores the whole limit one minute after its first
+	// request. A bucket restores requests evenly, the whole limit within one minute. Both allow bursts up to the limit.
 	Limiter string
-	// RateReset is how X-RateLimit-Reset tells when the whole limit is there again: in "seconds" (or ""), or as an "epoch",
-	// the seconds since 1970 at that moment.
+	// RateReset is the format of X-RateLimit-Reset: "seconds" (the default) until the whole limit is restored, or
+	// "epoch", the Unix time of that moment.
 	RateReset string
-	// State is a file that holds the simulator across restarts; "" keeps nothing. What it holds wins over Seed, APIKey,
-	// Start, Market and MarketScale.
+	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start,
+	// Market and MarketScale.
 	State string
-	// Quirks names the freedoms of the API document that are switched on at first; "all" is every one.
+	// Quirks are the names of the quirks that are on at the start. "all" means all of them.
 	Quirks []string
-	// APIKey is the secret of the account's first key, which has every scope: a 4-character prefix and 40 letters or
+	// APIKey is the secret of the account's first key, which has all scopes: a 4-character prefix and 40 letters or
 	// digits. "" generates one.
 	APIKey string
-	// Log receives what the simulator has to say; nil discards it. No secret is ever logged.
+	// Log receives the log; nil discards it. Secrets are never logged.
 	Log hclog.Logger
-	// Wrap goes around the service under /api/v1 and nothing else; nil wraps nothing. Faults and quirks are outside of
-	// it, as the network is: what a fault answers is not the service's word. The wrapper must hand on the request's context.
+	// Wrap wraps the service under /api/v1, for example with a contract check; nil means no wrapper. Faults and quirks
+	// are applied outside of it, because a proxy or network could cause them. The wrapper must pass on the context of
+	// the request.
 	Wrap func(http.Handler) http.Handler
 }
 
-// Validate says what is wrong with the configuration itself; nil means that only the machine or the state file can stand
-// in the way of a start.
+// Validate returns an error if a field is invalid. It does not check the state file or the address.
 func (c Config) Validate() error {
 	_, err := c.withDefaults()
 	return err
 }
 
-// withDefaults returns the configuration with every default in place, or says what is wrong with it.
+// withDefaults returns the configuration with all defaults, or an error if a field is invalid.
 func (c Config) withDefaults() (Config, error) {
 	switch c.Clock {
 	case "":
@@ -107,7 +109,7 @@ func (c Config) withDefaults() (Config, error) {
 	default:
 		return c, fmt.Errorf("market %q: must be %q or %q", c.Market, MarketMoving, MarketStill)
 	}
-	if err := c.withLimits(); err != nil {
+	if err := c.setLimiterDefaults(); err != nil {
 		return c, err
 	}
 	if c.MarketScale == 0 {
@@ -119,7 +121,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Listen == "" {
 		c.Listen = defaultListen
 	}
-	if err := c.withTimes(); err != nil {
+	if err := c.setClockDefaults(); err != nil {
 		return c, err
 	}
 	quirks, err := expandQuirks(c.Quirks)
@@ -130,7 +132,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.APIKey == "" {
 		c.APIKey = newAPISecret()
 	}
-	if !wellFormedSecret(c.APIKey) {
+	if !validSecret(c.APIKey) {
 		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen, secretBodyLen)
 	}
 	if c.Log == nil {
@@ -139,8 +141,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// withLimits puts the defaults of the request limit in place, or says what is wrong with it.
-func (c *Config) withLimits() error {
+// setLimiterDefaults sets the defaults of the rate limiter and validates its fields.
+func (c *Config) setLimiterDefaults() error {
 	if c.Limiter == "" {
 		c.Limiter = LimiterWindow
 	}

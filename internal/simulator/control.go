@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// controlPath is what the control URL ends with.
+// controlPath is the path of the control API.
 const controlPath = "/control"
 
-// controlRoute is one call of the control API. Its handlers use the same exported methods as Go callers do.
+// controlRoute is a call of the control API. Handlers use the exported methods of the simulator.
 type controlRoute struct {
 	method  string
 	pattern string
@@ -43,7 +43,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		e, ok := errors.AsType[*apiError](err)
 		if !ok {
-			e = fail(codeInternal)
+			e = newError(codeInternal)
 			s.log.Error("control: internal error", "error", err)
 		}
 		if rep, err = errorReply(e, lang); err != nil {
@@ -56,8 +56,8 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, error) {
-	if !fromThisMachine(r) {
-		return nil, fail(codeForbidden).saying("Управление доступно только с этой машины", "The control API serves this machine only")
+	if !isLocal(r) {
+		return nil, newError(codeForbidden).withText("Управление доступно только с этой машины", "The control API serves this machine only")
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), controlPath)
 	describe := func(rt *controlRoute) (string, string) { return rt.method, rt.pattern }
@@ -66,7 +66,7 @@ func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, err
 		if len(allowed) > 0 {
 			return nil, methodNotAllowed(allowed)
 		}
-		return nil, fail(codeNotFound)
+		return nil, newError(codeNotFound)
 	}
 	var body []byte
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
@@ -89,9 +89,9 @@ func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, err
 	return jsonReply(http.StatusOK, result)
 }
 
-// fromThisMachine keeps the network out, and web pages: one of another site has a foreign Origin, and one whose name
-// was pointed here has a foreign Host.
-func fromThisMachine(r *http.Request) bool {
+// isLocal reports whether a request comes from this machine and not from a page of another site. A page of another site
+// has a foreign Origin; a page that uses DNS rebinding has a foreign Host.
+func isLocal(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() || !loopbackHost(r.Host) {
 		return false
@@ -99,7 +99,7 @@ func fromThisMachine(r *http.Request) bool {
 	return sameOrigin(r)
 }
 
-// sameOrigin tells whether a request comes from a page of this listener, or from no page.
+// sameOrigin reports whether a request comes from a page of this listener or from no page.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return false
@@ -112,9 +112,9 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && strings.EqualFold(u.Host, r.Host)
 }
 
-// rebound tells whether a browser on this machine was led here under another name. To the browser its page is of this
-// origin then, so that no header gives it away.
-func rebound(r *http.Request) bool {
+// isRebound reports whether a browser on this machine uses another host name (DNS rebinding). For the browser the page
+// has the same origin, so only the Host shows it.
+func isRebound(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && !loopbackHost(r.Host)
 }

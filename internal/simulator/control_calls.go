@@ -17,13 +17,13 @@ func controlHealth(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	}{"ok", s.Now()}, nil
 }
 
-// maxAdvance is the farthest one call moves the clock, seconds: ten years.
+// maxAdvance is the maximum of one advance in seconds: ten years.
 const maxAdvance = 10 * 366 * 24 * 3600
 
 func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	f.need("advance_seconds")
+	f.require("advance_seconds")
 	seconds := f.number("advance_seconds", 0, maxAdvance)
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	now, err := s.advance(time.Duration(math.Round(*seconds * float64(time.Second))))
@@ -41,13 +41,13 @@ func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
 		Blocked:        f.boolean("blocked"),
 		MaxInstances:   f.integer("max_instances", 0, math.MaxInt32),
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	if err := s.SetAccount(patch); err != nil {
 		return nil, err
 	}
-	return s.view(func(w *world) any {
+	return s.readEngine(func(w *engine) any {
 		a := &w.account
 		return struct {
 			BalanceKop     int64 `json:"balance_kop"`
@@ -67,13 +67,13 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 		Online:            f.boolean("online"),
 		FailBoots:         f.boolean("fail_boots"),
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	if err := s.SetOffer(params["id"], patch); err != nil {
 		return nil, err
 	}
-	return s.view(func(w *world) any {
+	return s.readEngine(func(w *engine) any {
 		o := w.findOffer(params["id"])
 		return struct {
 			offerView
@@ -86,40 +86,40 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
 	patch := InstancePatch{Status: f.enum("status", allStatuses...), DesiredState: f.enum("desired_state", allDesired...)}
 	patch.TrafficGB = f.number("traffic_gb", 0, maxTrafficGB)
-	if f.null("stop_reason") {
+	if f.isNull("stop_reason") {
 		patch.StopReason = new("")
 	} else {
 		patch.StopReason = f.enum("stop_reason", allStopReasons...)
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	if err := s.SetInstance(params["id"], patch); err != nil {
 		return nil, err
 	}
-	view := s.view(func(w *world) any {
+	view := s.readEngine(func(w *engine) any {
 		if i := w.findInstance(params["id"]); i != nil {
 			return w.viewInstance(i)
 		}
 		return nil
 	})
-	if view == nil { // a reset came between the two calls
+	if view == nil { // a concurrent reset removed it
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
 	}
 	return view, nil
 }
 
-// view reads the world as it was left by the last change.
-func (s *Simulator) view(read func(*world) any) any {
+// readEngine calls read under the lock, without advancing the engine.
+func (s *Simulator) readEngine(read func(*engine) any) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return read(s.world)
+	return read(s.engine)
 }
 
 func controlDeviceCode(s *Simulator, params map[string]string, f *fields) (any, error) {
-	f.need("decision")
+	f.require("decision")
 	decision := f.enum("decision", "approve", "deny")
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	return nil, s.DecideDeviceCode(params["user_code"], *decision == "approve")
@@ -127,19 +127,19 @@ func controlDeviceCode(s *Simulator, params map[string]string, f *fields) (any, 
 
 func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	fault := Fault{}
-	f.need("path")
-	set(&fault.Method, f.str("method", 0, 20))
-	set(&fault.Path, f.str("path", 0, 500))
-	set(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
-	set(&fault.Drop, f.enum("drop", DropBefore, DropAfter))
-	set(&fault.Probability, f.number("probability", 0, 1))
+	f.require("path")
+	setIfGiven(&fault.Method, f.str("method", 0, 20))
+	setIfGiven(&fault.Path, f.str("path", 0, 500))
+	setIfGiven(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
+	setIfGiven(&fault.Drop, f.enum("drop", DropBefore, DropAfter))
+	setIfGiven(&fault.Probability, f.number("probability", 0, 1))
 	if status := f.integer("status", 400, 599); status != nil {
 		fault.Status = int(*status)
 	}
 	if times := f.integer("times", 0, math.MaxInt32); times != nil {
 		fault.Times = int(*times)
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	return nil, s.AddFault(fault)
@@ -150,7 +150,7 @@ func controlClearFaults(s *Simulator, _ map[string]string, _ *fields) (any, erro
 	return nil, nil
 }
 
-// quirkView is a quirk as the control API lists it.
+// quirkView is a quirk in the control API.
 type quirkView struct {
 	Quirk
 	On bool `json:"on"`
@@ -170,12 +170,12 @@ func controlQuirks(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 var textQuirks = text{"допустимые значения: %s", "must be among: %s"}
 
 func controlSetQuirks(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	f.need("names")
+	f.require("names")
 	names := f.strings("names", 100)
 	if _, err := expandQuirks(names); err != nil {
 		f.add("names", textQuirks.with(joined(append(quirkNames(), allQuirks))))
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	return nil, s.SetQuirks(names...)
@@ -193,10 +193,10 @@ func controlClearRequests(s *Simulator, _ map[string]string, _ *fields) (any, er
 }
 
 func controlRateLimit(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	f.need("per_minute_key", "per_minute_address")
+	f.require("per_minute_key", "per_minute_address")
 	perKey := f.integer("per_minute_key", 0, math.MaxInt32)
 	perAddress := f.integer("per_minute_address", 0, math.MaxInt32)
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	s.SetRateLimit(int(*perKey), int(*perAddress))
@@ -204,7 +204,7 @@ func controlRateLimit(s *Simulator, _ map[string]string, f *fields) (any, error)
 }
 
 func controlReset(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	if err := s.Reset(); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // controlGuide is where users read about the control API.
-const controlGuide = "../../templates/guides/simulator.md"
+const guide = "../../templates/guides/simulator.md"
 
 // asked returns the fields that a call reads, as its handler asks for them. What the handler answers does not matter.
 func asked(t *testing.T, route controlRoute) []string {
@@ -25,12 +25,12 @@ func asked(t *testing.T, route controlRoute) []string {
 	if _, err := route.handle(s, map[string]string{"id": "none", "user_code": "none"}, f); err != nil {
 		t.Logf("%s %s: %v", route.method, route.pattern, err)
 	}
-	return f.taken
+	return f.known
 }
 
 // Every call has a section with a command, and a row for each of its fields; and nothing else has.
 func TestControlGuideHasEveryCallAndField(t *testing.T) {
-	content, err := os.ReadFile(controlGuide)
+	content, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,70 +8,70 @@ import (
 )
 
 const (
-	deviceLifetime = 10 * time.Minute
-	devicePace     = 5 * time.Second
-	// userCodeAlphabet has no letter that reads like another, and no vowel that makes a word.
+	deviceLifetime     = 10 * time.Minute
+	devicePollInterval = 5 * time.Second
+	// userCodeAlphabet has no ambiguous letters and no vowels, so codes contain no words.
 	userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 	userCodeHalf     = 4
 )
 
-// deviceState is how far a login has come.
+// deviceState is the state of a device login.
 type deviceState int
 
 const (
-	deviceWaiting deviceState = iota
+	devicePending deviceState = iota
 	deviceApproved
 	deviceDenied
 	deviceUsed
 )
 
-// deviceLogin is one terminal that waits for its key.
+// deviceLogin is a device login.
 type deviceLogin struct {
 	DeviceCode string
 	UserCode   string
 	ClientName string
 	ExpiresAt  time.Time
-	// interval is the pause between polls that the client must keep now.
+	// Interval is the minimum pause between polls.
 	Interval time.Duration
 	PolledAt time.Time
 	State    deviceState
 }
 
-func (d *deviceLogin) open(at time.Time) bool {
-	return d.State == deviceWaiting && at.Before(d.ExpiresAt)
+func (d *deviceLogin) pending(at time.Time) bool {
+	return d.State == devicePending && at.Before(d.ExpiresAt)
 }
 
-// beginLogin forgets the logins that are over and adds one.
-func (w *world) beginLogin(clientName string) *deviceLogin {
-	w.devices = slices.DeleteFunc(w.devices, func(d *deviceLogin) bool { return !w.at.Before(d.ExpiresAt) })
+// createLogin removes expired logins and adds one.
+func (e *engine) createLogin(clientName string) *deviceLogin {
+	e.devices = slices.DeleteFunc(e.devices, func(d *deviceLogin) bool { return !e.now.Before(d.ExpiresAt) })
 	d := &deviceLogin{
 		DeviceCode: (rand.Text() + rand.Text())[:secretBodyLen], ClientName: clientName,
-		ExpiresAt: w.at.Add(deviceLifetime), Interval: devicePace,
+		ExpiresAt: e.now.Add(deviceLifetime), Interval: devicePollInterval,
 	}
-	for d.UserCode == "" || w.findUserCode(d.UserCode) != nil {
-		d.UserCode = w.newUserCode()
+	for d.UserCode == "" || e.findUserCode(d.UserCode) != nil {
+		d.UserCode = e.newUserCode()
 	}
-	w.devices = append(w.devices, d)
+	e.devices = append(e.devices, d)
 	return d
 }
 
-func (w *world) newUserCode() string {
+func (e *engine) newUserCode() string {
 	var b strings.Builder
 	for n := range 2 * userCodeHalf {
 		if n == userCodeHalf {
 			b.WriteByte('-')
 		}
-		b.WriteByte(userCodeAlphabet[w.ids.IntN(len(userCodeAlphabet))])
+		b.WriteByte(userCodeAlphabet[e.ids.IntN(len(userCodeAlphabet))])
 	}
 	return b.String()
 }
 
-// findUserCode accepts a code as people type it: in any case, with or without the dash.
-func (w *world) findUserCode(code string) *deviceLogin {
+// findUserCode ignores case, dashes and spaces.
+func (e *engine) findUserCode(code string) *deviceLogin {
 	plain := func(s string) string {
 		return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(s))
 	}
-	for _, d := range w.devices {
+	for _, d := range e.devices {
 		if plain(d.UserCode) == plain(code) {
 			return d
 		}
@@ -79,21 +79,21 @@ func (w *world) findUserCode(code string) *deviceLogin {
 	return nil
 }
 
-// openLogin returns the login that waits for a decision under a code.
-func (w *world) openLogin(userCode string) (*deviceLogin, error) {
-	d := w.findUserCode(userCode)
+// pendingLogin returns the pending login with a user code.
+func (e *engine) pendingLogin(userCode string) (*deviceLogin, error) {
+	d := e.findUserCode(userCode)
 	if d == nil {
 		return nil, notFound("Код не найден", "There is no such code")
 	}
-	if !d.open(w.at) {
+	if !d.pending(e.now) {
 		return nil, conflict("Код истёк или уже использован", "The code has expired or was already used")
 	}
 	return d, nil
 }
 
-// decide is what the approval page does.
-func (w *world) decide(userCode string, approve bool) error {
-	d, err := w.openLogin(userCode)
+// decideLogin approves or denies a pending login.
+func (e *engine) decideLogin(userCode string, approve bool) error {
+	d, err := e.pendingLogin(userCode)
 	if err != nil {
 		return err
 	}
@@ -104,29 +104,29 @@ func (w *world) decide(userCode string, approve bool) error {
 	return nil
 }
 
-// poll answers a client that asks for its key: nil means that the key may be issued, once.
-func (w *world) poll(deviceCode string) (*deviceLogin, error) {
-	n := slices.IndexFunc(w.devices, func(d *deviceLogin) bool { return d.DeviceCode == deviceCode })
+// pollLogin returns the login if its key may be issued now, which is once, or the error of the token endpoint.
+func (e *engine) pollLogin(deviceCode string) (*deviceLogin, error) {
+	n := slices.IndexFunc(e.devices, func(d *deviceLogin) bool { return d.DeviceCode == deviceCode })
 	if n < 0 {
-		return nil, fail(codeExpiredToken)
+		return nil, newError(codeExpiredToken)
 	}
-	d := w.devices[n]
+	d := e.devices[n]
 	switch {
-	case d.State == deviceUsed || !w.at.Before(d.ExpiresAt):
-		return nil, fail(codeExpiredToken)
+	case d.State == deviceUsed || !e.now.Before(d.ExpiresAt):
+		return nil, newError(codeExpiredToken)
 	case d.State == deviceDenied:
-		return nil, fail(codeAccessDenied)
+		return nil, newError(codeAccessDenied)
 	case d.State == deviceApproved:
 		d.State = deviceUsed
 		return d, nil
 	}
-	early := !d.PolledAt.IsZero() && w.at.Before(d.PolledAt.Add(d.Interval))
-	d.PolledAt = w.at
+	early := !d.PolledAt.IsZero() && e.now.Before(d.PolledAt.Add(d.Interval))
+	d.PolledAt = e.now
 	if early {
-		d.Interval += devicePace
-		return nil, fail(codeSlowDown)
+		d.Interval += devicePollInterval
+		return nil, newError(codeSlowDown)
 	}
-	return nil, fail(codeAuthorizationPending)
+	return nil, newError(codeAuthorizationPending)
 }
 
 type deviceCodeView struct {

@@ -17,7 +17,7 @@ type reply struct {
 	body        []byte
 }
 
-// jsonReply encodes a body; a nil body with status 204 stays empty.
+// jsonReply encodes a body. A reply with status 204 has none.
 func jsonReply(status int, body any) (*reply, error) {
 	r := &reply{status: status, header: http.Header{}}
 	if status == http.StatusNoContent {
@@ -29,18 +29,18 @@ func jsonReply(status int, body any) (*reply, error) {
 	return r, err
 }
 
-// bodies are buffers of answers that were sent, to be used again: a page of instances is large.
-var bodies sync.Pool
+// bufferPool holds buffers of written responses: pages of instances are large.
+var bufferPool sync.Pool
 
-// keepBody is the size from which a buffer is worth keeping.
-const keepBody = 16 << 10
+// minPooledSize is the capacity from which a buffer is pooled.
+const minPooledSize = 16 << 10
 
-// appender writes itself as JSON, where that is worth the code.
+// appender is implemented by types with a faster JSON encoding.
 type appender interface{ appendJSON(b []byte) []byte }
 
 func encodeJSON(body any) ([]byte, error) {
 	if a, ok := body.(appender); ok {
-		buffer, ok := bodies.Get().(*[]byte)
+		buffer, ok := bufferPool.Get().(*[]byte)
 		if !ok {
 			buffer = new([]byte)
 		}
@@ -68,7 +68,7 @@ type issueView struct {
 	Message string `json:"message"`
 }
 
-// errorReply renders an error in a language.
+// errorReply encodes an error in a language.
 func errorReply(e *apiError, l language) (*reply, error) {
 	view := errorView{errorBody{Code: e.code, Message: e.text.in(l), Details: e.details}}
 	if len(e.issues) > 0 {
@@ -87,7 +87,7 @@ func errorReply(e *apiError, l language) (*reply, error) {
 	return r, nil
 }
 
-// writeTo sends the reply. An error means that the client has gone, which nobody is left to hear about.
+// writeTo writes the reply. An error means that the client disconnected.
 func (r *reply) writeTo(w http.ResponseWriter) error {
 	h := w.Header()
 	maps.Copy(h, r.header)
@@ -97,8 +97,8 @@ func (r *reply) writeTo(w http.ResponseWriter) error {
 	}
 	w.WriteHeader(r.status)
 	_, err := w.Write(r.body)
-	if cap(r.body) >= keepBody {
-		bodies.Put(&r.body)
+	if cap(r.body) >= minPooledSize {
+		bufferPool.Put(&r.body)
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// errorCode is what clients branch on.
+// errorCode is the stable code of an error.
 type errorCode string
 
 const (
@@ -25,7 +25,7 @@ const (
 	codeProviderUnavailable  errorCode = "provider_unavailable"
 )
 
-// errorTable gives each documented code its status and the message used where an error has no better one.
+// errorTable lists the documented codes with their status and default message.
 var errorTable = []struct {
 	code   errorCode
 	status int
@@ -46,7 +46,7 @@ var errorTable = []struct {
 	{codeProviderUnavailable, http.StatusServiceUnavailable, text{"Поставщик временно недоступен", "The provider is temporarily unavailable"}},
 }
 
-// apiError is an error as the API answers it.
+// apiError is an error response of the API.
 type apiError struct {
 	code    errorCode
 	status  int
@@ -56,22 +56,22 @@ type apiError struct {
 	header  http.Header
 }
 
-// issue is one thing wrong with one field of the input.
+// issue is a problem with one field of the input.
 type issue struct {
 	field string
 	text  text
 }
 
 func (e *apiError) Error() string {
-	said := []string{fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en)}
+	parts := []string{fmt.Sprintf("%d %s: %s", e.status, e.code, e.text.en)}
 	for _, i := range e.issues {
-		said = append(said, i.field+" "+i.text.en)
+		parts = append(parts, i.field+" "+i.text.en)
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
-// fail returns the error of a code with the status and the message of the table.
-func fail(code errorCode) *apiError {
+// newError returns an error with the status and the message of the table.
+func newError(code errorCode) *apiError {
 	for _, row := range errorTable {
 		if row.code == code {
 			return &apiError{code: code, status: row.status, text: row.text}
@@ -80,8 +80,8 @@ func fail(code errorCode) *apiError {
 	panic("simulator: unknown error code " + string(code))
 }
 
-// codeFor returns the first code of a status, and whether the document has one.
-func codeFor(status int) (errorCode, bool) {
+// codeOfStatus returns the first code with a status, and whether the document has one.
+func codeOfStatus(status int) (errorCode, bool) {
 	for _, row := range errorTable {
 		if row.status == status {
 			return row.code, true
@@ -90,7 +90,7 @@ func codeFor(status int) (errorCode, bool) {
 	return "", false
 }
 
-func (e *apiError) saying(ru, en string) *apiError {
+func (e *apiError) withText(ru, en string) *apiError {
 	e.text = text{ru, en}
 	return e
 }
@@ -111,18 +111,18 @@ func (e *apiError) withHeader(name, value string) *apiError {
 	return e
 }
 
-// answeredAs keeps the code but changes the status, for the HTTP conditions that have no code of their own.
-func (e *apiError) answeredAs(status int) *apiError {
+// withStatus changes the status but not the code, for HTTP conditions without a code.
+func (e *apiError) withStatus(status int) *apiError {
 	e.status = status
 	return e
 }
 
-func notFound(ru, en string) *apiError { return fail(codeNotFound).saying(ru, en) }
-func conflict(ru, en string) *apiError { return fail(codeConflict).saying(ru, en) }
+func notFound(ru, en string) *apiError { return newError(codeNotFound).withText(ru, en) }
+func conflict(ru, en string) *apiError { return newError(codeConflict).withText(ru, en) }
 
-// invalid is a validation error about one field.
+// invalid returns a validation error for one field.
 func invalid(field string, t text) *apiError {
-	e := fail(codeValidation)
+	e := newError(codeValidation)
 	e.issues = []issue{{field, t}}
 	return e
 }

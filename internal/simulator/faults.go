@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// The two moments at which a [Fault] can cut a connection: before the work, or after it is done and before the answer.
+// Values of [Fault.Drop]: the connection is cut before the work, or after the work and before the response.
 const (
 	DropBefore = "before"
 	DropAfter  = "after"
 )
 
-// maxDelayMS is an hour.
+// maxDelayMS is one hour.
 const maxDelayMS = int64(time.Hour / time.Millisecond)
 
-// Fault makes matching API requests fail. The first fault that matches a request acts, alone.
+// Fault makes matching API requests fail. Only the first matching fault is applied to a request.
 type Fault struct {
-	// Method is an HTTP method; "" matches every one.
+	// Method is an HTTP method; "" matches all.
 	Method string `json:"method"`
-	// Path is relative to the base URL. With {placeholders} it is a pattern that a whole path must fit, such as
-	// /instances/{id}/start; without, it matches itself and everything below it. "" matches every path.
+	// Path is relative to the base URL. A path with {placeholders}, such as /instances/{id}/start, must match the whole
+	// path. Any other path matches itself and everything below it. "" matches all paths.
 	Path string `json:"path"`
-	// Status is answered in place of the work, or after it where Drop is DropAfter: with the JSON error of that status where the API has one, else with an
-	// HTML page, as a proxy would. 0 lets the request through.
+	// Status is the status of the response, which replaces the work, or follows it if Drop is DropAfter. The body is
+	// the JSON error of that status if the API has one, or else an HTML page as of a proxy. 0 passes the request on.
 	Status int `json:"status"`
-	// DelayMS is milliseconds of real time before anything else happens.
+	// DelayMS is a delay in real milliseconds before anything else.
 	DelayMS int64 `json:"delay_ms"`
-	// Drop cuts the connection: DropBefore or DropAfter; "" does not. With a status, DropAfter drops the response only:
-	// the work is done, and the status is answered.
+	// Drop is DropBefore or DropAfter and cuts the connection; "" does not. With a status, DropAfter does the work and
+	// then returns the status.
 	Drop string `json:"drop"`
-	// Times is how many requests the fault acts on; 0 means all until it is cleared.
+	// Times is the number of requests that the fault is applied to; 0 means all until it is cleared.
 	Times int `json:"times"`
-	// Probability is how likely the fault acts on a matching request, by the seed; 0 means always.
+	// Probability is the probability that a matching request fails, from the seed; 0 means always.
 	Probability float64 `json:"probability"`
 }
 
-// validate says which field is wrong, as the control API answers it.
+// validate returns a validation error if a field is invalid.
 func (f Fault) validate() error {
 	switch {
 	case f.Status != 0 && (f.Status < 400 || f.Status > 599):
@@ -73,32 +73,32 @@ func (f Fault) matches(method, path string) bool {
 	return path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-// faultPlan holds the faults in the order in which they were added. The simulator's lock guards it.
-type faultPlan struct {
+// faultInjector holds the faults in the order in which they were added. The simulator's lock guards it.
+type faultInjector struct {
 	rng    *rand.Rand
 	pcg    *rand.PCG
-	faults []*armedFault
-	// acted counts the requests that faults have acted on, removed faults included.
-	acted int
+	faults []*activeFault
+	// matched is the number of requests that faults were applied to, removed faults included.
+	matched int
 }
 
-type armedFault struct {
+type activeFault struct {
 	Fault
 	Acted int
 }
 
-func newFaultPlan(seed uint64) *faultPlan {
+func newFaultInjector(seed uint64) *faultInjector {
 	pcg := rand.NewPCG(seed, 3)
-	return &faultPlan{rng: rand.New(pcg), pcg: pcg}
+	return &faultInjector{rng: rand.New(pcg), pcg: pcg}
 }
 
-func (p *faultPlan) add(f Fault) {
+func (p *faultInjector) add(f Fault) {
 	f.Path = strings.TrimPrefix(f.Path, basePath)
-	p.faults = append(p.faults, &armedFault{Fault: f})
+	p.faults = append(p.faults, &activeFault{Fault: f})
 }
 
-// pick returns the fault that acts on a request; the zero value does nothing.
-func (p *faultPlan) pick(method, path string) Fault {
+// match returns the fault for a request, the zero value for none.
+func (p *faultInjector) match(method, path string) Fault {
 	for _, f := range p.faults {
 		if f.Times > 0 && f.Acted >= f.Times || !f.matches(method, path) {
 			continue
@@ -107,14 +107,14 @@ func (p *faultPlan) pick(method, path string) Fault {
 			continue
 		}
 		f.Acted++
-		p.acted++
+		p.matched++
 		return f.Fault
 	}
 	return Fault{}
 }
 
-// inForce counts the faults that may still act.
-func (p *faultPlan) inForce() (n int) {
+// active returns the number of faults that can still match.
+func (p *faultInjector) active() (n int) {
 	for _, f := range p.faults {
 		if f.Times == 0 || f.Acted < f.Times {
 			n++
@@ -123,8 +123,8 @@ func (p *faultPlan) inForce() (n int) {
 	return n
 }
 
-// wait lets the fault's delay pass, or gives up when the client does.
-func (f Fault) wait(r *http.Request) error {
+// delay waits for the delay of the fault, or returns an error if the client disconnects.
+func (f Fault) delay(r *http.Request) error {
 	if f.DelayMS == 0 {
 		return nil
 	}
@@ -138,13 +138,13 @@ func (f Fault) wait(r *http.Request) error {
 	}
 }
 
-// reply is what the fault answers in place of the operation.
+// reply returns the response of the fault.
 func (f Fault) reply(l language) (*reply, error) {
-	code, known := codeFor(f.Status)
+	code, known := codeOfStatus(f.Status)
 	if !known {
 		return htmlReply(f.Status), nil
 	}
-	e := fail(code)
+	e := newError(code)
 	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {
 		e = e.withHeader("Retry-After", "1")
 	}

@@ -1,28 +1,28 @@
 package simulator
 
-// gpuModel is a kind of GPU and what servers with it are like.
+// gpuModel is a GPU model and the properties of servers with it.
 type gpuModel struct {
 	seq    int64
 	slug   string
 	name   string
 	tier   string
 	vramGB int64
-	// per GPU
+	// Per GPU.
 	tflops   float64
 	memBWGBs int64
 	dlperf   float64
-	// the range of on-demand prices per GPU, kopecks per hour
+	// The range of on-demand prices per GPU, kopecks per hour.
 	lowKopH, highKopH int64
 	pcieGen           int64
 	pcieBWGBs         float64
 	cudaMax           float64
-	// servers of each size in the seed's market
+	// The number of offers with one, two, four and eight GPUs.
 	single, double, quad, octo int
 }
 
-func (m gpuModel) number() int64 { return m.seq }
+func (m gpuModel) sequence() int64 { return m.seq }
 
-// gpuModels is every model the service knows. One of them has no server at all, as happens.
+// gpuModels are all GPU models. One of them has no offers.
 var gpuModels = []gpuModel{
 	{1, "rtx_3060", "RTX 3060", "consumer", 12, 12.7, 360, 9, 900, 1500, 4, 12, 12.8, 3, 1, 0, 0},
 	{2, "rtx_3090", "RTX 3090", "consumer", 24, 35.6, 936, 22, 2200, 3600, 4, 24, 12.8, 5, 2, 2, 1},
@@ -41,7 +41,7 @@ var gpuModels = []gpuModel{
 	{15, "tesla_v100", "Tesla V100", "legacy", 32, 15.7, 900, 18, 2800, 4600, 3, 12, 12.4, 2, 1, 1, 1},
 }
 
-// popularModel is the one that always has a few plain, cheap, single servers, whatever the seed.
+// popularModel always has a few cheap, verified offers with one GPU.
 const popularModel = "rtx_4090"
 
 type gpuModelView struct {
@@ -54,27 +54,27 @@ type gpuModelView struct {
 	FromInterruptibleKopH *int64 `json:"from_interruptible_kop_h"`
 }
 
-func (w *world) viewModel(m gpuModel) gpuModelView {
+func (e *engine) viewModel(m gpuModel) gpuModelView {
 	view := gpuModelView{Slug: m.slug, Name: m.name, VRAMGB: m.vramGB, Tier: m.tier}
-	for _, o := range w.offers {
+	for _, o := range e.offers {
 		if o.model.slug != m.slug || !o.available() {
 			continue
 		}
 		view.AvailableGPUs += o.count
-		view.FromKopH = cheaper(view.FromKopH, ceilDiv(o.OnDemandKopH, o.count))
+		view.FromKopH = minPrice(view.FromKopH, ceilDiv(o.OnDemandKopH, o.count))
 		if o.InterruptibleKopH != nil {
-			view.FromInterruptibleKopH = cheaper(view.FromInterruptibleKopH, ceilDiv(*o.InterruptibleKopH, o.count))
+			view.FromInterruptibleKopH = minPrice(view.FromInterruptibleKopH, ceilDiv(*o.InterruptibleKopH, o.count))
 		}
 	}
 	return view
 }
 
-func cheaper(best *int64, price int64) *int64 {
+func minPrice(best *int64, price int64) *int64 {
 	if best == nil || price < *best {
 		return &price
 	}
 	return best
 }
 
-// ceilDiv divides non-negative numbers, rounding up: the service never rounds a price down.
+// ceilDiv divides non-negative numbers and rounds up. Prices are never rounded down.
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }

@@ -5,5 +5,5 @@ func (c *call) getMe() (any, error) { return c.viewUser(), nil }
 func (c *call) getBalance() (any, error) { return c.viewBalance(), nil }
 
 func (c *call) listTransactions() (any, error) {
-	return listNumbered(c, "transactions", parseQuery(c.r.URL), c.ledger, true, all, viewEntry)
+	return listPage(c, "transactions", parseQuery(c.r.URL), c.ledger, true, keepAll, viewEntry)
 }

@@ -3,8 +3,8 @@ package simulator
 import "slices"
 
 func (c *call) listAPIKeys() (any, error) {
-	active := func(k *apiKey) bool { return k.active(c.at) }
-	return listNumbered(c, "api-keys", parseQuery(c.r.URL), c.keys, false, active, viewAPIKey)
+	active := func(k *apiKey) bool { return k.active(c.now) }
+	return listPage(c, "api-keys", parseQuery(c.r.URL), c.keys, false, active, viewAPIKey)
 }
 
 var (
@@ -12,35 +12,35 @@ var (
 	textScopes   = text{"допустимые значения: " + joined(allScopes), "must be among: " + joined(allScopes)}
 )
 
-// createAPIKey never gives a key more than the key that asks for it has.
+// createAPIKey does not grant scopes that the issuing key lacks.
 func (c *call) createAPIKey() (any, error) {
 	f, err := parseFields(c.body)
 	if err != nil {
 		return nil, err
 	}
-	f.need("name", "scopes")
+	f.require("name", "scopes")
 	name := f.str("name", 1, 60)
-	asked := f.strings("scopes", 100)
-	if asked != nil && len(asked) == 0 {
+	requested := f.strings("scopes", 100)
+	if requested != nil && len(requested) == 0 {
 		f.add("scopes", textNoScopes)
 	}
-	if slices.ContainsFunc(asked, func(scope string) bool { return !slices.Contains(allScopes, scope) }) {
+	if slices.ContainsFunc(requested, func(scope string) bool { return !slices.Contains(allScopes, scope) }) {
 		f.add("scopes", textScopes)
 	}
 	var days *int64
-	if !f.null("expires_in_days") {
+	if !f.isNull("expires_in_days") {
 		days = f.integer("expires_in_days", 1, 3650)
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	var scopes []string
 	for _, scope := range allScopes {
-		if !slices.Contains(asked, scope) {
+		if !slices.Contains(requested, scope) {
 			continue
 		}
 		if !c.key.has(scope) {
-			return nil, fail(codeForbidden).saying("Нельзя выдать права, которых нет у этого ключа", "A key cannot issue scopes that it lacks itself")
+			return nil, newError(codeForbidden).withText("Нельзя выдать права, которых нет у этого ключа", "A key cannot issue scopes that it lacks itself")
 		}
 		scopes = append(scopes, scope)
 	}
@@ -51,9 +51,9 @@ func (c *call) createAPIKey() (any, error) {
 	return apiKeyCreatedView{viewAPIKey(k), secret}, nil
 }
 
-func (w *world) activeKeys() (n int) {
-	for _, k := range w.keys {
-		if k.active(w.at) {
+func (e *engine) activeKeys() (n int) {
+	for _, k := range e.keys {
+		if k.active(e.now) {
 			n++
 		}
 	}
@@ -63,7 +63,7 @@ func (w *world) activeKeys() (n int) {
 // deleteAPIKey takes effect at once, also for the key in use.
 func (c *call) deleteAPIKey() (any, error) {
 	for _, k := range c.keys {
-		if k.ID == c.params["id"] && k.active(c.at) {
+		if k.ID == c.params["id"] && k.active(c.now) {
 			k.Revoked = true
 			return nil, nil
 		}

@@ -3,29 +3,29 @@ package simulator
 import "slices"
 
 func (c *call) listGpus() (any, error) {
-	return listNumbered(c, "gpus", parseQuery(c.r.URL), c.models, false, all, c.viewModel)
+	return listPage(c, "gpus", parseQuery(c.r.URL), c.models, false, keepAll, c.viewModel)
 }
 
-// listOffers keeps the order that the market had when the first page was read, so that prices that move between pages
-// neither hide an offer nor show one twice. What each page shows is what is true when it is read.
+// listOffers uses the order of the time when the first page was read, so that price changes between pages neither hide
+// nor repeat an offer. The items of each page are current.
 func (c *call) listOffers() (any, error) {
 	q := parseQuery(c.r.URL)
 	filters := readOfferQuery(q)
-	w := c.window(q, "offers")
+	req := c.readPageRequest(q, "offers")
 	if err := q.err(); err != nil {
 		return nil, err
 	}
-	market := c.market
-	if w.from != nil {
-		market = w.from.Market
+	market := c.priceChanges
+	if req.after != nil {
+		market = req.after.PriceChanges
 	}
 	sorted := filters.sorted(c.offers, market)
-	if w.from != nil {
-		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.id == w.from.After })
+	if req.after != nil {
+		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.id == req.after.After })
 		sorted = sorted[last+1:]
 	}
 	following := slices.DeleteFunc(sorted, func(o *offer) bool { return !filters.matches(o) })
-	return cutPage(c, w, market, following, func(o *offer) string { return o.id }, c.offerViewer())
+	return newPage(c, req, market, following, func(o *offer) string { return o.id }, c.offerViewer())
 }
 
 func (c *call) getOffer() (any, error) {
@@ -36,11 +36,11 @@ func (c *call) getOffer() (any, error) {
 	return c.offerViewer()(o), nil
 }
 
-// offerViewer returns what shows offers to the caller, and remembers their prices.
+// offerViewer returns a function that converts offers and records the prices that the caller was shown.
 func (c *call) offerViewer() func(*offer) offerView {
 	callers := c.callers()
 	return func(o *offer) offerView {
-		c.show(o, callers)
+		c.recordShown(o, callers)
 		return viewOffer(o)
 	}
 }

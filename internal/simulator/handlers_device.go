@@ -19,10 +19,10 @@ func (c *call) createDeviceCode() (any, error) {
 	if name := f.str("client_name", 0, 60); name != nil {
 		clientName = *name
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
-	d := c.beginLogin(cmp.Or(clientName, defaultClientName))
+	d := c.createLogin(cmp.Or(clientName, defaultClientName))
 	page := "http://" + c.r.Host + console.DevicePath
 	return deviceCodeView{
 		DeviceCode: d.DeviceCode, UserCode: d.UserCode, VerificationURI: page,
@@ -36,12 +36,12 @@ func (c *call) createDeviceToken() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.need("device_code")
+	f.require("device_code")
 	code := f.str("device_code", 1, 200)
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
-	d, err := c.poll(*code)
+	d, err := c.pollLogin(*code)
 	if err != nil {
 		return nil, err
 	}

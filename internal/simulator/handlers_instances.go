@@ -9,22 +9,22 @@ const defaultTail, maxTail = 200, 1000
 
 func (c *call) listInstances() (any, error) {
 	q := parseQuery(c.r.URL)
-	everything := q.enum("status", "active", "all") == "all"
+	all := q.enum("status", "active", "all") == "all"
 	instances := c.active
-	if everything {
-		instances = c.rentals
+	if all {
+		instances = c.instances
 	}
-	page, err := listNumbered(c, "instances", q, instances, true, all, c.encodeInstance)
+	page, err := listPage(c, "instances", q, instances, true, keepAll, c.encodeInstance)
 	return instancePage(page), err
 }
 
-// createInstance answers a repeated key with the rental it made, whatever became of either since.
+// createInstance returns the existing instance if the idempotency key was used before.
 func (c *call) createInstance() (any, error) {
 	idempotencyKey := c.r.Header.Get("Idempotency-Key")
 	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
-	if i := c.replayed[idempotencyKey]; i != nil {
+	if i := c.byIdempotencyKey[idempotencyKey]; i != nil {
 		c.status = 200
 		c.header.Set("Idempotent-Replayed", "true")
 		return c.viewInstance(i), nil
@@ -33,7 +33,7 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := readOrder(f)
+	o, err := readRentRequest(f)
 	if err != nil {
 		return nil, err
 	}
@@ -42,22 +42,22 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.replayed[idempotencyKey] = i
+	c.byIdempotencyKey[idempotencyKey] = i
 	return c.viewInstance(i), nil
 }
 
 var errNoInstance = text{"Сервер не найден", "There is no such instance"}
 
 func (c *call) getInstance() (any, error) {
-	i, err := c.existing()
+	i, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
 	return c.encodeInstance(i), nil
 }
 
-// existing returns the instance of the path, also a destroyed one: it is found, and what its state forbids is a conflict.
-func (c *call) existing() (*instance, error) {
+// instance returns the instance of the path. Destroyed instances are found, too.
+func (c *call) instance() (*instance, error) {
 	i := c.findInstance(c.params["id"])
 	if i == nil {
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
@@ -66,7 +66,7 @@ func (c *call) existing() (*instance, error) {
 }
 
 func (c *call) updateInstance() (any, error) {
-	i, err := c.existing()
+	i, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
@@ -74,22 +74,22 @@ func (c *call) updateInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.need("name")
+	f.require("name")
 	var name *string
-	if !f.null("name") {
+	if !f.isNull("name") {
 		name = f.str("name", 0, 60)
 	}
-	if err := f.end(); err != nil {
+	if err := f.finish(); err != nil {
 		return nil, err
 	}
 	i.Name = name
-	c.changed(i)
+	c.instanceChanged(i)
 	return c.viewInstance(i), nil
 }
 
-// act does something to the instance of the path and answers its new state.
-func (c *call) act(do func(*instance) error) (any, error) {
-	i, err := c.existing()
+// applyAction applies an action to the instance of the path and returns the new state.
+func (c *call) applyAction(do func(*instance) error) (any, error) {
+	i, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func (c *call) act(do func(*instance) error) (any, error) {
 	return c.viewInstance(i), nil
 }
 
-func (c *call) startInstance() (any, error) { return c.act(c.start) }
+func (c *call) startInstance() (any, error) { return c.applyAction(c.start) }
 
 func (c *call) stopInstance() (any, error) {
-	return c.act(func(i *instance) error { return c.stop(i, stoppedByUser) })
+	return c.applyAction(func(i *instance) error { return c.stop(i, stoppedByUser) })
 }
 
-func (c *call) deleteInstance() (any, error) { return c.act(c.destroy) }
+func (c *call) deleteInstance() (any, error) { return c.applyAction(c.destroy) }
 
 type logsView struct {
 	Lines []string `json:"lines"`
@@ -120,12 +120,12 @@ func (c *call) getInstanceLogs() (any, error) {
 	if err := q.err(); err != nil {
 		return nil, err
 	}
-	i, err := c.existing()
+	i, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
 	if !i.offer.Online {
-		return nil, fail(codeProviderUnavailable).withHeader("Retry-After", "30")
+		return nil, newError(codeProviderUnavailable).withHeader("Retry-After", "30")
 	}
 	return logsView{slices.Clone(i.Log[max(len(i.Log)-int(tail), 0):])}, nil
 }

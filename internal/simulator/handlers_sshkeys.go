@@ -3,7 +3,7 @@ package simulator
 import "slices"
 
 func (c *call) listSSHKeys() (any, error) {
-	return listNumbered(c, "ssh-keys", parseQuery(c.r.URL), c.sshKeys, false, all, viewSSHKey)
+	return listPage(c, "ssh-keys", parseQuery(c.r.URL), c.sshKeys, false, keepAll, viewSSHKey)
 }
 
 func (c *call) createSSHKey() (any, error) {
@@ -15,18 +15,18 @@ func (c *call) createSSHKey() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.at
+	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.now
 	c.sshKeys = append(c.sshKeys, k)
 	return viewSSHKey(k), nil
 }
 
-// deleteSSHKey leaves the servers that have the key as they are.
+// deleteSSHKey does not change instances that have the key.
 func (c *call) deleteSSHKey() (any, error) {
 	k := c.findSSHKey(c.params["id"])
 	if k == nil {
 		return nil, notFound("SSH-ключ не найден", "There is no such SSH key")
 	}
-	// A new slice: rentals keep the old one.
+	// A new slice: instances refer to the old one.
 	c.sshKeys = slices.DeleteFunc(slices.Clone(c.sshKeys), func(other *sshKey) bool { return other == k })
 	return nil, nil
 }

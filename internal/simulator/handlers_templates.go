@@ -4,7 +4,7 @@ func (c *call) listTemplates() (any, error) {
 	visible := func(t *template) bool {
 		return !t.Deleted && (t.Owner == ownerCatalog || c.key != nil)
 	}
-	return listNumbered(c, "templates", parseQuery(c.r.URL), c.catalog, false, visible, viewTemplate)
+	return listPage(c, "templates", parseQuery(c.r.URL), c.templates, false, visible, viewTemplate)
 }
 
 func (c *call) createTemplate() (any, error) {
@@ -20,11 +20,11 @@ func (c *call) createTemplate() (any, error) {
 		return nil, conflict("Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached")
 	}
 	t.Seq, t.Slug = c.nextSeq(), c.newSlug(t.Name)
-	c.catalog = append(c.catalog, t)
+	c.templates = append(c.templates, t)
 	return viewTemplate(t), nil
 }
 
-// deleteTemplate hides the template; servers made from it go on.
+// deleteTemplate hides the template. Its instances keep running.
 func (c *call) deleteTemplate() (any, error) {
 	t := c.findTemplate(c.params["slug"])
 	if t == nil || t.Owner != ownerMe {

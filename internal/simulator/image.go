@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// imageWithTag is [host[:port]/]path:tag, and perhaps a digest. It is compiled on its first use: the plugin, which is
-// the same program, starts without it.
+// imageWithTag matches [host[:port]/]path:tag with an optional digest. It is compiled on first use, because the
+// provider does not need it.
 var imageWithTag = sync.OnceValue(func() *regexp.Regexp {
 	const path = `[a-z\d]+(?:[._-]+[a-z\d]+)*`
 	return regexp.MustCompile(`^(?:[\w.-]+(?::\d+)?/)?` + path + `(?:/` + path + `)*:\w[\w.-]{0,127}(?:@sha256:[a-f\d]{64})?$`)
 })
 
-// taggedImage tells whether a string is an image reference with a tag.
+// taggedImage reports whether a string is an image reference with a tag.
 func taggedImage(image string) bool { return imageWithTag().MatchString(image) }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxBody is the largest request body in bytes.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 1 << 20
 
 var (
@@ -34,12 +34,12 @@ var (
 	textMediaType   = text{"Content-Type должен быть application/json", "Content-Type must be application/json"}
 )
 
-// readBody reads a JSON body, at most maxBody bytes. An absent body is nil.
+// readBody reads a JSON body of at most maxBody bytes. It returns nil for an empty body.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
-		return nil, fail(codeValidation).answeredAs(http.StatusRequestEntityTooLarge).
-			saying("Тело запроса больше 1 МиБ", "The body is larger than 1 MiB").
+		return nil, newError(codeValidation).withStatus(http.StatusRequestEntityTooLarge).
+			withText("Тело запроса больше 1 МиБ", "The body is larger than 1 MiB").
 			withHeader("Connection", "close")
 	}
 	if err != nil {
@@ -59,7 +59,7 @@ func isUTF8(charset string) bool {
 	return charset == "utf-8" || charset == "UTF-8" || charset == "utf8"
 }
 
-// issues collects what is wrong, so that one answer names it all.
+// issues collects all problems, so that one response names all of them.
 type issues []issue
 
 func (l *issues) add(field string, t text) { *l = append(*l, issue{field, t}) }
@@ -68,22 +68,22 @@ func (l issues) err() error {
 	if len(l) == 0 {
 		return nil
 	}
-	e := fail(codeValidation)
+	e := newError(codeValidation)
 	e.issues = l
 	return e
 }
 
-// fields reads the members of a JSON object one by one. Each getter returns nil for a member that is absent or wrong;
-// what is wrong comes out of end.
+// fields reads the members of a JSON object. Each getter returns nil for a member that is absent or invalid; finish
+// returns the problems.
 type fields struct {
 	issues
-	raw map[string]json.RawMessage
-	// strict makes members that no getter asked for wrong; else they are ignored.
+	members map[string]json.RawMessage
+	// strict makes unknown members an error.
 	strict bool
-	taken  []string
+	known  []string
 }
 
-// parseStrictFields is for the control API, which refuses members that it does not know.
+// parseStrictFields is for the control API, which refuses unknown members.
 func parseStrictFields(body []byte) (*fields, error) {
 	f, err := parseFields(body)
 	if err != nil {
@@ -93,35 +93,35 @@ func parseStrictFields(body []byte) (*fields, error) {
 	return f, nil
 }
 
-// parseFields takes an empty body for an empty object. Members that nobody asks for are ignored: the API document does
-// not say that they are refused.
+// parseFields treats an empty body as an empty object and ignores unknown members: the API document does not say that
+// they are refused.
 func parseFields(body []byte) (*fields, error) {
-	f := &fields{raw: map[string]json.RawMessage{}}
+	f := &fields{members: map[string]json.RawMessage{}}
 	if len(body) == 0 {
 		return f, nil
 	}
-	if !utf8.Valid(body) || json.Unmarshal(body, &f.raw) != nil || f.raw == nil {
+	if !utf8.Valid(body) || json.Unmarshal(body, &f.members) != nil || f.members == nil {
 		return nil, invalid("body", textBadJSON)
 	}
 	return f, nil
 }
 
-// take returns a member's JSON and marks it as known.
-func (f *fields) take(name string) (json.RawMessage, bool) {
-	f.taken = append(f.taken, name)
-	raw, ok := f.raw[name]
+// raw returns the JSON of a member and marks it as known.
+func (f *fields) raw(name string) (json.RawMessage, bool) {
+	f.known = append(f.known, name)
+	raw, ok := f.members[name]
 	return raw, ok
 }
 
-// decode reads a member into a T. JSON null is not a T.
-func decode[T any](f *fields, name string, otherwise text) *T {
-	raw, ok := f.take(name)
+// decode decodes a member. Null is invalid.
+func decode[T any](f *fields, name string, message text) *T {
+	raw, ok := f.raw(name)
 	if !ok {
 		return nil
 	}
 	value := new(T)
 	if isNull(raw) || json.Unmarshal(raw, value) != nil {
-		f.add(name, otherwise)
+		f.add(name, message)
 		return nil
 	}
 	return value
@@ -129,11 +129,11 @@ func decode[T any](f *fields, name string, otherwise text) *T {
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// null tells whether a member is there and null; it is known then.
-func (f *fields) null(name string) bool {
-	raw, ok := f.raw[name]
+// isNull reports whether a member is null. It marks such a member as known.
+func (f *fields) isNull(name string) bool {
+	raw, ok := f.members[name]
 	if ok && isNull(raw) {
-		f.taken = append(f.taken, name)
+		f.known = append(f.known, name)
 		return true
 	}
 	return false
@@ -190,14 +190,14 @@ func (f *fields) number(name string, low, high float64) *float64 {
 
 func (f *fields) boolean(name string) *bool { return decode[bool](f, name, textNotBool) }
 
-// strings reads an array; nil means absent, empty means empty.
-func (f *fields) strings(name string, most int) []string {
-	return list[string](f, name, most, textNotArray)
+// strings reads an array. Nil means absent.
+func (f *fields) strings(name string, maxItems int) []string {
+	return list[string](f, name, maxItems, textNotArray)
 }
 
-// integers reads an array of integers, each between low and high.
-func (f *fields) integers(name string, most int, low, high int64) []int64 {
-	values := list[int64](f, name, most, textNotIntegers)
+// integers reads an array of integers between low and high.
+func (f *fields) integers(name string, maxItems int, low, high int64) []int64 {
+	values := list[int64](f, name, maxItems, textNotIntegers)
 	for i, v := range values {
 		if v < low || v > high {
 			f.add(name+"["+strconv.Itoa(i)+"]", textRange.with(low, high))
@@ -206,20 +206,20 @@ func (f *fields) integers(name string, most int, low, high int64) []int64 {
 	return values
 }
 
-func list[T any](f *fields, name string, most int, otherwise text) []T {
-	// Pointers tell a null item from a zero one.
-	items := decode[[]*T](f, name, otherwise)
+func list[T any](f *fields, name string, maxItems int, message text) []T {
+	// Pointers distinguish null items from zero values.
+	items := decode[[]*T](f, name, message)
 	if items == nil {
 		return nil
 	}
-	if len(*items) > most {
-		f.add(name, textItems.with(most))
+	if len(*items) > maxItems {
+		f.add(name, textItems.with(maxItems))
 		return nil
 	}
 	values := make([]T, 0, len(*items))
 	for _, item := range *items {
 		if item == nil {
-			f.add(name, otherwise)
+			f.add(name, message)
 			return nil
 		}
 		values = append(values, *item)
@@ -227,13 +227,13 @@ func list[T any](f *fields, name string, most int, otherwise text) []T {
 	return values
 }
 
-func (f *fields) stringMap(name string, most int) map[string]string {
+func (f *fields) stringMap(name string, maxItems int) map[string]string {
 	members := decode[map[string]*string](f, name, textNotMap)
 	if members == nil {
 		return nil
 	}
-	if len(*members) > most {
-		f.add(name, textItems.with(most))
+	if len(*members) > maxItems {
+		f.add(name, textItems.with(maxItems))
 		return nil
 	}
 	values := make(map[string]string, len(*members))
@@ -247,19 +247,19 @@ func (f *fields) stringMap(name string, most int) map[string]string {
 	return values
 }
 
-// need complains about members that are absent.
-func (f *fields) need(names ...string) {
+// require reports members that are absent.
+func (f *fields) require(names ...string) {
 	for _, name := range names {
-		if _, ok := f.raw[name]; !ok {
+		if _, ok := f.members[name]; !ok {
 			f.add(name, textRequired)
 		}
 	}
 }
 
-// end returns everything wrong as one error.
-func (f *fields) end() error {
-	for name := range f.raw {
-		if f.strict && !slices.Contains(f.taken, name) {
+// finish returns all problems as one error.
+func (f *fields) finish() error {
+	for name := range f.members {
+		if f.strict && !slices.Contains(f.known, name) {
 			f.add(name, textUnknown)
 		}
 	}

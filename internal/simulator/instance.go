@@ -38,7 +38,7 @@ var (
 	allStopReasons = []string{stoppedByUser, stoppedByLowBalance, stoppedByAdmin, stoppedByProvider}
 )
 
-// instance is a rental of an offer.
+// instance is a rented server.
 type instance struct {
 	Seq        int64
 	ID         string
@@ -53,65 +53,68 @@ type instance struct {
 	StopReason *string
 	CreatedAt  time.Time
 	StartedAt  *time.Time
-	// bidKopH is the interruptible price the server was taken at; 0 for on-demand.
+	// BidKopH is the interruptible price of the bid; 0 for on-demand.
 	BidKopH      int64
 	RunningKopH  int64
 	StoppedKopH  int64
 	TrafficKopGB int64
-	// reachable is whether the ports are assigned; host and firstPort are where.
+	// Reachable reports whether the ports are assigned. Host and FirstPort are the address.
 	Reachable bool
 	Host      string
 	FirstPort int64
-	// ahead is what will happen to it, in order, if nothing intervenes.
+	// Ahead are the scheduled transitions, in order.
 	Ahead []transition
 	Meter meter
-	// TrafficMilliKop is what all traffic has cost, thousandths of a kopeck; TrafficPostedKop stands in the ledger.
+	// TrafficMilliKop is the cost of all traffic in thousandths of a kopeck. TrafficPostedKop is the part that is in
+	// the ledger.
 	TrafficMilliKop  int64
 	TrafficPostedKop int64
 	Log              []string
-	// OutbidSoon is whether the quirk outbid-soon-after-start has had its turn.
+	// OutbidSoon reports whether the quirk outbid-soon-after-start was applied.
 	OutbidSoon bool
 
-	// OfferID and TemplateSlug name offer and template where pointers cannot.
+	// OfferID and TemplateSlug identify offer and template in the state file.
 	OfferID      string
 	TemplateSlug string
 
-	transition, posting timer
-	// countedLive is whether the world counts it among the live ones.
-	countedLive bool
-	// encoded is its JSON without the cost, nil when it has changed since.
+	transitionEvent, postingEvent event
+	// countedAsLive reports whether engine.liveInstances includes it.
+	countedAsLive bool
+	// encoded is the JSON without the cost, nil after a change.
 	encoded []byte
 }
 
-// transition is a change that will come by itself.
+// transition is a scheduled change of an instance.
 type transition struct {
 	At time.Time
-	// to is the status that begins then; "" means that the ports get assigned.
+	// To is the next status; "" means that the ports are assigned.
 	To string
 }
 
-func (i *instance) number() int64 { return i.Seq }
+func (i *instance) sequence() int64 { return i.Seq }
 
-// destroyed instances can still be read and renamed; everything else is forbidden by their state.
+// destroyed reports whether the instance is destroyed. It can still be read and renamed.
 func (i *instance) destroyed() bool { return i.Status == statusDestroyed }
 
-// ending tells whether nothing but its end is ahead.
-func (i *instance) ending() bool { return i.Status == statusDestroying || i.Status == statusDestroyed }
+// destroying reports whether the instance is being destroyed or is destroyed.
+func (i *instance) destroying() bool {
+	return i.Status == statusDestroying || i.Status == statusDestroyed
+}
 
-// live tells whether the server runs or is on the way to running, so that money must be there for it.
+// live reports whether the instance runs or will run, so that it needs funds.
 func (i *instance) live() bool {
 	switch i.Status {
 	case statusCreating, statusStarting, statusRunning:
 		return i.Desired == desiredRunning
 	case statusStopped:
-		// A start that has not yet shown.
+		// A start was accepted, and the status does not show it yet.
 		return i.Desired == desiredRunning && len(i.Ahead) > 0
 	}
 	return false
 }
 
-// bidPassed tells whether the market has gone above the bid of a server that runs. Only such a server is outbid.
-func (i *instance) bidPassed() bool {
+// isOutbid reports whether the market price is above the bid. Only a running instance can be outbid.
+func (i *instance) isOutbid() bool {
 	if i.Rental != typeInterruptible || i.Status != statusRunning || i.Desired != desiredRunning {
 		return false
 	}
@@ -119,9 +122,9 @@ func (i *instance) bidPassed() bool {
 	return market != nil && *market > i.BidKopH
 }
 
-// rate returns what an hour costs in the present status, kopecks. Running time counts from the first moment of running,
-// so the first boot is free; a later one pays for the disk, which is there already.
-func (i *instance) rate() int64 {
+// rateKopH returns the current charge in kopecks per hour. Billing begins when the instance first runs, so the first
+// boot is free. A later boot is billed as stopped, because the disk exists.
+func (i *instance) rateKopH() int64 {
 	switch i.Status {
 	case statusRunning, statusStopping:
 		return i.RunningKopH
@@ -152,11 +155,11 @@ type instanceView struct {
 	CreatedAt    time.Time     `json:"created_at"`
 	StartedAt    *time.Time    `json:"started_at"`
 	StopReason   *string       `json:"stop_reason"`
-	// CostSoFarKop stands last: it alone changes by itself, and the rest is kept encoded.
+	// CostSoFarKop is the last field: it changes over time, and the rest is kept encoded.
 	CostSoFarKop int64 `json:"cost_so_far_kop"`
 }
 
-func (w *world) viewInstance(i *instance) instanceView {
+func (e *engine) viewInstance(i *instance) instanceView {
 	m := i.offer.model
 	view := instanceView{
 		ID: i.ID, Name: i.Name, Status: i.Status, DesiredState: i.Desired, Type: i.Rental,
@@ -165,7 +168,7 @@ func (w *world) viewInstance(i *instance) instanceView {
 		Image:    i.Image, DiskGB: i.DiskGB, Country: i.offer.country,
 		Price: instancePrice{i.RunningKopH, i.StoppedKopH, i.TrafficKopGB},
 		URLs:  []instanceURL{}, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, StopReason: i.StopReason,
-		CostSoFarKop: w.costKop(i),
+		CostSoFarKop: e.costKop(i),
 	}
 	if i.Reachable && i.template.hasSSH() {
 		view.SSH = &instanceSSH{i.Host, i.FirstPort, "root", fmt.Sprintf("ssh -p %d root@%s", i.FirstPort, i.Host)}
@@ -184,4 +187,4 @@ func (w *world) viewInstance(i *instance) instanceView {
 	return view
 }
 
-func (w *world) findInstance(id string) *instance { return w.index.instances[id] }
+func (e *engine) findInstance(id string) *instance { return e.index.instances[id] }

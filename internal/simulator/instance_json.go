@@ -5,13 +5,14 @@ import (
 	"strconv"
 )
 
-// encodedInstance is an instance's JSON but for what it has cost. Thousands of them are listed many times a second.
+// encodedInstance is the JSON of an instance without its cost, and the cost. Load tests list thousands of instances
+// many times a second.
 type encodedInstance struct {
 	head    []byte
 	costKop int64
 }
 
-// costField ends an instance's JSON, but for the number and the brace.
+// costField is the start of the last field in the JSON of an instance.
 const costField = `,"cost_so_far_kop":`
 
 func (e encodedInstance) appendJSON(b []byte) []byte {
@@ -19,16 +20,16 @@ func (e encodedInstance) appendJSON(b []byte) []byte {
 	return append(strconv.AppendInt(b, e.costKop, 10), '}')
 }
 
-// encodeInstance is viewInstance for reading.
-func (w *world) encodeInstance(i *instance) encodedInstance {
+// encodeInstance returns the same JSON as viewInstance, from a cache.
+func (e *engine) encodeInstance(i *instance) encodedInstance {
 	if i.encoded == nil {
-		whole, err := encodeJSON(w.viewInstance(i))
+		whole, err := encodeJSON(e.viewInstance(i))
 		if err != nil {
 			panic(err)
 		}
 		i.encoded = whole[:bytes.LastIndex(whole, []byte(costField))]
 	}
-	return encodedInstance{i.encoded, w.costKop(i)}
+	return encodedInstance{i.encoded, e.costKop(i)}
 }
 
 type instanceGPU struct {
@@ -76,6 +77,6 @@ func (p instancePage) appendJSON(b []byte) []byte {
 	if p.NextCursor == nil {
 		return append(b, "null}"...)
 	}
-	// A cursor is base64: nothing in it needs escaping.
+	// A cursor is base64 and needs no escaping.
 	return append(strconv.AppendQuote(b, *p.NextCursor), '}')
 }

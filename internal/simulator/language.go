@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// language is one the service speaks; the zero value is the default.
+// language is a language of messages. The zero value is the default, Russian.
 type language int
 
 const (
@@ -21,7 +21,7 @@ func (l language) String() string {
 	return "ru"
 }
 
-// text is a message in every language.
+// text is a message in all languages.
 type text struct{ ru, en string }
 
 func (t text) in(l language) string {
@@ -31,12 +31,12 @@ func (t text) in(l language) string {
 	return t.ru
 }
 
-// with fills the same arguments into the text of each language.
+// with formats the text in each language with the same arguments.
 func (t text) with(args ...any) text {
 	return text{fmt.Sprintf(t.ru, args...), fmt.Sprintf(t.en, args...)}
 }
 
-// parseLanguage picks the language an Accept-Language header likes best; what it does not mention falls to Russian.
+// parseLanguage returns the preferred language of an Accept-Language header, Russian by default.
 func parseLanguage(header string) language {
 	best, bestWeight := russian, 0.0
 	for part := range strings.SplitSeq(header, ",") {

@@ -6,46 +6,46 @@ import (
 	"time"
 )
 
-// meterHour is what one kopeck an hour adds to a meter in an hour: meters count kopecks-per-hour times milliseconds, so
-// that no fraction of a kopeck is ever lost and when a meter is read does not matter.
-const meterHour = int64(time.Hour / quantum)
+// meterUnits is the number of meter units in a kopeck. A meter counts kopecks per hour times milliseconds, so no
+// fraction of a kopeck is lost.
+const meterUnits = int64(time.Hour / clockResolution)
 
-// milli is thousandths in one: megabytes in a gigabyte, thousandths of a kopeck.
+// milli is the number of thousandths in one: megabytes in a gigabyte, thousandths of a kopeck.
 const milli = 1000
 
-// meter measures what an instance costs. Usage is posted every hour, so that no sum overflows however long it runs.
+// meter measures usage. Usage is posted every hour, so that no sum overflows.
 type meter struct {
-	// Counted is the amount up to Since that is not in the ledger; from then on it grows by Rate every millisecond.
+	// Counted is the amount up to Since that is not in the ledger. From then on it grows by Rate every millisecond.
 	Counted int64
 	Since   time.Time
 	Rate    int64 // kopecks per hour
-	// PostedKop is what stands in the ledger.
+	// PostedKop is the amount in the ledger.
 	PostedKop int64
-	// PostAt is when usage is posted next; zero while nothing is billed.
+	// PostAt is the next posting; zero if nothing is billed.
 	PostAt time.Time
 }
 
-// at returns the amount up to an instant that is not in the ledger, in kopeck-milliseconds per hour.
-func (m *meter) at(now time.Time) int64 {
+// amount returns the amount that is not in the ledger, in meter units.
+func (m *meter) amount(now time.Time) int64 {
 	if m.Rate == 0 {
 		return m.Counted
 	}
-	return m.Counted + m.Rate*int64(now.Sub(m.Since)/quantum)
+	return m.Counted + m.Rate*int64(now.Sub(m.Since)/clockResolution)
 }
 
-// dueKop returns the whole kopecks that are measured and not in the ledger.
-func (m *meter) dueKop(now time.Time) int64 { return m.at(now) / meterHour }
+// unpostedKop returns the whole kopecks that are not in the ledger.
+func (m *meter) unpostedKop(now time.Time) int64 { return m.amount(now) / meterUnits }
 
-// post notes that whole kopecks are in the ledger from now on.
+// post subtracts an amount that was added to the ledger.
 func (m *meter) post(kop int64) {
-	m.Counted -= kop * meterHour
+	m.Counted -= kop * meterUnits
 	m.PostedKop += kop
 }
 
-func (m *meter) read(now time.Time) { m.Counted, m.Since = m.at(now), now }
+func (m *meter) accumulate(now time.Time) { m.Counted, m.Since = m.amount(now), now }
 
-// run goes on at another rate.
-func (m *meter) run(rate int64, now time.Time) {
+// setRate changes the rate. Call accumulate first.
+func (m *meter) setRate(rate int64, now time.Time) {
 	if m.Rate == 0 && rate > 0 {
 		m.PostAt = now.Add(time.Hour)
 	}
@@ -63,7 +63,7 @@ const (
 	entryAdjustment = "adjustment"
 )
 
-// entry is a line of the wallet's ledger. The entries always sum to the balance.
+// entry is an entry of the ledger. The sum of all entries is the balance.
 type entry struct {
 	Seq         int64
 	ID          string
@@ -74,7 +74,7 @@ type entry struct {
 	InstanceID  *string
 }
 
-func (e *entry) number() int64 { return e.Seq }
+func (e *entry) sequence() int64 { return e.Seq }
 
 type transactionView struct {
 	ID          string    `json:"id"`
@@ -89,86 +89,86 @@ func viewEntry(e *entry) transactionView {
 	return transactionView{e.ID, e.At, e.Kind, e.AmountKop, e.Description, e.InstanceID}
 }
 
-// post writes a ledger entry: the only way the balance changes.
-func (w *world) post(at time.Time, kind string, amountKop int64, description string, instanceID *string) {
-	w.account.BalanceKop += amountKop
-	w.ledger = append(w.ledger, &entry{w.nextSeq(), w.newID("txn"), at, kind, amountKop, description, instanceID})
+// post adds a ledger entry. The balance changes only here.
+func (e *engine) post(at time.Time, kind string, amountKop int64, description string, instanceID *string) {
+	e.account.BalanceKop += amountKop
+	e.ledger = append(e.ledger, &entry{e.nextSeq(), e.newID("txn"), at, kind, amountKop, description, instanceID})
 }
 
-// postUsage posts what an instance has cost since the last posting; less than a kopeck waits for the next one.
-func (w *world) postUsage(i *instance) {
-	due := i.Meter.dueKop(w.at)
+// postUsage posts the whole kopecks that are not in the ledger. The fraction remains in the meter.
+func (e *engine) postUsage(i *instance) {
+	due := i.Meter.unpostedKop(e.now)
 	if due == 0 {
 		return
 	}
-	i.Meter.read(w.at)
+	i.Meter.accumulate(e.now)
 	i.Meter.post(due)
-	w.accrued.read(w.at)
-	w.accrued.Counted -= due * meterHour
-	w.post(w.at, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB), &i.ID)
+	e.unposted.accumulate(e.now)
+	e.unposted.Counted -= due * meterUnits
+	e.post(e.now, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB), &i.ID)
 }
 
-// postHourly posts the usage of another hour.
-func (w *world) postHourly(i *instance) {
+// postHourly posts the usage of the last hour.
+func (e *engine) postHourly(i *instance) {
 	i.Meter.PostAt = i.Meter.PostAt.Add(time.Hour)
-	w.postUsage(i)
-	w.changed(i)
+	e.postUsage(i)
+	e.instanceChanged(i)
 }
 
-// chargeTraffic bills traffic at once. Fractions of a kopeck wait for the next time.
-func (w *world) chargeTraffic(i *instance, mb int64) {
+// chargeTraffic posts the cost of traffic at once. A fraction of a kopeck is added to the next charge.
+func (e *engine) chargeTraffic(i *instance, mb int64) {
 	i.TrafficMilliKop += mb * i.TrafficKopGB
 	due := i.TrafficMilliKop/milli - i.TrafficPostedKop
 	if due == 0 {
 		return
 	}
 	i.TrafficPostedKop += due
-	w.post(w.at, entryBandwidth, -due, fmt.Sprintf("Traffic %.3f GB", float64(mb)/milli), &i.ID)
-	w.watchMoney()
+	e.post(e.now, entryBandwidth, -due, fmt.Sprintf("Traffic %.3f GB", float64(mb)/milli), &i.ID)
+	e.scheduleFundsExhausted()
 }
 
-// costKop is what an instance has cost so far: usage and traffic.
-func (w *world) costKop(i *instance) int64 {
-	return i.Meter.PostedKop + i.Meter.dueKop(w.at) + i.TrafficPostedKop
+// costKop is the cost of an instance: usage and traffic.
+func (e *engine) costKop(i *instance) int64 {
+	return i.Meter.PostedKop + i.Meter.unpostedKop(e.now) + i.TrafficPostedKop
 }
 
-// left is the money there is, credit included, in kopeck-milliseconds per hour.
-func (w *world) left() int64 {
-	return (w.account.BalanceKop+w.account.CreditLimitKop)*meterHour - w.accrued.at(w.at)
+// remaining returns the funds that are left, credit limit included, in meter units.
+func (e *engine) remaining() int64 {
+	return (e.account.BalanceKop+e.account.CreditLimitKop)*meterUnits - e.unposted.amount(e.now)
 }
 
-// availableKop is the balance less usage that is accrued but not posted. The credit limit comes on top of it.
-func (w *world) availableKop() int64 {
-	available := w.account.BalanceKop
-	for _, i := range w.active {
-		available -= i.Meter.dueKop(w.at)
+// availableKop is the balance minus usage that is not posted. It does not include the credit limit.
+func (e *engine) availableKop() int64 {
+	available := e.account.BalanceKop
+	for _, i := range e.active {
+		available -= i.Meter.unpostedKop(e.now)
 	}
 	return available
 }
 
-// watchMoney foresees the moment when the money, credit included, is used up. Whatever changes what is there, what is
-// burnt, or whether anything runs, calls it.
-func (w *world) watchMoney() {
+// scheduleFundsExhausted schedules the stop of all instances for the moment when the funds, credit limit included, are
+// used up. Call it after each change of funds, rates or live instances.
+func (e *engine) scheduleFundsExhausted() {
 	var at time.Time
-	if left := w.left(); w.live > 0 {
-		switch burn := w.accrued.Rate; {
+	if left := e.remaining(); e.liveInstances > 0 {
+		switch burn := e.unposted.Rate; {
 		case left <= 0:
-			at = w.at
-		case burn > 0 && ceilDiv(left, burn) <= math.MaxInt64/int64(quantum):
-			at = w.at.Add(time.Duration(ceilDiv(left, burn)) * quantum)
+			at = e.now
+		case burn > 0 && ceilDiv(left, burn) <= math.MaxInt64/int64(clockResolution):
+			at = e.now.Add(time.Duration(ceilDiv(left, burn)) * clockResolution)
 		}
 	}
-	w.due.set(&w.exhaustion, at)
+	e.events.schedule(&e.fundsExhausted, at)
 }
 
-// runDry stops every server: the money is used up.
-func (w *world) runDry() {
-	for _, i := range w.active {
+// stopForLowBalance stops all live instances.
+func (e *engine) stopForLowBalance() {
+	for _, i := range e.active {
 		if !i.live() {
 			continue
 		}
-		// A live server can be stopped.
-		if err := w.stop(i, stoppedByLowBalance); err != nil {
+		// A live instance can always be stopped.
+		if err := e.stop(i, stoppedByLowBalance); err != nil {
 			panic(err)
 		}
 	}
@@ -183,11 +183,11 @@ type balanceView struct {
 	Currency       string   `json:"currency"`
 }
 
-func (w *world) viewBalance() balanceView {
-	left, burn := w.left(), w.accrued.Rate
-	view := balanceView{w.account.BalanceKop, w.availableKop(), w.account.CreditLimitKop, burn, nil, "RUB"}
+func (e *engine) viewBalance() balanceView {
+	left, burn := e.remaining(), e.unposted.Rate
+	view := balanceView{e.account.BalanceKop, e.availableKop(), e.account.CreditLimitKop, burn, nil, "RUB"}
 	if burn > 0 {
-		hours := float64(max(left, 0)) / float64(burn) / float64(meterHour)
+		hours := float64(max(left, 0)) / float64(burn) / float64(meterUnits)
 		view.RunwayHours = new(math.Round(hours*100) / 100)
 	}
 	return view

@@ -6,116 +6,116 @@ import (
 	"time"
 )
 
-// The pace of a server, as shares of the boot time in percent.
+// Durations of transitions in percent of the boot time.
 const (
-	paceStarting  = 30  // a new server leaves creating
-	paceRunning   = 100 // a server runs
-	paceReachable = 120 // its ports are assigned
-	paceLag       = 12  // a status follows an accepted request
+	shareStarting  = 30  // from creating to starting
+	shareRunning   = 100 // to running
+	shareReachable = 120 // until ports are assigned
+	shareLag       = 12  // until a status follows an accepted request
 )
 
-func (w *world) after(percent int64) time.Time {
-	return w.at.Add((w.boot * time.Duration(percent) / 100).Truncate(quantum))
+func (e *engine) afterBootShare(percent int64) time.Time {
+	return e.now.Add((e.boot * time.Duration(percent) / 100).Truncate(clockResolution))
 }
 
-// transit does what comes next for an instance.
-func (w *world) transit(i *instance) {
+// applyTransition applies the next transition of an instance.
+func (e *engine) applyTransition(i *instance) {
 	to := i.Ahead[0].To
 	i.Ahead = i.Ahead[1:]
 	switch {
 	case to == "":
 		i.Reachable = true
-		w.note(i, "Ports assigned: %s, first port %d", i.Host, i.FirstPort)
+		e.logf(i, "Ports assigned: %s, first port %d", i.Host, i.FirstPort)
 	case to == statusRunning && i.offer.FailBoots:
-		w.note(i, "The container exited with code 1 before it was ready")
+		e.logf(i, "The container exited with code 1 before it was ready")
 		i.Ahead = nil
-		w.enter(i, statusFailed)
+		e.setStatus(i, statusFailed)
 	case to == statusOutbid:
-		w.passBid(i)
+		e.raisePriceAboveBid(i)
 	default:
-		w.enter(i, to)
+		e.setStatus(i, to)
 	}
-	w.changed(i)
+	e.instanceChanged(i)
 }
 
-// enter puts an instance into a status now, with all that the status brings.
-func (w *world) enter(i *instance, status string) {
+// setStatus changes the status of an instance now, with all effects of the status.
+func (e *engine) setStatus(i *instance, status string) {
 	i.Status = status
 	switch status {
 	case statusStarting:
-		w.note(i, "Image %s is ready, starting the container", i.Image)
+		e.logf(i, "Image %s is ready, starting the container", i.Image)
 	case statusRunning:
 		if i.StartedAt == nil {
-			i.StartedAt = new(w.at)
+			i.StartedAt = new(e.now)
 		}
-		w.note(i, "Container is running (%s launch)", i.template.LaunchMode)
-		if i.bidPassed() {
-			w.outbid(i)
+		e.logf(i, "Container is running (%s launch)", i.template.LaunchMode)
+		if i.isOutbid() {
+			e.outbid(i)
 			return
 		}
-		w.expectOutbid(i)
+		e.scheduleOutbid(i)
 	case statusStopping:
-		w.note(i, "Stopping the container")
+		e.logf(i, "Stopping the container")
 	case statusStopped:
-		w.note(i, "Container stopped")
+		e.logf(i, "Container stopped")
 	case statusOutbid:
-		w.note(i, "Outbid: the market price is above the bid of %d kop/h", i.BidKopH)
+		e.logf(i, "Outbid: the market price is above the bid of %d kop/h", i.BidKopH)
 	case statusFailed:
-		w.note(i, "The server failed")
+		e.logf(i, "The server failed")
 	case statusDestroying:
-		w.note(i, "Destroying the server and its disk")
+		e.logf(i, "Destroying the server and its disk")
 	}
 	if status != statusRunning {
 		i.Reachable = false
 	}
 	if status == statusDestroyed {
-		w.release(i)
+		e.releaseOffer(i)
 	}
-	w.remeter(i)
+	e.updateMeter(i)
 }
 
-// release gives the server of an ended rental back to the market.
-func (w *world) release(i *instance) {
+// releaseOffer makes the offer of a destroyed instance available again.
+func (e *engine) releaseOffer(i *instance) {
 	if i.offer.rentedBy == i {
 		i.offer.rentedBy = nil
 	}
-	if n := slices.Index(w.active, i); n >= 0 {
-		w.active = slices.Delete(w.active, n, n+1)
+	if n := slices.Index(e.active, i); n >= 0 {
+		e.active = slices.Delete(e.active, n, n+1)
 	}
 }
 
-// remeter bills the instance at the rate of its status from now on, and posts what a finished stretch has cost.
-func (w *world) remeter(i *instance) {
-	rate := i.rate()
+// updateMeter bills the instance at the rate of its status from now on, and posts the usage until now.
+func (e *engine) updateMeter(i *instance) {
+	rate := i.rateKopH()
 	if rate == i.Meter.Rate {
 		return
 	}
-	w.accrued.read(w.at)
-	w.accrued.Rate += rate - i.Meter.Rate
-	i.Meter.read(w.at)
-	w.postUsage(i)
-	i.Meter.run(rate, w.at)
+	e.unposted.accumulate(e.now)
+	e.unposted.Rate += rate - i.Meter.Rate
+	i.Meter.accumulate(e.now)
+	e.postUsage(i)
+	i.Meter.setRate(rate, e.now)
 }
 
-// begin sets a new server on its way, with the SSH keys that it is to let in.
-func (w *world) begin(i *instance, keys []*sshKey) {
-	w.note(i, "Renting %d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB)
-	w.note(i, "Pulling image %s", i.Image)
+// launch starts the first boot of a new instance, with its SSH keys.
+func (e *engine) launch(i *instance, keys []*sshKey) {
+	e.logf(i, "Renting %d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB)
+	e.logf(i, "Pulling image %s", i.Image)
 	for _, k := range keys {
-		w.note(i, "Attached SSH key %s", k.Fingerprint)
+		e.logf(i, "Attached SSH key %s", k.Fingerprint)
 	}
 	i.Ahead = []transition{
-		{w.after(paceStarting), statusStarting}, {w.after(paceRunning), statusRunning}, {w.after(paceReachable), ""},
+		{e.afterBootShare(shareStarting), statusStarting}, {e.afterBootShare(shareRunning), statusRunning}, {e.afterBootShare(shareReachable), ""},
 	}
-	w.addInstance(i)
+	e.addInstance(i)
 }
 
-// start brings a stopped or outbid server back. A bid that the market has passed is placed anew.
-func (w *world) start(i *instance) error {
+// start starts a stopped or outbid instance. If the market price is above the bid, it places a new bid.
+func (e *engine) start(i *instance) error {
 	switch {
 	case i.Status == statusStopped && i.Desired == desiredStopped, i.Status == statusOutbid && i.Desired == desiredRunning && len(i.Ahead) == 0:
 	default:
-		return stateForbids(i)
+		return stateConflict(i)
 	}
 	if !i.offer.Online {
 		return conflict("Хост этого сервера сейчас недоступен", "The host of this server is away")
@@ -129,74 +129,75 @@ func (w *world) start(i *instance) error {
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
-	price = w.movedPrice(quirkPriceMovesOnStart, i.offer, price)
-	if err := w.requireFunds(price); err != nil {
+	price = e.quirkedPrice(quirkPriceMovesOnStart, i.offer, price)
+	if err := e.requireFunds(price); err != nil {
 		return err
 	}
 	if rebid {
 		i.BidKopH = *market
-		w.note(i, "New bid: %d kop/h", i.BidKopH)
+		e.logf(i, "New bid: %d kop/h", i.BidKopH)
 	}
 	i.RunningKopH = price
 	i.Desired, i.StopReason = desiredRunning, nil
 	i.Ahead = []transition{
-		{w.after(paceLag), statusStarting}, {w.after(paceRunning), statusRunning}, {w.after(paceReachable), ""},
+		{e.afterBootShare(shareLag), statusStarting}, {e.afterBootShare(shareRunning), statusRunning}, {e.afterBootShare(shareReachable), ""},
 	}
-	w.remeter(i)
-	w.changed(i)
+	e.updateMeter(i)
+	e.instanceChanged(i)
 	return nil
 }
 
-// stop halts a server that runs or is about to.
-func (w *world) stop(i *instance, reason string) error {
+// stop stops an instance that is running or will run.
+func (e *engine) stop(i *instance, reason string) error {
 	if !i.live() && !(i.Status == statusOutbid && i.Desired == desiredRunning) {
-		return stateForbids(i)
+		return stateConflict(i)
 	}
 	i.Desired, i.StopReason = desiredStopped, &reason
 	i.Reachable = false
 	switch i.Status {
 	case statusRunning:
-		i.Ahead = []transition{{w.after(paceLag), statusStopping}, {w.after(2 * paceLag), statusStopped}}
+		i.Ahead = []transition{{e.afterBootShare(shareLag), statusStopping}, {e.afterBootShare(2 * shareLag), statusStopped}}
 	case statusStopped:
 		i.Ahead = nil
 	default:
-		i.Ahead = []transition{{w.after(paceLag), statusStopped}}
+		i.Ahead = []transition{{e.afterBootShare(shareLag), statusStopped}}
 	}
-	w.note(i, "Stop requested: %s", reason)
-	w.remeter(i)
-	w.changed(i)
+	e.logf(i, "Stop requested: %s", reason)
+	e.updateMeter(i)
+	e.instanceChanged(i)
 	return nil
 }
 
-// outbid takes the GPU away from a server whose bid is passed.
-func (w *world) outbid(i *instance) {
+// outbid takes the GPU away from an instance.
+func (e *engine) outbid(i *instance) {
 	i.Ahead = nil
-	w.enter(i, statusOutbid)
-	w.changed(i)
+	e.setStatus(i, statusOutbid)
+	e.instanceChanged(i)
 }
 
-// destroy ends a rental. Billing ends at once; the server is free again when the status says destroyed.
-func (w *world) destroy(i *instance) error {
-	if i.ending() {
-		return stateForbids(i)
+// destroy starts the deletion of an instance. Billing ends at once; the offer becomes available when the status is
+// destroyed.
+func (e *engine) destroy(i *instance) error {
+	if i.destroying() {
+		return stateConflict(i)
 	}
 	i.Desired = desiredDestroyed
-	i.Ahead = []transition{{w.after(paceLag), statusDestroyed}}
-	w.enter(i, statusDestroying)
-	w.changed(i)
+	i.Ahead = []transition{{e.afterBootShare(shareLag), statusDestroyed}}
+	e.setStatus(i, statusDestroying)
+	e.instanceChanged(i)
 	return nil
 }
 
-// force puts an instance into a status where it stays until it is asked for something else.
-func (w *world) force(i *instance, status string) {
+// force sets a status that holds until the next request.
+func (e *engine) force(i *instance, status string) {
 	i.Ahead = nil
-	w.enter(i, status)
+	e.setStatus(i, status)
 	i.Reachable = i.Status == statusRunning
-	w.changed(i)
+	e.instanceChanged(i)
 }
 
-// vanish takes away the host of an instance: what ran on it is stopped, and not by its owner.
-func (w *world) vanish(i *instance) {
+// hostOffline stops the instance of a host that went offline.
+func (e *engine) hostOffline(i *instance) {
 	switch i.Status {
 	case statusCreating, statusStarting, statusRunning, statusStopping:
 	case statusStopped:
@@ -210,22 +211,22 @@ func (w *world) vanish(i *instance) {
 		i.StopReason = new(stoppedByProvider)
 	}
 	i.Desired, i.Ahead = desiredStopped, nil
-	w.note(i, "The host is gone")
-	w.enter(i, statusStopped)
-	w.changed(i)
+	e.logf(i, "The host is gone")
+	e.setStatus(i, statusStopped)
+	e.instanceChanged(i)
 }
 
-func stateForbids(i *instance) error {
+func stateConflict(i *instance) error {
 	e := conflict("", "")
 	e.text = text{"Состояние %s (цель: %s) этого не позволяет", "The state %s (heading to %s) does not allow it"}.with(i.Status, i.Desired)
 	return e
 }
 
-// maxLogLines is how much of a startup log is kept.
+// maxLogLines limits the startup log.
 const maxLogLines = 2000
 
-func (w *world) note(i *instance, format string, args ...any) {
-	line := w.at.Format("2006-01-02T15:04:05.000Z ") + fmt.Sprintf(format, args...)
+func (e *engine) logf(i *instance, format string, args ...any) {
+	line := e.now.Format("2006-01-02T15:04:05.000Z ") + fmt.Sprintf(format, args...)
 	i.Log = append(i.Log, line)
 	if extra := len(i.Log) - maxLogLines; extra > 0 {
 		i.Log = slices.Delete(i.Log, 0, extra)

@@ -2,43 +2,43 @@ package simulator
 
 import "time"
 
-// bucketCount gives a caller a bucket that holds its limit and fills evenly, the whole of it within a minute. It is known by
-// what it lacks: the time in which it would be full again.
-type bucketCount struct {
-	at    time.Time
-	lacks time.Duration
-	limit int
+// bucketCounter is a token bucket that holds the limit and refills evenly within one minute. It stores the time until
+// it is full.
+type bucketCounter struct {
+	at      time.Time
+	missing time.Duration
+	limit   int
 }
 
-func beginBucket(limit int, now time.Time) counter { return &bucketCount{at: now, limit: limit} }
+func newBucketCounter(limit int, now time.Time) counter { return &bucketCounter{at: now, limit: limit} }
 
-// each is the time in which one request is earned back.
-func (b *bucketCount) each() time.Duration { return rateWindow / time.Duration(b.limit) }
+// perRequest is the time that restores one request.
+func (b *bucketCounter) perRequest() time.Duration { return rateWindow / time.Duration(b.limit) }
 
-func (b *bucketCount) fill(now time.Time) {
+func (b *bucketCounter) refill(now time.Time) {
 	if passed := now.Sub(b.at); passed > 0 {
-		b.at, b.lacks = now, max(b.lacks-passed, 0)
+		b.at, b.missing = now, max(b.missing-passed, 0)
 	}
 }
 
-func (b *bucketCount) whole(now time.Time) bool {
-	b.fill(now)
-	return b.lacks == 0
+func (b *bucketCounter) full(now time.Time) bool {
+	b.refill(now)
+	return b.missing == 0
 }
 
-func (b *bucketCount) spend(now time.Time) bool {
+func (b *bucketCounter) take(now time.Time) bool {
 	if b.quota(now).remaining == 0 {
 		return false
 	}
-	b.lacks += b.each()
+	b.missing += b.perRequest()
 	return true
 }
 
-func (b *bucketCount) quota(now time.Time) quota {
-	b.fill(now)
-	full := b.each() * time.Duration(b.limit)
+func (b *bucketCounter) quota(now time.Time) quota {
+	b.refill(now)
+	full := b.perRequest() * time.Duration(b.limit)
 	return quota{
-		limit: b.limit, remaining: int((full - b.lacks) / b.each()), reset: b.lacks,
-		retry: max(b.lacks+b.each()-full, 0),
+		limit: b.limit, remaining: int((full - b.missing) / b.perRequest()), reset: b.missing,
+		retry: max(b.missing+b.perRequest()-full, 0),
 	}
 }

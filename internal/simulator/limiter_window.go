@@ -2,17 +2,19 @@ package simulator
 
 import "time"
 
-// windowCount gives a caller its limit anew a minute after the first request of the last minute.
-type windowCount struct {
-	began       time.Time
+// windowCounter is a fixed window. It restores the limit one minute after its first request.
+type windowCounter struct {
+	startedAt   time.Time
 	used, limit int
 }
 
-func beginWindow(limit int, now time.Time) counter { return &windowCount{began: now, limit: limit} }
+func newWindowCounter(limit int, now time.Time) counter {
+	return &windowCounter{startedAt: now, limit: limit}
+}
 
-func (w *windowCount) whole(now time.Time) bool { return !now.Before(w.began.Add(rateWindow)) }
+func (w *windowCounter) full(now time.Time) bool { return !now.Before(w.startedAt.Add(rateWindow)) }
 
-func (w *windowCount) spend(time.Time) bool {
+func (w *windowCounter) take(time.Time) bool {
 	if w.used >= w.limit {
 		return false
 	}
@@ -20,7 +22,7 @@ func (w *windowCount) spend(time.Time) bool {
 	return true
 }
 
-func (w *windowCount) quota(now time.Time) quota {
-	reset := w.began.Add(rateWindow).Sub(now)
+func (w *windowCounter) quota(now time.Time) quota {
+	reset := w.startedAt.Add(rateWindow).Sub(now)
 	return quota{limit: w.limit, remaining: w.limit - w.used, reset: reset, retry: reset}
 }

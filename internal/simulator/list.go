@@ -5,45 +5,45 @@ import (
 	"strconv"
 )
 
-// numbered is anything that was created in an order.
-type numbered interface{ number() int64 }
+// sequenced is an item with a sequence number.
+type sequenced interface{ sequence() int64 }
 
-// listNumbered answers a page of the items that keep accepts, in the order of their numbers: oldest first, or newest
-// first where down is set.
-func listNumbered[I numbered, V any](c *call, name string, q *query, items []I, down bool, keep func(I) bool, view func(I) V) (pageView[V], error) {
-	w := c.window(q, name)
+// listPage returns a page of the items that keep accepts, in the order of their sequence numbers, or in reverse order
+// if newestFirst is set.
+func listPage[I sequenced, V any](c *call, name string, q *query, items []I, newestFirst bool, keep func(I) bool, view func(I) V) (pageView[V], error) {
+	req := c.readPageRequest(q, name)
 	if err := q.err(); err != nil {
 		return pageView[V]{}, err
 	}
 	last := int64(0)
-	if w.from != nil {
-		n, err := strconv.ParseInt(w.from.After, 10, 64)
+	if req.after != nil {
+		n, err := strconv.ParseInt(req.after.After, 10, 64)
 		if err != nil {
 			return pageView[V]{}, err
 		}
 		last = n
 	}
-	// The numbers rise: skip to the first item past the cursor, and take no more than tells whether there is a next page.
-	passed := 0
-	if w.from != nil {
-		passed = sort.Search(len(items), func(n int) bool {
-			if down {
-				return items[len(items)-1-n].number() < last
+	// Skip to the first item after the cursor. One item more than the limit shows that there is a next page.
+	skipped := 0
+	if req.after != nil {
+		skipped = sort.Search(len(items), func(n int) bool {
+			if newestFirst {
+				return items[len(items)-1-n].sequence() < last
 			}
-			return items[n].number() > last
+			return items[n].sequence() > last
 		})
 	}
 	var following []I
-	for n := passed; n < len(items) && len(following) <= w.limit; n++ {
+	for n := skipped; n < len(items) && len(following) <= req.limit; n++ {
 		item := items[n]
-		if down {
+		if newestFirst {
 			item = items[len(items)-1-n]
 		}
 		if keep(item) {
 			following = append(following, item)
 		}
 	}
-	return cutPage(c, w, 0, following, func(i I) string { return strconv.FormatInt(i.number(), 10) }, view)
+	return newPage(c, req, 0, following, func(i I) string { return strconv.FormatInt(i.sequence(), 10) }, view)
 }
 
-func all[I any](I) bool { return true }
+func keepAll[I any](I) bool { return true }

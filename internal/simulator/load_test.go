@@ -170,8 +170,8 @@ func report(b *testing.B, answers []latency, bounded bool) {
 	b.ReportMetric(float64(all.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(second.Microseconds())/1000, "quiet-p99-ms")
 	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")
-	asked := bare > 0 // not in the single question that every benchmark begins with
-	if bounded && asked && second > maxP99 && second > maxRatio*bare {
+	requested := bare > 0 // not in the single question that every benchmark begins with
+	if bounded && requested && second > maxP99 && second > maxRatio*bare {
 		b.Errorf("p99 of a quiet second is %v, %v of a server without work: want at most %v or %d times that", second, bare, maxP99, maxRatio)
 	}
 	var memory runtime.MemStats

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// maxPriceKopH bounds a price, so that no bill overflows.
+// maxPriceKopH limits prices, so that no charge overflows.
 const maxPriceKopH = 10_000_000
 
-// pinnedOffers is how many single servers of the popular model every seed has complete, cheap and verified.
-const pinnedOffers = 3
+// stableOffers is the number of offers of the popular model that are complete, cheap and verified with every seed.
+const stableOffers = 3
 
-var places = []struct{ country, region string }{
+var locations = []struct{ country, region string }{
 	{"RU", "Moscow"}, {"RU", "Saint Petersburg"}, {"RU", "Novosibirsk"}, {"DE", "Hesse"}, {"NL", "North Holland"},
 	{"FI", "Uusimaa"}, {"KZ", "Almaty"}, {"US", "Oregon"}, {"US", "Virginia"}, {"PL", "Mazovia"}, {"SE", "Stockholm"},
 }
@@ -27,7 +27,7 @@ var processors = []struct {
 
 var drivers = []string{"550.127.08", "560.35.03", "570.133.20", "580.95.05"}
 
-// generateOffers makes the market of a seed, a number of times as large as usual.
+// generateOffers generates the offers of a seed, scale times the usual number.
 func generateOffers(seed uint64, scale int) []*offer {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var offers []*offer
@@ -47,14 +47,14 @@ func generateServers(rng *rand.Rand) []*offer {
 			for n := range size.servers {
 				o := newOffer(rng, m, size.gpus)
 				switch {
-				case m.slug == popularModel && size.gpus == 1 && n < pinnedOffers:
-					pin(o, rng)
+				case m.slug == popularModel && size.gpus == 1 && n < stableOffers:
+					makeStable(o, rng)
 				case len(offers)%3 == 0:
-					blank(o, len(offers)/3)
+					clearField(o, len(offers)/3)
 				case len(offers)%11 == 5:
 					o.Listed = false
 				}
-				o.usual = offerPrice{OnDemandKopH: o.OnDemandKopH, InterruptibleKopH: o.InterruptibleKopH}
+				o.basePrice = offerPrice{OnDemandKopH: o.OnDemandKopH, InterruptibleKopH: o.InterruptibleKopH}
 				offers = append(offers, o)
 			}
 		}
@@ -66,7 +66,7 @@ func generateServers(rng *rand.Rand) []*offer {
 func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	between := func(low, high int64) int64 { return low + rng.Int64N(high-low+1) }
 	round := func(v float64, digits float64) float64 { return math.Round(v*digits) / digits }
-	place, cpu := places[rng.IntN(len(places))], processors[rng.IntN(len(processors))]
+	place, cpu := locations[rng.IntN(len(locations))], processors[rng.IntN(len(processors))]
 	cores := max(cpu.cores/8*gpus, 8)
 	perGPU := between(m.lowKopH, m.highKopH)
 	interruptible := perGPU * gpus * between(45, 70) / 100
@@ -89,9 +89,9 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	}
 }
 
-// pin makes an offer that a first configuration can count on.
-func pin(o *offer, rng *rand.Rand) {
-	o.verified, o.steady = true, true
+// makeStable makes an offer suitable for first configurations.
+func makeStable(o *offer, rng *rand.Rand) {
+	o.verified, o.stable = true, true
 	o.OnDemandKopH = o.model.lowKopH + rng.Int64N(500)
 	o.InterruptibleKopH = new(o.OnDemandKopH * 6 / 10)
 	o.diskMaxGB = new(max(*o.diskMaxGB, 500))
@@ -99,8 +99,8 @@ func pin(o *offer, rng *rand.Rand) {
 	o.downMbps = new(max(*o.downMbps, 1000))
 }
 
-// blank takes away one of the facts that a host may not report; n chooses which.
-func blank(o *offer, n int) {
+// clearField clears one of the optional fields. The number n selects it.
+func clearField(o *offer, n int) {
 	facts := []func(){
 		func() { o.InterruptibleKopH = nil },
 		func() { o.country, o.region = nil, nil },
@@ -123,12 +123,13 @@ func blank(o *offer, n int) {
 	facts[n%len(facts)]()
 }
 
-// setPrice moves the market for one offer; nil leaves a price as it is. Rentals whose bid is passed are outbid.
-func (w *world) setPrice(o *offer, onDemand, interruptible *int64) {
-	w.market++
-	o.Past = append(o.Past, pastPrice{w.market, w.at, o.OnDemandKopH, o.InterruptibleKopH})
+// setPrice changes prices of an offer; nil leaves a price unchanged. An instance whose bid is below the new price is
+// outbid.
+func (e *engine) setPrice(o *offer, onDemand, interruptible *int64) {
+	e.priceChanges++
+	o.Past = append(o.Past, pastPrice{e.priceChanges, e.now, o.OnDemandKopH, o.InterruptibleKopH})
 	old := max(len(o.Past)-maxPastPrices, 0)
-	for w.at.Sub(o.Past[old].At) > pastPriceLife {
+	for e.now.Sub(o.Past[old].At) > pastPriceLife {
 		old++
 	}
 	o.Past = slices.Delete(o.Past, 0, old)
@@ -138,7 +139,7 @@ func (w *world) setPrice(o *offer, onDemand, interruptible *int64) {
 	if interruptible != nil {
 		o.InterruptibleKopH = new(*interruptible)
 	}
-	if i := o.rentedBy; i != nil && i.bidPassed() {
-		w.outbid(i)
+	if i := o.rentedBy; i != nil && i.isOutbid() {
+		e.outbid(i)
 	}
 }

@@ -2,21 +2,21 @@ package simulator
 
 import "time"
 
-// offer is one server on the market.
+// offer is an offer: one server on the market.
 type offer struct {
 	id    string
 	model gpuModel
 	count int64
 	offerState
-	// rentedBy is the rental that holds it now.
+	// rentedBy is the current instance, nil if the server is not rented.
 	rentedBy *instance
-	// usual is what it costs when nothing moves the market; steady offers hardly move, so that a first configuration can
-	// count on them.
-	usual  offerPrice
-	steady bool
-	// number is its place in the market, for the dice.
-	number uint64
-	move   timer
+	// basePrice is the initial price, which market moves return to. A stable offer has no outages and is not rented by
+	// others.
+	basePrice offerPrice
+	stable    bool
+	// index is the position in the market, for random numbers.
+	index     uint64
+	moveEvent event
 
 	verified          bool
 	country, region   *string
@@ -40,9 +40,9 @@ type offer struct {
 	trafficKopGB      int64
 }
 
-// offerState is what changes about an offer; the rest follows from the seed.
+// offerState is the variable part of an offer. The seed determines the rest.
 type offerState struct {
-	// Listed is whether the market offers it: false when another customer has it. Online is whether its host is there.
+	// Listed is false while another customer rents the server. Online reports whether the host is online.
 	Listed, Online bool
 	// FailBoots makes every boot end in failed.
 	FailBoots         bool
@@ -50,12 +50,12 @@ type offerState struct {
 	InterruptibleKopH *int64
 	// Past are the prices before each change, oldest first.
 	Past []pastPrice
-	// Moves counts the market's moves of this offer; MoveAt is the next one, zero for never: what was set by hand stays.
+	// Moves is the number of market moves. MoveAt is the next one; zero means never, after SetOffer.
 	Moves  uint64
 	MoveAt time.Time
 }
 
-// pastPrice is what an offer cost until the market's change of that number.
+// pastPrice is the price before a price change.
 type pastPrice struct {
 	Until             int64
 	At                time.Time
@@ -63,34 +63,34 @@ type pastPrice struct {
 	InterruptibleKopH *int64
 }
 
-// What is remembered of an offer's prices; a cursor older than that sees the oldest price remembered.
+// Limits of past prices. A cursor that is older uses the oldest one.
 const (
 	maxPastPrices = 1000
 	pastPriceLife = time.Hour
 )
 
-// available tells whether the offer can be rented now: an offer is one server.
+// available reports whether the offer can be rented now.
 func (o *offer) available() bool { return o.Listed && o.Online && o.rentedBy == nil }
 
-// price returns the hourly price for a rental type, nil when the server is not let that way.
-func (o *offer) price(rental string) *int64 {
-	if rental == typeInterruptible {
+// price returns the hourly price for a rental type, nil if the offer does not have that type.
+func (o *offer) price(rentalType string) *int64 {
+	if rentalType == typeInterruptible {
 		return o.InterruptibleKopH
 	}
 	return &o.OnDemandKopH
 }
 
-// priceAsOf returns the price as it was after that many changes of the market.
-func (o *offer) priceAsOf(market int64, rental string) *int64 {
+// priceAsOf returns the price after a number of price changes of the market.
+func (o *offer) priceAsOf(market int64, rentalType string) *int64 {
 	for n := range o.Past {
 		if p := &o.Past[n]; p.Until > market {
-			if rental == typeInterruptible {
+			if rentalType == typeInterruptible {
 				return p.InterruptibleKopH
 			}
 			return &p.OnDemandKopH
 		}
 	}
-	return o.price(rental)
+	return o.price(rentalType)
 }
 
 type offerView struct {
@@ -169,4 +169,4 @@ func viewOffer(o *offer) offerView {
 	}
 }
 
-func (w *world) findOffer(id string) *offer { return w.index.offers[id] }
+func (e *engine) findOffer(id string) *offer { return e.index.offers[id] }

@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	textCountry = text{"коды стран — две заглавные буквы", "country codes are two capital letters"}
-	textSizes   = text{"допустимые значения: 1, 2, 4, 8", "values must be 1, 2, 4 or 8"}
+	textCountry   = text{"коды стран — две заглавные буквы", "country codes are two capital letters"}
+	textGPUCounts = text{"допустимые значения: 1, 2, 4, 8", "values must be 1, 2, 4 or 8"}
 )
 
-// offerQuery is the filters and the order of GET /offers. A nil filter lets everything pass; a fact that the host does
-// not report never passes a filter about it.
+// offerQuery are the filters and the order of GET /offers. A nil filter accepts all offers. An offer with an unknown
+// value does not match a filter on it.
 type offerQuery struct {
 	gpu, country    []string
-	sizes           []int64
+	gpuCounts       []int64
 	minGPUs         *int64
-	rental          string
+	rentalType      string
 	minReliability  *float64
 	minVRAMGB       *float64
 	maxPriceKopH    *int64
@@ -35,7 +35,7 @@ func readOfferQuery(q *query) offerQuery {
 	f := offerQuery{
 		gpu:             q.list("gpu"),
 		minGPUs:         q.integer("min_gpus", 1, math.MaxInt64),
-		rental:          q.enum("type", typeOnDemand, typeInterruptible),
+		rentalType:      q.enum("type", typeOnDemand, typeInterruptible),
 		minReliability:  q.number("min_reliability", 0, 1),
 		minVRAMGB:       q.number("min_vram_gb", 0, big),
 		maxPriceKopH:    q.integer("max_price_kop_h", 0, math.MaxInt64),
@@ -48,10 +48,10 @@ func readOfferQuery(q *query) offerQuery {
 	for _, size := range q.list("num_gpus") {
 		n, err := strconv.ParseInt(size, 10, 64)
 		if err != nil || !slices.Contains([]int64{1, 2, 4, 8}, n) {
-			q.add("num_gpus", textSizes)
+			q.add("num_gpus", textGPUCounts)
 			break
 		}
-		f.sizes = append(f.sizes, n)
+		f.gpuCounts = append(f.gpuCounts, n)
 	}
 	for _, country := range q.list("country") {
 		if !isCountryCode(country) {
@@ -67,13 +67,13 @@ func isCountryCode(s string) bool {
 	return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// matches tells whether an offer is listed for this query.
+// matches reports whether an offer is listed.
 func (f offerQuery) matches(o *offer) bool {
-	price := o.price(f.rental)
+	price := o.price(f.rentalType)
 	return o.available() && price != nil &&
 		(f.maxPriceKopH == nil || *price <= *f.maxPriceKopH) &&
 		(len(f.gpu) == 0 || slices.Contains(f.gpu, o.model.slug)) &&
-		(len(f.sizes) == 0 || slices.Contains(f.sizes, o.count)) &&
+		(len(f.gpuCounts) == 0 || slices.Contains(f.gpuCounts, o.count)) &&
 		(f.minGPUs == nil || o.count >= *f.minGPUs) &&
 		(len(f.country) == 0 || o.country != nil && slices.Contains(f.country, *o.country)) &&
 		(f.verified == nil || !*f.verified || o.verified) &&
@@ -88,7 +88,7 @@ func atLeast[N int64 | float64](fact *N, bound *float64) bool {
 	return bound == nil || fact != nil && float64(*fact) >= *bound
 }
 
-// sorted returns all offers, those not available included, in the order of the query with the prices of a past market.
+// sorted returns all offers, also unavailable ones, in the order of the query with past prices.
 func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 	type ranked struct {
 		offer *offer
@@ -97,12 +97,12 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 	}
 	ranking := make([]ranked, 0, len(offers))
 	for _, o := range offers {
-		key, known := f.key(o, market)
+		key, known := f.sortKey(o, market)
 		ranking = append(ranking, ranked{o, known, key})
 	}
 	slices.SortFunc(ranking, func(a, b ranked) int {
 		if a.known != b.known {
-			// What is not known comes last.
+			// Offers with an unknown value come last.
 			if a.known {
 				return -1
 			}
@@ -117,25 +117,25 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 	return sorted
 }
 
-// key ranks an offer, the lowest first; everything but "price" puts the most first.
-func (f offerQuery) key(o *offer, market int64) (key float64, known bool) {
-	price := o.priceAsOf(market, f.rental)
+// sortKey returns the key of an offer for sorting in ascending order. All orders but "price" are descending.
+func (f offerQuery) sortKey(o *offer, market int64) (key float64, known bool) {
+	price := o.priceAsOf(market, f.rentalType)
 	switch f.order {
 	case "-price":
-		return most(price)
+		return descending(price)
 	case "dlperf":
-		return most(o.dlperf)
+		return descending(o.dlperf)
 	case "dlperf_per_price":
 		if o.dlperf == nil || price == nil || *price == 0 {
 			return 0, false
 		}
 		return -*o.dlperf / float64(*price), true
 	case "reliability":
-		return most(o.reliability)
+		return descending(o.reliability)
 	case "vram":
-		return most(&o.model.vramGB)
+		return descending(&o.model.vramGB)
 	case "inet_down":
-		return most(o.downMbps)
+		return descending(o.downMbps)
 	}
 	if price == nil {
 		return 0, false
@@ -143,7 +143,7 @@ func (f offerQuery) key(o *offer, market int64) (key float64, known bool) {
 	return float64(*price), true
 }
 
-func most[N int64 | float64](fact *N) (key float64, known bool) {
+func descending[N int64 | float64](fact *N) (key float64, known bool) {
 	if fact == nil {
 		return 0, false
 	}

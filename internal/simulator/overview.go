@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
-// consoleService is the simulator as its console sees it.
+// consoleService implements console.Service.
 type consoleService struct{ s *Simulator }
 
 func (c consoleService) Overview() console.Overview { return c.s.Overview() }
@@ -18,65 +18,66 @@ func (c consoleService) Login(userCode string) (console.Login, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.s.catchUp()
-	d, err := c.s.world.openLogin(userCode)
+	d, err := c.s.engine.pendingLogin(userCode)
 	if err != nil {
-		return console.Login{}, refusal(err)
+		return console.Login{}, consoleError(err)
 	}
 	return console.Login{UserCode: d.UserCode, ClientName: d.ClientName}, nil
 }
 
 func (c consoleService) Decide(userCode string, approve bool) error {
-	return refusal(c.s.DecideDeviceCode(userCode, approve))
+	return consoleError(c.s.DecideDeviceCode(userCode, approve))
 }
 
-// refusal is an error of the API as the console tells it.
-func refusal(err error) error {
+// consoleError converts an API error.
+func consoleError(err error) error {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return &console.Refusal{Status: e.status, RU: e.text.ru, EN: e.text.en}
 	}
 	return err
 }
 
-// Overview returns what the console shows, as of now.
+// Overview returns the current data of the console.
 func (s *Simulator) Overview() console.Overview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
-	o := s.world.overview()
-	o.Faults = s.faults.inForce()
+	o := s.engine.consoleOverview()
+	o.Faults = s.faults.active()
 	o.Clock, o.TimeScale = s.config.Clock, s.config.TimeScale
 	o.Budgets = s.budgets()
 	return o
 }
 
-func (w *world) overview() console.Overview {
-	b := w.viewBalance()
+func (e *engine) consoleOverview() console.Overview {
+	b := e.viewBalance()
 	o := console.Overview{
-		Now: w.at, Total: len(w.active), Instances: []console.Instance{}, Ledger: []console.Entry{}, History: w.balanceHistory(),
+		Now: e.now, Total: len(e.active), Instances: []console.Instance{}, Ledger: []console.Entry{}, History: e.balanceHistory(),
 		Balance: console.Balance{
 			BalanceKop: b.BalanceKop, AvailableKop: b.AvailableKop, CreditLimitKop: b.CreditLimitKop,
 			BurnKopH: b.BurnKopH, RunwayHours: b.RunwayHours,
 		},
 	}
-	for _, i := range slices.Backward(w.active) {
+	for _, i := range slices.Backward(e.active) {
 		if len(o.Instances) == console.MaxInstances {
 			break
 		}
-		o.Instances = append(o.Instances, w.showInstance(i))
+		o.Instances = append(o.Instances, e.consoleInstance(i))
 	}
-	for _, e := range slices.Backward(w.ledger) {
+	for _, entry := range slices.Backward(e.ledger) {
 		if len(o.Ledger) == console.MaxLedger {
 			break
 		}
 		o.Ledger = append(o.Ledger, console.Entry{
-			ID: e.ID, At: e.At, Type: e.Kind, AmountKop: e.AmountKop, Description: e.Description, InstanceID: deref(e.InstanceID),
+			ID: entry.ID, At: entry.At, Type: entry.Kind, AmountKop: entry.AmountKop,
+			Description: entry.Description, InstanceID: deref(entry.InstanceID),
 		})
 	}
 	return o
 }
 
-func (w *world) showInstance(i *instance) console.Instance {
-	v := w.viewInstance(i)
+func (e *engine) consoleInstance(i *instance) console.Instance {
+	v := e.viewInstance(i)
 	shown := console.Instance{
 		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.id, Status: i.Status, Desired: i.Desired, StopReason: deref(i.StopReason),
 		Type: i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.count, i.offer.model.name), Country: deref(i.offer.country),
@@ -93,28 +94,28 @@ func (w *world) showInstance(i *instance) console.Instance {
 	return shown
 }
 
-// balanceHistory is the balance after each ledger entry, thinned out evenly, and what is available now.
-func (w *world) balanceHistory() []console.Point {
-	const ends = 2 // the first entry and now are always there
-	every := max((len(w.ledger)+console.MaxHistory-ends-1)/(console.MaxHistory-ends), 1)
+// balanceHistory returns the balance after each ledger entry, evenly thinned out, and the current available balance.
+func (e *engine) balanceHistory() []console.Point {
+	const ends = 2 // the first entry and the current balance
+	every := max((len(e.ledger)+console.MaxHistory-ends-1)/(console.MaxHistory-ends), 1)
 	var points []console.Point
 	sum := int64(0)
-	for n, e := range w.ledger {
-		sum += e.AmountKop
+	for n, entry := range e.ledger {
+		sum += entry.AmountKop
 		if n == 0 || n%every == 0 {
-			points = append(points, console.Point{At: e.At, BalanceKop: sum})
+			points = append(points, console.Point{At: entry.At, BalanceKop: sum})
 		}
 	}
-	return append(points, console.Point{At: w.at, BalanceKop: w.availableKop()})
+	return append(points, console.Point{At: e.now, BalanceKop: e.availableKop()})
 }
 
-// budgets tells what the callers of the last minute have left: keys first, then addresses.
+// budgets returns the rate limits of the callers of the last minute, keys first.
 func (s *Simulator) budgets() []console.Budget {
 	budgets := []console.Budget{}
-	for caller, q := range s.limiter.peek(s.world.at) {
+	for caller, q := range s.limiter.quotas(s.engine.now) {
 		kind, name, _ := strings.Cut(caller, " ")
 		b := console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: s.wholeSeconds(q.reset)}
-		for _, k := range s.world.keys {
+		for _, k := range s.engine.keys {
 			if kind == callerKey && k.ID == name {
 				b.Caller, b.Keyed = k.Name, true
 			}

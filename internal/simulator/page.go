@@ -12,42 +12,42 @@ import (
 const (
 	defaultPage = 50
 	maxPage     = 200
-	sealLen     = 16
+	macLen      = 16
 )
 
-// pageView is a page of any list.
+// pageView is a page of a list.
 type pageView[T any] struct {
 	Data       []T     `json:"data"`
 	NextCursor *string `json:"next_cursor"`
 }
 
-// position is where a page ended. It names the last item by something that never changes, so that neither prices that
-// move nor items that come and go shift the pages that follow.
-type position struct {
-	// List is the list and its filters: a cursor is good for the query that it came from.
+// cursorPosition is the content of a cursor. It identifies the last item by a value that never changes, so that price
+// changes and new or deleted items do not shift later pages.
+type cursorPosition struct {
+	// List identifies the list and its filters. A cursor is valid only for the same query.
 	List string `json:"l"`
-	// After is the sequence number of the last item, or its id where the order is not that of creation.
+	// After is the sequence number of the last item, or its id if the list has another order.
 	After string `json:"a"`
-	// Market is the number of price changes when the first page was read; offers keep the order they had then.
-	Market int64 `json:"m,omitempty"`
+	// PriceChanges is the number of price changes when the first page was read. Offers keep the order of that time.
+	PriceChanges int64 `json:"m,omitempty"`
 }
 
-// cursorSealer makes cursors that cannot be built or altered by hand.
-type cursorSealer struct{ key [8]byte }
+// cursorSigner makes cursors that clients cannot build or change.
+type cursorSigner struct{ key [8]byte }
 
-func newCursorSealer(seed uint64) cursorSealer {
-	var s cursorSealer
+func newCursorSigner(seed uint64) cursorSigner {
+	var s cursorSigner
 	binary.BigEndian.PutUint64(s.key[:], seed)
 	return s
 }
 
-func (s cursorSealer) mac(payload []byte) []byte {
+func (s cursorSigner) mac(payload []byte) []byte {
 	h := hmac.New(sha256.New, s.key[:])
 	h.Write(payload)
-	return h.Sum(nil)[:sealLen]
+	return h.Sum(nil)[:macLen]
 }
 
-func (s cursorSealer) seal(p position) (string, error) {
+func (s cursorSigner) encode(p cursorPosition) (string, error) {
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return "", err
@@ -55,40 +55,40 @@ func (s cursorSealer) seal(p position) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(s.mac(payload), payload...)), nil
 }
 
-func (s cursorSealer) open(cursor string) (p position, ok bool) {
+func (s cursorSigner) decode(cursor string) (p cursorPosition, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) < sealLen || !hmac.Equal(raw[:sealLen], s.mac(raw[sealLen:])) {
+	if err != nil || len(raw) < macLen || !hmac.Equal(raw[:macLen], s.mac(raw[macLen:])) {
 		return p, false
 	}
-	return p, json.Unmarshal(raw[sealLen:], &p) == nil
+	return p, json.Unmarshal(raw[macLen:], &p) == nil
 }
 
-// window is the part of a list that a request asks for.
-type window struct {
+// pageRequest is the requested part of a list.
+type pageRequest struct {
 	limit int
 	list  string
-	// from is where the previous page ended, nil on the first page.
-	from *position
+	// after is the end of the previous page, nil for the first page.
+	after *cursorPosition
 }
 
-// window reads limit and cursor of a list.
-func (c *call) window(q *query, list string) window {
-	w := window{limit: defaultPage, list: listID(list, q.values)}
+// readPageRequest reads limit and cursor.
+func (c *call) readPageRequest(q *query, list string) pageRequest {
+	req := pageRequest{limit: defaultPage, list: listID(list, q.values)}
 	if limit := q.integer("limit", 1, maxPage); limit != nil {
-		w.limit = int(*limit)
+		req.limit = int(*limit)
 	}
 	if raw, ok := q.get("cursor"); ok {
-		p, good := c.sealer.open(raw)
-		if !good || p.List != w.list {
+		p, good := c.cursors.decode(raw)
+		if !good || p.List != req.list {
 			q.add("cursor", text{"неверный курсор", "is not a cursor of this list"})
-			return w
+			return req
 		}
-		w.from = &p
+		req.after = &p
 	}
-	return w
+	return req
 }
 
-// listID stands for a list with its filters, whatever the page.
+// listID identifies a list with its filters.
 func listID(list string, values url.Values) string {
 	filters := url.Values{}
 	for name, v := range values {
@@ -100,12 +100,12 @@ func listID(list string, values url.Values) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// cutPage takes the first limit of the items that follow the cursor; after names an item for the next one.
-func cutPage[I, V any](c *call, w window, market int64, following []I, after func(I) string, view func(I) V) (pageView[V], error) {
-	page := pageView[V]{Data: make([]V, 0, min(w.limit, len(following)))}
+// newPage returns a page of the first limit items. The function after identifies an item in the next cursor.
+func newPage[I, V any](c *call, req pageRequest, market int64, following []I, after func(I) string, view func(I) V) (pageView[V], error) {
+	page := pageView[V]{Data: make([]V, 0, min(req.limit, len(following)))}
 	for n, item := range following {
-		if n == w.limit {
-			cursor, err := c.sealer.seal(position{List: w.list, After: after(following[n-1]), Market: market})
+		if n == req.limit {
+			cursor, err := c.cursors.encode(cursorPosition{List: req.list, After: after(following[n-1]), PriceChanges: market})
 			if err != nil {
 				return page, err
 			}

@@ -16,7 +16,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.world.ledger = append(s.world.ledger, nil)
+	s.engine.ledger = append(s.engine.ledger, nil)
 	req := httptest.NewRequestWithContext(t.Context(), "GET", basePath+"/transactions", nil)
 	req.Header.Set("Authorization", "Bearer "+s.config.APIKey)
 	for range 2 { // the second proves that no lock is left held
@@ -38,15 +38,15 @@ func TestPanicIsAnInternalError(t *testing.T) {
 
 // TestSeal shows that a cursor is good only with the seed that made it.
 func TestSeal(t *testing.T) {
-	want := position{List: "x", After: "9", Market: 3}
-	cursor, err := newCursorSealer(1).seal(want)
+	want := cursorPosition{List: "x", After: "9", PriceChanges: 3}
+	cursor, err := newCursorSigner(1).encode(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := newCursorSealer(1).open(cursor); !ok || got != want {
+	if got, ok := newCursorSigner(1).decode(cursor); !ok || got != want {
 		t.Errorf("opened %+v, %t", got, ok)
 	}
-	if _, ok := newCursorSealer(2).open(cursor); ok {
+	if _, ok := newCursorSigner(2).decode(cursor); ok {
 		t.Error("opened with another seed")
 	}
 }

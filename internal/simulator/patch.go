@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// maxMoneyKop bounds what can be set, so that no sum overflows: ten billion rubles.
+// maxMoneyKop limits balances, so that no sum overflows: ten billion rubles.
 const maxMoneyKop = 1_000_000_000_000
 
-// maxTrafficGB bounds the traffic of one patch: a petabyte.
+// maxTrafficGB limits the traffic of one patch: a petabyte.
 const maxTrafficGB = 1_000_000
 
-// AccountPatch is what to set on the account; nil leaves a thing as it is.
+// AccountPatch changes the account. Nil fields stay unchanged.
 type AccountPatch struct {
-	// BalanceKop and CreditLimitKop are kopecks. The balance is set by an adjustment entry in the ledger; usage that is
-	// not yet posted still comes off it.
+	// BalanceKop and CreditLimitKop are kopecks. The balance changes by an adjustment entry in the ledger. Usage that
+	// is not posted yet is still subtracted later.
 	BalanceKop     *int64
 	CreditLimitKop *int64
 	EmailVerified  *bool
-	// Blocked makes every request with a key a 403.
+	// Blocked makes all requests with a key fail with 403.
 	Blocked *bool
-	// MaxInstances is how many instances may exist that are not destroyed.
+	// MaxInstances is the maximum number of instances that are not destroyed.
 	MaxInstances *int64
 }
 
@@ -36,36 +36,35 @@ func (p AccountPatch) validate() error {
 	return nil
 }
 
-// SetAccount changes the account. It fails on a value out of range.
+// SetAccount changes the account. It returns an error if a value is out of range.
 func (s *Simulator) SetAccount(p AccountPatch) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	return s.change(func(w *world) error {
+	return s.update(func(w *engine) error {
 		a := &w.account
-		set(&a.CreditLimitKop, p.CreditLimitKop)
-		set(&a.EmailVerified, p.EmailVerified)
-		set(&a.Blocked, p.Blocked)
-		set(&a.MaxInstances, p.MaxInstances)
+		setIfGiven(&a.CreditLimitKop, p.CreditLimitKop)
+		setIfGiven(&a.EmailVerified, p.EmailVerified)
+		setIfGiven(&a.Blocked, p.Blocked)
+		setIfGiven(&a.MaxInstances, p.MaxInstances)
 		if p.BalanceKop != nil && *p.BalanceKop != a.BalanceKop {
-			w.post(w.at, entryAdjustment, *p.BalanceKop-a.BalanceKop, "Adjustment", nil)
+			w.post(w.now, entryAdjustment, *p.BalanceKop-a.BalanceKop, "Adjustment", nil)
 		}
-		w.watchMoney()
+		w.scheduleFundsExhausted()
 		return nil
 	})
 }
 
-// OfferPatch is what to set on an offer; nil leaves a thing as it is. A market that moves leaves an offer that was set
-// alone from then on.
+// OfferPatch changes an offer. Nil fields stay unchanged. A moving market does not change the offer any more.
 type OfferPatch struct {
-	// Available is whether the market offers the server; while it is rented it is not available in any case.
+	// Available reports whether the market lists the offer. A rented offer is never available.
 	Available *bool
-	// OnDemandKopH and InterruptibleKopH are kopecks per hour for the whole server. An interruptible price above the bid
-	// of the server's rental takes the GPU away from it.
+	// OnDemandKopH and InterruptibleKopH are kopecks per hour for the whole server. An instance with a bid below the
+	// interruptible price is outbid.
 	OnDemandKopH      *int64
 	InterruptibleKopH *int64
-	// Online false makes the host vanish: a server rented on it stops with the reason "provider", cannot be started, and
-	// its log cannot be read (503) until Online true brings the host back.
+	// Online false takes the host offline: its instance stops with the reason "provider" and cannot be started, and its
+	// log returns 503. Online true brings the host back.
 	Online *bool
 	// FailBoots makes every boot on this host end in failed.
 	FailBoots *bool
@@ -80,19 +79,19 @@ func (p OfferPatch) validate() error {
 	return nil
 }
 
-// SetOffer moves the market for one offer, rented or not. It fails when there is no such offer, or on a price out of range.
+// SetOffer changes an offer, rented or not. It returns an error if the id is unknown or a price is out of range.
 func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	return s.change(func(w *world) error {
+	return s.update(func(w *engine) error {
 		o := w.findOffer(id)
 		if o == nil {
 			return notFound("Предложение не найдено", "There is no such offer")
 		}
-		w.pin(o)
-		set(&o.Listed, p.Available)
-		set(&o.FailBoots, p.FailBoots)
+		w.stopMoves(o)
+		setIfGiven(&o.Listed, p.Available)
+		setIfGiven(&o.FailBoots, p.FailBoots)
 		if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
 			w.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
 		}
@@ -103,17 +102,16 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 	})
 }
 
-// InstancePatch is what to force on an instance; nil leaves a thing as it is.
+// InstancePatch changes an instance. Nil fields stay unchanged.
 type InstancePatch struct {
-	// Status holds from then on: what was ahead is cancelled, and only a request moves the instance on. Running comes
-	// with its ports assigned.
+	// Status holds until the next request: scheduled transitions are cancelled. The status running includes assigned
+	// ports.
 	Status *string
-	// DesiredState alone changes nothing else.
+	// DesiredState changes nothing else.
 	DesiredState *string
 	// StopReason "" clears the reason.
 	StopReason *string
-	// TrafficGB is traffic that the server has just caused, GB; it is billed at once. The simulator's servers cause none
-	// by themselves.
+	// TrafficGB is new traffic in GB. It is charged at once. Instances cause no traffic by themselves.
 	TrafficGB *float64
 }
 
@@ -137,13 +135,13 @@ func (p InstancePatch) validate() error {
 	return nil
 }
 
-// SetInstance forces an instance into a state, as the provider or an administrator might. It fails when there is no such
-// instance, on an unknown value, or when a destroyed instance should come back.
+// SetInstance changes the state of an instance, as the provider or an administrator might. It returns an error if the
+// id or a value is unknown, or if a destroyed instance would get another status.
 func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	return s.change(func(w *world) error {
+	return s.update(func(w *engine) error {
 		i := w.findInstance(id)
 		if i == nil {
 			return notFound(errNoInstance.ru, errNoInstance.en)
@@ -151,14 +149,14 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 		if i.destroyed() && p.Status != nil && *p.Status != statusDestroyed {
 			return conflict("Сервер уже удалён", "The server is destroyed already")
 		}
-		set(&i.Desired, p.DesiredState)
+		setIfGiven(&i.Desired, p.DesiredState)
 		if p.StopReason != nil {
 			i.StopReason = p.StopReason
 			if *p.StopReason == "" {
 				i.StopReason = nil
 			}
 		}
-		w.changed(i)
+		w.instanceChanged(i)
 		if p.Status != nil {
 			w.force(i, *p.Status)
 		}
@@ -169,13 +167,13 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 	})
 }
 
-// DecideDeviceCode approves or denies a device login by its user code, as the approval page does. It fails when there is
-// no such code or it is no longer waiting.
+// DecideDeviceCode approves or denies a device login, as the approval page does. It returns an error if the user code
+// is unknown or the login is not pending.
 func (s *Simulator) DecideDeviceCode(userCode string, approve bool) error {
-	return s.change(func(w *world) error { return w.decide(userCode, approve) })
+	return s.update(func(w *engine) error { return w.decideLogin(userCode, approve) })
 }
 
-// AddFault makes matching requests fail from now on. It fails when the fault is malformed.
+// AddFault makes matching requests fail from now on. It returns an error if the fault is invalid.
 func (s *Simulator) AddFault(f Fault) error {
 	if err := f.validate(); err != nil {
 		return err
@@ -191,60 +189,61 @@ func (s *Simulator) ClearFaults() {
 	s.mu.Lock()
 	s.faults.faults = nil
 	s.mu.Unlock()
-	s.persistQuietly()
+	s.persistOrLog()
 }
 
-// FaultsActed returns how many requests faults have acted on since the start or the last reset, removed faults included.
+// FaultsActed returns the number of requests that faults were applied to since the start or the last reset, removed
+// faults included.
 func (s *Simulator) FaultsActed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.faults.acted
+	return s.faults.matched
 }
 
-// Requests returns the log of API requests, oldest first; it keeps the newest ten thousand.
+// Requests returns the log of API requests, oldest first. It keeps the newest 10,000.
 func (s *Simulator) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests.list()
 }
 
-// ClearRequests empties the log of API requests.
+// ClearRequests clears the log of API requests.
 func (s *Simulator) ClearRequests() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = requestLog{}
 }
 
-// SetRateLimit sets how many requests a key and an address may make in a minute; 0 or less lifts a limit (the
-// headers then say a million). What was counted so far is forgotten.
+// SetRateLimit sets the requests per minute of a key and of an address. 0 or less means no limit; the headers then show
+// 1,000,000. It resets all counters.
 func (s *Simulator) SetRateLimit(perKey, perAddress int) {
 	s.mu.Lock()
-	s.rates = rates{limitOf(perKey), limitOf(perAddress)}
+	s.rates = rates{limitOrNone(perKey), limitOrNone(perAddress)}
 	s.limiter = s.config.newLimiter()
 	s.mu.Unlock()
-	s.persistQuietly()
+	s.persistOrLog()
 }
 
-// change does something to the world as of now, and lets happen what that makes due.
-func (s *Simulator) change(do func(*world) error) error {
-	if err := s.alter(do); err != nil {
+// update changes the engine at the current time, runs the events that become due, and saves the state.
+func (s *Simulator) update(do func(*engine) error) error {
+	if err := s.updateUnsaved(do); err != nil {
 		return err
 	}
 	return s.persist()
 }
 
-func (s *Simulator) alter(do func(*world) error) error {
+func (s *Simulator) updateUnsaved(do func(*engine) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
-	if err := do(s.world); err != nil {
+	if err := do(s.engine); err != nil {
 		return err
 	}
-	s.world.advanceTo(s.world.at)
+	s.engine.advanceTo(s.engine.now)
 	return nil
 }
 
-func set[T any](to *T, value *T) {
+func setIfGiven[T any](to *T, value *T) {
 	if value != nil {
 		*to = *value
 	}

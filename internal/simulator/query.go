@@ -10,7 +10,7 @@ import (
 
 func joined(values []string) string { return strings.Join(values, ", ") }
 
-// query reads the parameters of a request. Each getter returns the zero value for a parameter that is absent or wrong.
+// query reads query parameters. Each getter returns the zero value for a parameter that is absent or invalid.
 type query struct {
 	issues
 	values url.Values
@@ -25,7 +25,7 @@ func parseQuery(u *url.URL) *query {
 	return q
 }
 
-// get returns a parameter and whether it was sent; sending it twice is wrong.
+// get returns a parameter and whether it was sent. A repeated parameter is invalid.
 func (q *query) get(name string) (string, bool) {
 	values, ok := q.values[name]
 	if !ok {
@@ -84,7 +84,7 @@ func (q *query) boolean(name string) *bool {
 	return &value
 }
 
-// enum returns the value, or the first one allowed when the parameter is absent.
+// enum returns the value, or the first allowed value if the parameter is absent.
 func (q *query) enum(name string, allowed ...string) string {
 	raw, ok := q.get(name)
 	if !ok {
@@ -97,7 +97,7 @@ func (q *query) enum(name string, allowed ...string) string {
 	return raw
 }
 
-// list splits a comma-separated parameter; nil means no restriction.
+// list splits a comma-separated parameter. Nil means no filter.
 func (q *query) list(name string) []string {
 	raw, ok := q.get(name)
 	if !ok {

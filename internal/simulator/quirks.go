@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The names of the quirks.
+// Names of the quirks.
 const (
 	quirkStatusAfterWork      = "status-after-work"
 	quirkPriceMovesOnCreate   = "price-moves-on-create"
@@ -31,27 +31,27 @@ const (
 	quirkGatewayErrors        = "gateway-errors"
 	quirkLimitHeadersAbsent   = "limit-headers-absent"
 
-	// allQuirks in place of a name switches every quirk on.
+	// allQuirks enables all quirks.
 	allQuirks = "all"
 )
 
-// Quirk is a freedom of the API document that the simulator can use.
+// Quirk is behavior that the API document allows and the simulator can show.
 type Quirk struct {
 	Name string `json:"name"`
-	// Description is what the service does while the quirk is on.
+	// Description is what the simulator does while the quirk is on.
 	Description string `json:"description"`
-	// Sentence is where the document allows it.
+	// Sentence is the sentence of the document that allows it.
 	Sentence string `json:"sentence"`
 }
 
 // quirk is a Quirk with its implementation.
 type quirk struct {
 	Quirk
-	// change alters a successful JSON response; nil where the quirk acts elsewhere, which looks for it by name.
+	// change changes a successful JSON response. It is nil for quirks that are implemented elsewhere.
 	change func(*quirkedResponse)
 }
 
-// quirkTable is every quirk. Those that alter responses do so in this order.
+// quirkTable lists all quirks. Those that change responses are applied in this order.
 var quirkTable = []quirk{
 	{Quirk{
 		quirkStatusAfterWork,
@@ -126,7 +126,7 @@ var quirkTable = []quirk{
 		"tier, source, stop_reason, the type of a transaction, the launch_mode of a catalogue template and the status of an instance " +
 			"in transition have values that the document does not list.",
 		"Deprecation policy, compatibility guarantees and the way future versions are announced: not shown.",
-	}, (*quirkedResponse).inventEnums},
+	}, (*quirkedResponse).unknownEnums},
 	{Quirk{
 		quirkOptionalFieldsAbsent,
 		"Fields that are not required are left out when they are null, and now and then when they have a value.",
@@ -145,7 +145,7 @@ var quirkTable = []quirk{
 	}, (*quirkedResponse).addFields},
 }
 
-// AllQuirks lists every quirk.
+// AllQuirks returns all quirks.
 func AllQuirks() []Quirk {
 	list := make([]Quirk, 0, len(quirkTable))
 	for _, q := range quirkTable {
@@ -162,7 +162,7 @@ func quirkNames() []string {
 	return names
 }
 
-// expandQuirks checks names of quirks, and puts every name in the place of "all".
+// expandQuirks validates names of quirks and replaces "all" by all names.
 func expandQuirks(names []string) ([]string, error) {
 	known := quirkNames()
 	var expanded []string
@@ -180,23 +180,23 @@ func expandQuirks(names []string) ([]string, error) {
 	return slices.Compact(expanded), nil
 }
 
-// quirkSet is the quirks that are on, and what they remember. A nil set has none.
+// quirkSet are the active quirks with their state. A nil set has none.
 type quirkSet struct {
 	seed uint64
 	on   map[string]bool
 
-	mu sync.Mutex // guards what follows
-	// counts are of the requests of each operation, and of the prices moved of each offer.
+	mu sync.Mutex // guards the fields below
+	// counts are the numbers of requests by operation and of price changes by offer.
 	counts map[string]int
-	// failures are those of each operation since its last success.
+	// failures are the consecutive failures by operation.
 	failures map[string]*failures
-	// listedFrom is when the lists show a new item, by id.
+	// listedFrom is when lists show a new item, by id.
 	listedFrom map[string]time.Time
-	// oldStatus is what instances show for a while, by id.
+	// oldStatus is the outdated status that instances show, by id.
 	oldStatus map[string]oldStatus
 }
 
-// newQuirkSet returns nil when there are no names; they must be valid.
+// newQuirkSet returns nil without names. The names must be valid.
 func newQuirkSet(seed uint64, names []string) *quirkSet {
 	if len(names) == 0 {
 		return nil
@@ -213,16 +213,16 @@ func newQuirkSet(seed uint64, names []string) *quirkSet {
 
 func (q *quirkSet) has(name string) bool { return q != nil && q.on[name] }
 
-// count returns how often something was asked for before.
-func (q *quirkSet) count(what string) int {
+// increment increments a counter and returns its previous value.
+func (q *quirkSet) increment(what string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.counts[what]++
 	return q.counts[what] - 1
 }
 
-// roll is the dice of a decision: the seed and what it is about decide, and nothing that happens elsewhere.
-func (q *quirkSet) roll(sides int, quirk string, about ...any) int {
+// randomInt returns a random number below sides. It depends only on the seed and the arguments.
+func (q *quirkSet) randomInt(sides int, quirk string, about ...any) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", q.seed, quirk)
 	for _, a := range about {
@@ -231,8 +231,8 @@ func (q *quirkSet) roll(sides int, quirk string, about ...any) int {
 	return rand.New(rand.NewPCG(q.seed, h.Sum64())).IntN(sides)
 }
 
-// SetQuirks switches on the quirks of these names, or every one for "all", and all others off. It fails when there is
-// no quirk of a name.
+// SetQuirks enables the named quirks, or all for "all", and disables all others. It returns an error if a name is
+// unknown.
 func (s *Simulator) SetQuirks(names ...string) error {
 	names, err := expandQuirks(names)
 	if err != nil {
@@ -244,13 +244,13 @@ func (s *Simulator) SetQuirks(names ...string) error {
 	return s.persist()
 }
 
-// setQuirks replaces the quirks that are on. The lock is held.
+// setQuirks replaces the active quirks. The caller holds the lock.
 func (s *Simulator) setQuirks(names []string) {
 	s.quirks = newQuirkSet(s.config.Seed, names)
-	s.world.quirks = s.quirks
+	s.engine.quirks = s.quirks
 }
 
-// Quirks returns the names of the quirks that are on, sorted.
+// Quirks returns the sorted names of the active quirks.
 func (s *Simulator) Quirks() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

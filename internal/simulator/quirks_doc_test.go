@@ -8,7 +8,7 @@ import (
 
 // The guide has a row for each quirk with its description and sentence, and no other row.
 func TestQuirks_GuideHasEachQuirk(t *testing.T) {
-	content, err := os.ReadFile(controlGuide)
+	content, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -360,7 +360,7 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 }
 
 // failuresInRow sends writes until each has succeeded, and returns every status and how many failures came in a row at most.
-func failuresInRow(r *rig, method string, path func(n int) string, body any) (statuses map[string]int, most int) {
+func failuresInRow(r *rig, method string, path func(n int) string, body any) (statuses map[string]int, maxItems int) {
 	statuses = map[string]int{}
 	for n := range 60 {
 		inRow := 0
@@ -372,23 +372,23 @@ func failuresInRow(r *rig, method string, path func(n int) string, body any) (st
 				break
 			}
 			inRow++
-			most = max(most, inRow)
+			maxItems = max(maxItems, inRow)
 		}
 	}
-	return statuses, most
+	return statuses, maxItems
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
 	r := newRig(t, withQuirks("status-after-work"))
 	i := r.running("a", nil)
-	statuses, most := failuresInRow(r, "PATCH", func(int) string { return "/instances/" + i.ID }, m{"name": "x"})
+	statuses, maxItems := failuresInRow(r, "PATCH", func(int) string { return "/instances/" + i.ID }, m{"name": "x"})
 	for _, kind := range []string{"0 false", "500 true", "503 true", "502 true", "504 true", "200 false"} {
 		if statuses[kind] == 0 {
 			t.Errorf("never %s: %v", kind, statuses)
 		}
 	}
-	if failed := len(statuses); most != 2 || failed != 6 {
-		t.Errorf("at most %d failures in a row, want 2: %v", most, statuses)
+	if failed := len(statuses); maxItems != 2 || failed != 6 {
+		t.Errorf("at most %d failures in a row, want 2: %v", maxItems, statuses)
 	}
 	// The work is done whatever the answer.
 	for n := range 30 {
@@ -408,10 +408,10 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 
 func TestQuirk_GatewayErrors(t *testing.T) {
 	r := newRig(t, withQuirks("gateway-errors"))
-	statuses, most := failuresInRow(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
+	statuses, maxItems := failuresInRow(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
 	statusesOfReads, mostOfReads := failuresInRow(r, "GET", func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
-	if most > 2 || mostOfReads > 2 {
-		t.Errorf("%d and %d failures in a row", most, mostOfReads)
+	if maxItems > 2 || mostOfReads > 2 {
+		t.Errorf("%d and %d failures in a row", maxItems, mostOfReads)
 	}
 	foreign4xx := 0
 	for kind, n := range statusesOfReads {

@@ -6,45 +6,45 @@ import (
 )
 
 const (
-	// maxFailures is how often one operation fails in a row.
+	// maxFailures is the maximum of consecutive failures of one operation.
 	maxFailures = 2
-	// Of so many requests, one fails.
-	oneOfWrites   = 3
-	oneOfRequests = 8
+	// One in so many requests fails.
+	failOneWriteIn   = 3
+	failOneRequestIn = 8
 )
 
-// failures are those of one operation since its last success.
+// failures are the consecutive failures of one operation.
 type failures struct {
-	inRow int
-	// foreign4xx is whether a 4xx of a gateway was among them.
+	consecutive int
+	// foreign4xx reports whether one of them was a 4xx response of a gateway.
 	foreign4xx bool
-	// refusing cuts the next attempt as well, and if a transport repeats it by itself, every one until it is on a new
-	// connection.
-	refusing bool
+	// cutNext cuts the next attempt as well. If the transport retries by itself, it cuts all attempts until one uses a
+	// new connection.
+	cutNext bool
 }
 
-// failure is a response of something other than the service's handlers.
+// failure is a response that does not come from a handler.
 type failure struct {
 	status int
 	// code makes it an error of the API.
 	code errorCode
-	// body is JSON that is none of the API's; without code and body, the answer is an HTML page.
+	// body is JSON that is not of the API. Without code and body the response is an HTML page.
 	body any
-	// cut closes the connection without an answer.
+	// cut closes the connection without a response.
 	cut bool
 }
 
 func (f *failure) reply(l language) (*reply, error) {
 	switch {
 	case f.code != "":
-		return errorReply(fail(f.code), l)
+		return errorReply(newError(f.code), l)
 	case f.body != nil:
 		return jsonReply(f.status, f.body)
 	}
 	return htmlReply(f.status), nil
 }
 
-// htmlReply is the error page of a proxy.
+// htmlReply returns the error page of a proxy.
 func htmlReply(status int) *reply {
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	return &reply{
@@ -53,7 +53,7 @@ func htmlReply(status int) *reply {
 	}
 }
 
-// gatewayFailures are what a gateway answers; the last foreign4xxFailures of them are 4xx.
+// gatewayFailures are responses of a gateway. The last foreign4xxFailures of them are 4xx.
 var gatewayFailures = []failure{
 	{status: http.StatusBadGateway},
 	{status: http.StatusServiceUnavailable},
@@ -68,7 +68,7 @@ var gatewayFailures = []failure{
 
 const foreign4xxFailures = 4
 
-// lateFailures are what hides a success.
+// lateFailures are responses that replace a success.
 var lateFailures = []failure{
 	{status: http.StatusInternalServerError, code: codeInternal},
 	{status: http.StatusServiceUnavailable, code: codeProviderUnavailable},
@@ -77,20 +77,20 @@ var lateFailures = []failure{
 	{cut: true},
 }
 
-// failBefore is the failure that comes before the work of an operation, nil for none.
+// failBefore returns the failure before the work of an operation, nil for none.
 func (q *quirkSet) failBefore(op *operation) *failure {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	past := q.failures[op.key]
-	if past != nil && past.refusing {
-		// What a transport repeats by itself on another used connection, the client does not see.
-		if op.fresh || !op.repeatable {
-			past.refusing = false
-			past.inRow++
+	if past != nil && past.cutNext {
+		// The client does not see attempts that the transport retries on another used connection.
+		if op.newConnection || !op.retriedByTransport {
+			past.cutNext = false
+			past.consecutive++
 		}
 		return &failure{cut: true}
 	}
-	if !q.on[quirkGatewayErrors] || q.roll(oneOfRequests, quirkGatewayErrors, op.key, op.asked) > 0 {
+	if !q.on[quirkGatewayErrors] || q.randomInt(failOneRequestIn, quirkGatewayErrors, op.key, op.attempt) > 0 {
 		return nil
 	}
 	if past = q.failing(op); past == nil {
@@ -100,20 +100,20 @@ func (q *quirkSet) failBefore(op *operation) *failure {
 	if past.foreign4xx {
 		choice -= foreign4xxFailures
 	}
-	f := gatewayFailures[q.roll(choice, quirkGatewayErrors, "kind", op.key, op.asked)]
+	f := gatewayFailures[q.randomInt(choice, quirkGatewayErrors, "kind", op.key, op.attempt)]
 	past.foreign4xx = past.foreign4xx || f.status < http.StatusInternalServerError
 	return &f
 }
 
-// failAfter is the failure that hides the response of an operation, nil for none.
+// failAfter returns the failure that replaces the response of an operation, nil for none.
 func (q *quirkSet) failAfter(op *operation, status int) *failure {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.on[quirkStatusAfterWork] && op.writes() && status < http.StatusMultipleChoices &&
-		q.roll(oneOfWrites, quirkStatusAfterWork, op.key, op.asked) == 0 {
+		q.randomInt(failOneWriteIn, quirkStatusAfterWork, op.key, op.attempt) == 0 {
 		if past := q.failing(op); past != nil {
-			f := lateFailures[q.roll(len(lateFailures), quirkStatusAfterWork, "kind", op.key, op.asked)]
-			past.refusing = f.cut && !op.fresh && past.inRow < maxFailures
+			f := lateFailures[q.randomInt(len(lateFailures), quirkStatusAfterWork, "kind", op.key, op.attempt)]
+			past.cutNext = f.cut && !op.newConnection && past.consecutive < maxFailures
 			return &f
 		}
 	}
@@ -121,16 +121,16 @@ func (q *quirkSet) failAfter(op *operation, status int) *failure {
 	return nil
 }
 
-// failing counts one more failure of an operation; nil when it has had enough. The lock is held.
+// failing counts a failure of an operation. It returns nil if the maximum is reached. The caller holds the lock.
 func (q *quirkSet) failing(op *operation) *failures {
 	past := q.failures[op.key]
 	if past == nil {
 		past = &failures{}
 		q.failures[op.key] = past
 	}
-	if past.inRow >= maxFailures {
+	if past.consecutive >= maxFailures {
 		return nil
 	}
-	past.inRow++
+	past.consecutive++
 	return past
 }

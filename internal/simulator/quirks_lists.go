@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// oldStatus is what an instance shows until a time.
+// oldStatus is an outdated status that an instance shows for a while.
 type oldStatus struct {
 	status, desired string
 	until           time.Time
 }
 
-// statusOf is the status of an instance now, zero where there is none.
+// statusOf returns the current status of an instance, the zero value if there is none.
 func (s *Simulator) statusOf(id string) oldStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := s.world.findInstance(id); i != nil {
+	if i := s.engine.findInstance(id); i != nil {
 		return oldStatus{status: i.Status, desired: i.Desired}
 	}
 	return oldStatus{}
 }
 
-// hideNewItems is the quirk lagging-list.
+// hideNewItems implements lagging-list.
 func (res *quirkedResponse) hideNewItems() {
 	res.mu.Lock()
 	defer res.mu.Unlock()
 	if res.status == http.StatusCreated {
-		name := nameOf(res.body)
-		lag := time.Duration(3+res.roll(10, quirkLaggingList, name)) * time.Second
+		name := identifier(res.body)
+		lag := time.Duration(3+res.randomInt(10, quirkLaggingList, name)) * time.Second
 		res.listedFrom[name] = res.now.Add(lag)
 	}
 	if !res.lists() {
@@ -42,16 +42,16 @@ func (res *quirkedResponse) hideNewItems() {
 		if !ok {
 			return false
 		}
-		from, isNew := res.listedFrom[nameOf(object)]
+		from, isNew := res.listedFrom[identifier(object)]
 		if isNew && !res.now.Before(from) {
-			delete(res.listedFrom, nameOf(object))
+			delete(res.listedFrom, identifier(object))
 			isNew = false
 		}
 		return isNew
 	}))
 }
 
-// keepOldStatus is the quirk lagging-status. The response to a DELETE shows destroying at once: the document says so.
+// keepOldStatus implements lagging-status. The response to DELETE shows destroying at once, as the document says.
 func (res *quirkedResponse) keepOldStatus() {
 	if res.schema != "Instance" {
 		return
@@ -60,23 +60,23 @@ func (res *quirkedResponse) keepOldStatus() {
 	defer res.mu.Unlock()
 	ends := res.route.id == "deleteInstance"
 	if old := res.before; old.status != "" && (ends || res.route.id == "startInstance" || res.route.id == "stopInstance") {
-		lag := time.Duration(2+res.roll(7, quirkLaggingStatus, res.key, res.asked)) * time.Second
+		lag := time.Duration(2+res.randomInt(7, quirkLaggingStatus, res.key, res.attempt)) * time.Second
 		old.until = res.now.Add(lag)
-		res.oldStatus[res.id] = old
+		res.oldStatus[res.resourceID] = old
 	}
 	for _, item := range res.items() {
-		old, lags := res.oldStatus[nameOf(item)]
+		old, lags := res.oldStatus[identifier(item)]
 		switch {
 		case !lags || ends:
 		case res.now.Before(old.until):
 			item["status"], item["desired_state"] = old.status, old.desired
 		default:
-			delete(res.oldStatus, nameOf(item))
+			delete(res.oldStatus, identifier(item))
 		}
 	}
 }
 
-// reorder is the quirk sorted-differently.
+// reorder implements sorted-differently.
 func (res *quirkedResponse) reorder() {
 	if res.lists() && res.schema != "Offer" && res.schema != "Transaction" {
 		res.shuffle(res.data(), "data")
@@ -92,15 +92,15 @@ func (res *quirkedResponse) reorder() {
 
 func (res *quirkedResponse) shuffle(array []any, what string) {
 	for n := len(array) - 1; n > 0; n-- {
-		other := res.roll(n+1, quirkSortedDifferently, res.key, res.asked, what, n)
+		other := res.randomInt(n+1, quirkSortedDifferently, res.key, res.attempt, what, n)
 		array[n], array[other] = array[other], array[n]
 	}
 }
 
-// smallPage is the most that a page has while the quirk small-pages is on.
+// smallPage is the page size of small-pages.
 const smallPage = 3
 
-// limitPage lowers the limit of a request, if it is a valid one.
+// limitPage lowers the limit of a valid request.
 func limitPage(u *url.URL) {
 	if limit := pageLimit(u.Query()); limit > smallPage {
 		query := u.Query()
@@ -109,7 +109,7 @@ func limitPage(u *url.URL) {
 	}
 }
 
-// pageLimit is how many items a query asks for, 0 when it is not a valid one.
+// pageLimit returns the limit of a query, 0 if it is invalid.
 func pageLimit(query url.Values) int {
 	if !query.Has("limit") {
 		return defaultPage
@@ -121,11 +121,12 @@ func pageLimit(query url.Values) int {
 	return limit
 }
 
-// neighbourCursor begins the cursor of a page that has only neighbours.
+// neighbourCursor is the prefix of the cursor of a page that contains only foreign items.
 const neighbourCursor = "nb_"
 
-// takeNeighbourCursor keeps the cursor of a page of neighbours from the service, which answers its first page then.
-func (res *quirkedResponse) takeNeighbourCursor(u *url.URL) {
+// readNeighbourCursor removes the cursor of a page of foreign items from the request. The service then returns its
+// first page.
+func (res *quirkedResponse) readNeighbourCursor(u *url.URL) {
 	query := u.Query()
 	res.query, res.neighboursFrom = query, -1
 	rest, ours := strings.CutPrefix(query.Get("cursor"), neighbourCursor)
@@ -138,7 +139,7 @@ func (res *quirkedResponse) takeNeighbourCursor(u *url.URL) {
 	u.RawQuery = query.Encode()
 }
 
-// addNeighbours is the quirk strange-neighbours for lists: they are at the end.
+// addNeighbours implements strange-neighbours for lists: foreign items are at the end.
 func (res *quirkedResponse) addNeighbours() {
 	if !res.lists() {
 		return
@@ -164,9 +165,9 @@ func (res *quirkedResponse) addNeighbours() {
 	}
 }
 
-// neighbours are the items of other people that belong to the list of a request.
+// neighbours returns the foreign items of the requested list.
 func (res *quirkedResponse) neighbours() []map[string]any {
-	items := strangers(res.schema)
+	items := foreignItems(res.schema)
 	if res.schema != "Offer" {
 		return items
 	}
@@ -184,17 +185,16 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 	return items
 }
 
-// replaced is another response in place of the service's: what forbidden-balance and strange-neighbours answer. Nil
-// keeps the response.
+// replaced returns the response of forbidden-balance or strange-neighbours that replaces a response, nil for none.
 func (res *quirkedResponse) replaced(rep *reply, l language) (*reply, error) {
 	switch {
 	case res.route.id == "getBalance" && rep.status == http.StatusOK && res.has(quirkForbiddenBalance):
-		return errorReply(fail(codeForbidden), l)
+		return errorReply(newError(codeForbidden), l)
 	case rep.status != http.StatusNotFound || !res.has(quirkStrangeNeighbours):
 		return nil, nil
 	}
-	for _, item := range strangers(res.schema) {
-		if res.id == "" || nameOf(item) != res.id {
+	for _, item := range foreignItems(res.schema) {
+		if res.resourceID == "" || identifier(item) != res.resourceID {
 			continue
 		}
 		switch res.route.id {
@@ -204,7 +204,7 @@ func (res *quirkedResponse) replaced(rep *reply, l language) (*reply, error) {
 			}
 			return jsonReply(http.StatusOK, item)
 		case "startInstance", "stopInstance", "deleteInstance":
-			return errorReply(fail(codeConflict), l)
+			return errorReply(newError(codeConflict), l)
 		}
 	}
 	return nil, nil

@@ -9,18 +9,17 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 )
 
-// respellImages is the quirk image-spelling. An item keeps its spelling.
+// respellImages implements image-spelling. The spelling of an item does not change.
 func (res *quirkedResponse) respellImages() {
 	for _, item := range res.items() {
 		if image, ok := item["image"].(string); ok && (res.schema == "Instance" || res.schema == "Template") {
-			item["image"] = respelled(image, res.roll(2, quirkImageSpelling, nameOf(item)))
+			item["image"] = respellImage(image, res.randomInt(2, quirkImageSpelling, identifier(item)))
 		}
 	}
 }
 
-// respelled is another spelling of an image of Docker Hub: the first of several when it had the short one. An image of
-// another registry has one spelling.
-func respelled(image string, choice int) string {
+// respellImage returns another spelling of a Docker Hub image. Images of other registries have only one spelling.
+func respellImage(image string, choice int) string {
 	host, path, slash := strings.Cut(image, "/")
 	switch {
 	case image == "":
@@ -37,7 +36,7 @@ func respelled(image string, choice int) string {
 	return []string{"docker.io/", "index.docker.io/"}[choice] + path
 }
 
-// renameGPUs is the quirk other-gpu.
+// renameGPUs implements other-gpu.
 func (res *quirkedResponse) renameGPUs() {
 	if res.schema != "Instance" {
 		return
@@ -52,12 +51,12 @@ func (res *quirkedResponse) renameGPUs() {
 	}
 }
 
-// inventEnums is the quirk unknown-enums. A settled status stays.
-func (res *quirkedResponse) inventEnums() {
+// unknownEnums implements unknown-enums. A stable status does not change.
+func (res *quirkedResponse) unknownEnums() {
 	for _, item := range res.items() {
-		name := nameOf(item)
+		name := identifier(item)
 		invent := func(field, value string, sides int, about ...any) {
-			if _, has := item[field].(string); has && res.roll(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
+			if _, has := item[field].(string); has && res.randomInt(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
 				item[field] = value
 			}
 		}
@@ -74,33 +73,33 @@ func (res *quirkedResponse) inventEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); transitional(status) && res.route.id != "deleteInstance" {
-				invent("status", "re"+status, 2, res.asked)
+			if status, _ := item["status"].(string); isTransitional(status) && res.route.id != "deleteInstance" {
+				invent("status", "re"+status, 2, res.attempt)
 			}
 		}
 	}
 }
 
-func transitional(status string) bool {
+func isTransitional(status string) bool {
 	return slices.Contains([]string{statusCreating, statusStarting, statusStopping, statusDestroying}, status)
 }
 
-// oneOfFields is of how many optional fields that have a value one is left out.
-const oneOfFields = 12
+// dropOneIn is the inverse probability that an optional field with a value is left out.
+const dropOneIn = 12
 
-// dropOptionalFields is the quirk optional-fields-absent.
+// dropOptionalFields implements optional-fields-absent.
 func (res *quirkedResponse) dropOptionalFields() {
 	for _, item := range res.items() {
 		for _, field := range optionalFields()[res.schema] {
 			value, has := item[field]
-			if has && (value == nil || res.roll(oneOfFields, quirkOptionalFieldsAbsent, nameOf(item), field, res.key, res.asked) == 0) {
+			if has && (value == nil || res.randomInt(dropOneIn, quirkOptionalFieldsAbsent, identifier(item), field, res.key, res.attempt) == 0) {
 				delete(item, field)
 			}
 		}
 	}
 }
 
-// optionalFields are the fields that the document does not require, by schema.
+// optionalFields are the fields that are not required, by schema.
 var optionalFields = sync.OnceValue(func() map[string][]string {
 	var document struct {
 		Components struct {
@@ -125,20 +124,19 @@ var optionalFields = sync.OnceValue(func() map[string][]string {
 	return optional
 })
 
-// addFields is the quirk unknown-fields. The env of a template and the details of an error have no fixed fields, so
-// that nothing in them is unknown.
-func (res *quirkedResponse) addFields() { addUnknown(res.body) }
+// addFields implements unknown-fields. The env of a template and the details of an error have no fixed fields.
+func (res *quirkedResponse) addFields() { addUnknownFields(res.body) }
 
-func addUnknown(value any) {
+func addUnknownFields(value any) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			addUnknown(item)
+			addUnknownFields(item)
 		}
 	case map[string]any:
 		for field, inner := range value {
 			if field != "env" && field != "details" {
-				addUnknown(inner)
+				addUnknownFields(inner)
 			}
 		}
 		value["x_text"], value["x_number"], value["x_flag"], value["x_nothing"] = "new", 1e30, true, nil

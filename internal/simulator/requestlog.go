@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// Request is one API request as the simulator saw it.
+// Request is an API request in the request log.
 type Request struct {
 	At     time.Time `json:"at"`
 	Method string    `json:"method"`
-	// Path is relative to the base URL, escaped as it was sent, such as /instances/ins_1.
+	// Path is relative to the base URL and escaped as it was sent, for example /instances/ins_1.
 	Path  string `json:"path"`
 	Query string `json:"query"`
-	// Status is what was answered; 0 means that a fault cut the connection.
+	// Status is the status of the response; 0 if a fault cut the connection.
 	Status int `json:"status"`
-	// KeyID is the id of the active key that the request bore, or "".
+	// KeyID is the id of the active key of the request, or "".
 	KeyID string `json:"key_id"`
 }
 
-// maxRequests bounds the log; the oldest requests go first.
+// maxRequests limits the log. The oldest requests are removed first.
 const maxRequests = 10_000
 
-// requestLog holds the newest requests in the order in which they came in. The simulator's lock guards it.
+// requestLog holds the newest requests in the order of arrival. The simulator's lock guards it.
 type requestLog struct {
 	entries []*loggedRequest
 }
 
-// loggedRequest is a request whose outcome follows, without the lock.
+// loggedRequest is a request whose status is set later, without the lock.
 type loggedRequest struct {
 	Request
 	status atomic.Int64
 }
 
-// open notes a request that has come in; its status follows.
-func (l *requestLog) open(r Request) *loggedRequest {
+// add logs a request.
+func (l *requestLog) add(r Request) *loggedRequest {
 	if len(l.entries) >= maxRequests {
 		l.entries = append(l.entries[:0], l.entries[maxRequests/10:]...)
 	}

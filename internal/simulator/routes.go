@@ -6,33 +6,33 @@ import (
 	"strings"
 )
 
-// basePath is what the base URL ends with.
+// basePath is the path of the base URL.
 const basePath = "/api/v1"
 
-// access is who may call an operation: a scope, or one of the two below.
+// access is the scope that an operation requires, or one of the constants.
 type access string
 
 const (
 	accessPublic access = "public"
-	// accessOptional serves callers without a key, but refuses a bad one.
+	// accessOptional allows requests without a key, but refuses invalid keys.
 	accessOptional access = "optional"
 )
 
-// route is one operation of the API.
+// route is an operation of the API.
 type route struct {
-	// id is the operation's name in the contract; "" for what is served beside the operations.
+	// id is the operation id in the contract, "" for what is not an operation.
 	id      string
 	method  string
 	pattern string
 	access  access
 	status  int
 	handle  func(*call) (any, error)
-	// open lets any web page read the answer, and cached lets the answer be kept for a minute. One offer is not cached:
-	// who asks for it is about to rent it.
-	open, cached bool
+	// cors lets web pages of any origin read the response. cached lets caches keep the response for a minute. A single
+	// offer is not cached, because clients read it before they rent it.
+	cors, cached bool
 }
 
-// routes is the whole API.
+// routes are all operations of the API.
 var routes = []route{
 	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false, false},
 	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false, false},
@@ -68,17 +68,17 @@ var routes = []route{
 	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true, false},
 }
 
-// Operation is one operation of the API as the simulator serves it.
+// Operation is an operation that the simulator serves.
 type Operation struct {
-	// ID is the operation's name in the contract.
+	// ID is the operation id in the contract.
 	ID string
-	// Method and Path are how it is called; Path is relative to the base URL, with {placeholders}.
+	// Path is relative to the base URL, with {placeholders}.
 	Method, Path string
-	// Scope is the scope that a key needs: "" when none is needed.
+	// Scope is the scope that a key needs, "" if no key is needed.
 	Scope string
 }
 
-// Operations lists every operation that the simulator serves, in the order of the API document.
+// Operations returns all operations in the order of the API document.
 func Operations() []Operation {
 	var operations []Operation
 	for _, rt := range routes {
@@ -94,8 +94,8 @@ func Operations() []Operation {
 	return operations
 }
 
-// findRoute returns the route of a request in a table with its path parameters. A nil route comes with the methods
-// that the path does have.
+// findRoute returns the route of a request and its path parameters. If no route has the method, it returns nil and the
+// methods of the path.
 func findRoute[R any](table []R, describe func(*R) (method, pattern string), method, path string) (found *R, params map[string]string, allowed []string) {
 	for n := range table {
 		m, pattern := describe(&table[n])
@@ -111,7 +111,7 @@ func findRoute[R any](table []R, describe func(*R) (method, pattern string), met
 	return nil, nil, allowed
 }
 
-// matchPattern holds an escaped path against a pattern with {placeholders} and returns what stands in their places.
+// matchPattern matches an escaped path with a pattern and returns the values of the {placeholders}.
 func matchPattern(pattern, path string) (map[string]string, bool) {
 	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -136,9 +136,9 @@ func matchPattern(pattern, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// methodNotAllowed is the answer for a path that exists, but not with this method.
+// methodNotAllowed is the error for a path without the method.
 func methodNotAllowed(allowed []string) error {
-	return fail(codeNotFound).answeredAs(http.StatusMethodNotAllowed).
-		saying("У этого адреса нет такой операции", "This address has no such operation").
+	return newError(codeNotFound).withStatus(http.StatusMethodNotAllowed).
+		withText("У этого адреса нет такой операции", "This address has no such operation").
 		withHeader("Allow", strings.Join(allowed, ", "))
 }

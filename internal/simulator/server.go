@@ -13,36 +13,36 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// closeTimeout bounds how long Close waits for requests that are being served.
+// closeTimeout limits how long Close waits for active requests.
 const closeTimeout = 2 * time.Second
 
-// Server is a simulator that listens.
+// Server is a simulator with a listener.
 type Server struct {
 	*Simulator
-	// BaseURL is of the API and ends with /api/v1; ControlURL ends with /control; ConsoleURL is the root of the pages.
+	// BaseURL ends with /api/v1, ControlURL with /control. ConsoleURL is the root of the web pages.
 	BaseURL, ControlURL, ConsoleURL string
-	// APIKey is the secret of the first key, which has every scope.
+	// APIKey is the secret of the first key, which has all scopes.
 	APIKey string
 
 	http     *http.Server
 	listener net.Listener
 	cancel   context.CancelFunc
 	served   chan error
-	release  func() error
+	unlock   func() error
 }
 
-// Start makes a simulator and listens; it accepts connections when Start returns. The context bounds the start only:
-// Close ends the server. It fails when the configuration is wrong or the address cannot be had.
+// Start creates a simulator and listens; connections are accepted when it returns. The context limits the start only:
+// Close stops the server. It returns an error if the configuration is invalid or the address is not available.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	release, err := claim(c.State)
+	release, err := lockStateFile(c.State)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	srv, err := listen(ctx, c)
+	srv, err := newServer(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	srv.release = release
+	srv.unlock = release
 	go func() { srv.served <- srv.http.Serve(srv.listener) }()
 	srv.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", srv.config.Clock, "seed", srv.config.Seed)
 	if at, err := netip.ParseAddrPort(srv.listener.Addr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -52,8 +52,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	return srv, nil
 }
 
-// claim makes sure that one simulator alone uses a state file. The system frees the claim of a process that is killed.
-func claim(state string) (release func() error, err error) {
+// lockStateFile locks a state file, so that only one simulator uses it. The operating system releases the lock of a
+// killed process.
+func lockStateFile(state string) (release func() error, err error) {
 	if state == "" {
 		return func() error { return nil }, nil
 	}
@@ -68,8 +69,8 @@ func claim(state string) (release func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// listen makes a simulator that has an address, but does not serve yet.
-func listen(ctx context.Context, c Config) (*Server, error) {
+// newServer creates a simulator with a listener that does not serve yet.
+func newServer(ctx context.Context, c Config) (*Server, error) {
 	s, err := New(c)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func listen(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	root := "http://" + reachable(listener.Addr().String())
+	root := "http://" + dialableAddress(listener.Addr().String())
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	return &Server{
 		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/", APIKey: s.config.APIKey,
@@ -98,8 +99,8 @@ func listen(ctx context.Context, c Config) (*Server, error) {
 	}, nil
 }
 
-// reachable turns the address of a listener into one that a client on this machine can dial.
-func reachable(address string) string {
+// dialableAddress replaces an unspecified address by the loopback address.
+func dialableAddress(address string) string {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsUnspecified() {
 		return address
@@ -108,8 +109,8 @@ func reachable(address string) string {
 	return netip.AddrPortFrom(loopback, ap.Port()).String()
 }
 
-// Close stops listening, lets requests finish for up to two seconds, then cuts what is left. Requests that a fault
-// delays are cut at once. Closing twice does nothing more.
+// Close stops listening, waits up to two seconds for active requests, and then cuts them. Requests that a fault delays
+// are cut at once. It is safe to call Close twice.
 func (s *Server) Close() error {
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
@@ -126,5 +127,5 @@ func (s *Server) Close() error {
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
-	return errors.Join(err, serveErr, s.rest(), s.release())
+	return errors.Join(err, serveErr, s.saveAtClose(), s.unlock())
 }

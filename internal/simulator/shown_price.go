@@ -1,65 +1,65 @@
 package simulator
 
-// maxShownCallers bounds how many callers are remembered with the prices they were shown.
+// maxShownCallers limits how many callers have recorded prices.
 const maxShownCallers = 1000
 
-// shownPrice is what an offer cost when a caller was last shown it.
+// shownPrice is the price of an offer that a caller was shown last.
 type shownPrice struct {
-	// market is the number of price changes at that time.
-	market            int64
+	// priceChanges is the number of price changes at that time.
+	priceChanges      int64
 	onDemandKopH      int64
 	interruptibleKopH *int64
 }
 
-func (p shownPrice) of(rental string) *int64 {
-	if rental == typeInterruptible {
+func (p shownPrice) price(rentalType string) *int64 {
+	if rentalType == typeInterruptible {
 		return p.interruptibleKopH
 	}
 	return &p.onDemandKopH
 }
 
-// shownPrices are the prices that each caller was last shown, by caller and offer id. They are not in the state file.
+// shownPrices are the shown prices by caller and offer id. The state file does not contain them.
 type shownPrices map[string]map[string]shownPrice
 
-// callers names the caller of a request as the request limits do: by its API key, if any, and by its address. Offers are
-// public, so that one client may look at them without its key and rent with it.
+// callers returns the API key, if any, and the address of a request. A client may read offers, which are public,
+// without the key that it rents with.
 func (c *call) callers() []string {
-	callers := []string{callerAddress + " " + hostOf(c.r.RemoteAddr)}
+	callers := []string{callerAddress + " " + hostWithoutPort(c.r.RemoteAddr)}
 	if k := c.callerKey(c.r.Header); k != nil {
 		callers = append(callers, callerKey+" "+k.ID)
 	}
 	return callers
 }
 
-// show remembers that the callers see the present price of an offer.
-func (w *world) show(o *offer, callers []string) {
+// recordShown records that the callers were shown the current price of an offer.
+func (e *engine) recordShown(o *offer, callers []string) {
 	for _, caller := range callers {
-		if w.shown[caller] == nil {
-			if len(w.shown) >= maxShownCallers {
-				clear(w.shown)
+		if e.shownPrices[caller] == nil {
+			if len(e.shownPrices) >= maxShownCallers {
+				clear(e.shownPrices)
 			}
-			w.shown[caller] = map[string]shownPrice{}
+			e.shownPrices[caller] = map[string]shownPrice{}
 		}
-		w.shown[caller][o.id] = shownPrice{w.market, o.OnDemandKopH, o.InterruptibleKopH}
+		e.shownPrices[caller][o.id] = shownPrice{e.priceChanges, o.OnDemandKopH, o.InterruptibleKopH}
 	}
 }
 
-// requireShownPrice refuses when the price of an offer is not the one that the callers were last shown. The refusal
-// shows the present price. What they were never shown cannot have changed.
-func (w *world) requireShownPrice(o *offer, rental string, callers []string) error {
+// requireShownPrice returns an error if the price of an offer differs from the price that the callers were shown last.
+// The error contains the current price, which counts as shown. An offer that was never shown is accepted.
+func (e *engine) requireShownPrice(o *offer, rentalType string, callers []string) error {
 	var last *shownPrice
 	for _, caller := range callers {
-		if p, ok := w.shown[caller][o.id]; ok && (last == nil || p.market > last.market) {
+		if p, ok := e.shownPrices[caller][o.id]; ok && (last == nil || p.priceChanges > last.priceChanges) {
 			last = &p
 		}
 	}
 	if last == nil {
 		return nil
 	}
-	before, now := last.of(rental), *o.price(rental)
+	before, now := last.price(rentalType), *o.price(rentalType)
 	if before != nil && *before == now {
 		return nil
 	}
-	w.show(o, callers)
+	e.recordShown(o, callers)
 	return conflict("Цена изменилась", "The price has changed").withDetail("price_kop_h", now)
 }

@@ -10,16 +10,16 @@ func TestShownPrice_ByCaller(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sim.world
+	w := sim.engine
 	o := w.offers[0]
 	changed := func(callers ...string) bool { return w.requireShownPrice(o, typeOnDemand, callers) != nil }
 
-	w.show(o, []string{"address 1", "key a"})
+	w.recordShown(o, []string{"address 1", "key a"})
 	w.setPrice(o, new(o.OnDemandKopH+1), nil)
 	if changed("address 2", "key b") {
 		t.Error("a price is changed for a caller that was never shown one")
 	}
-	w.show(o, []string{"address 3"})
+	w.recordShown(o, []string{"address 3"})
 	if changed("address 3", "key a") {
 		t.Error("an older look with the key counts more than a newer one from the address")
 	}
@@ -33,9 +33,9 @@ func TestShownPrice_ByCaller(t *testing.T) {
 		t.Error("the refusal has not shown the new price")
 	}
 	for n := range 3 * maxShownCallers {
-		w.show(o, []string{fmt.Sprint("address ", n)})
+		w.recordShown(o, []string{fmt.Sprint("address ", n)})
 	}
-	if len(w.shown) > maxShownCallers {
-		t.Errorf("%d callers are remembered, want at most %d", len(w.shown), maxShownCallers)
+	if len(w.shownPrices) > maxShownCallers {
+		t.Errorf("%d callers are remembered, want at most %d", len(w.shownPrices), maxShownCallers)
 	}
 }

@@ -14,41 +14,42 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
-// Simulator is a Rental Service of its own: one account, one market, one clock. Its methods may be called from any
-// goroutine, also while it serves.
+// Simulator is a simulated Rental Service with one account, one market and one clock. Its methods are safe for
+// concurrent use.
 type Simulator struct {
 	config  Config
 	log     hclog.Logger
 	handler http.Handler
-	// requestSeq numbers requests; it is apart from the ids of the world, which must not depend on how often a client asks.
+	// requestSeq numbers requests. It is separate from the ids of the engine, which must not depend on the number of
+	// requests.
 	requestSeq  atomic.Uint64
 	requestMark uint32
 
 	// store is the state file, nil without one.
 	store *store
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	clock    clock
-	world    *world
+	engine   *engine
 	rates    rates
 	limiter  *limiter
-	faults   *faultPlan
+	faults   *faultInjector
 	quirks   *quirkSet
 	requests requestLog
 }
 
-// New makes a simulator without a listener. It fails when the configuration is wrong, or when the state file cannot be
-// read or written.
+// New creates a simulator without a listener. It returns an error if the configuration is invalid, or the state file
+// cannot be read or written.
 func New(c Config) (*Simulator, error) {
 	s, err := open(c)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	s.handler = s.mount()
+	s.handler = s.newHandler()
 	return s, nil
 }
 
-// open makes the simulator that the configuration means: a new one, or the one in the state file.
+// open creates a new simulator, or one from the state file.
 func open(c Config) (*Simulator, error) {
 	var saved *savedState
 	var err error
@@ -58,7 +59,7 @@ func open(c Config) (*Simulator, error) {
 		}
 	}
 	if saved != nil {
-		if c, err = c.resumed(saved); err != nil {
+		if c, err = c.withSavedState(saved); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +71,7 @@ func open(c Config) (*Simulator, error) {
 		s.store = newStore(c.State)
 	}
 	if saved == nil {
-		s.begin()
+		s.resetState()
 		return s, s.persist()
 	}
 	s.clock = resumeClock(c, saved.Until)
@@ -81,42 +82,42 @@ func open(c Config) (*Simulator, error) {
 	return s, s.persist()
 }
 
-// origin is what a first state as of an instant follows from.
-func (s *Simulator) origin(at time.Time) origin {
+// engineOptions returns the options of an engine that starts at an instant.
+func (s *Simulator) engineOptions(at time.Time) engineOptions {
 	c := s.config
-	return origin{c.Seed, c.MarketScale, c.Market == MarketMoving, at, c.Boot, c.APIKey}
+	return engineOptions{c.Seed, c.MarketScale, c.Market == MarketMoving, at, c.Boot, c.APIKey}
 }
 
-// begin puts everything but the clock and the configuration into its first state.
-func (s *Simulator) begin() {
-	s.world = newWorld(s.origin(s.clock.now()))
+// resetState sets the initial state of everything but the clock and the configuration.
+func (s *Simulator) resetState() {
+	s.engine = newEngine(s.engineOptions(s.clock.now()))
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = s.config.newLimiter()
-	s.faults = newFaultPlan(s.config.Seed)
+	s.faults = newFaultInjector(s.config.Seed)
 	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
 }
 
-// mount puts the three faces side by side. It does without a ServeMux, which would redirect paths it finds unclean
-// where the API answers 404.
-func (s *Simulator) mount() http.Handler {
-	var service http.Handler = http.HandlerFunc(s.serveService)
+// newHandler returns the handler of the API, the control API and the console. It does not use ServeMux, which redirects
+// unclean paths where the API returns 404.
+func (s *Simulator) newHandler() http.Handler {
+	var service http.Handler = http.HandlerFunc(s.serveOperation)
 	if s.config.Wrap != nil {
 		service = s.config.Wrap(service)
 	}
 	control := http.HandlerFunc(s.serveControl)
 	pages := console.New(consoleService{s}, console.Options{
-		Guard:   fromThisMachine,
+		Guard:   isLocal,
 		Russian: func(acceptLanguage string) bool { return parseLanguage(acceptLanguage) == russian },
 		Log:     s.log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
-		case below(path, basePath):
-			s.serveFront(service, w, r)
-		case below(path, controlPath):
+		case hasPathPrefix(path, basePath):
+			s.serveAPI(service, w, r)
+		case hasPathPrefix(path, controlPath):
 			control.ServeHTTP(w, r)
-		case rebound(r):
+		case isRebound(r):
 			http.Error(w, "These pages are not for a page of another name.", http.StatusForbidden)
 		default:
 			pages.ServeHTTP(w, r)
@@ -124,13 +125,13 @@ func (s *Simulator) mount() http.Handler {
 	})
 }
 
-func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+func hasPathPrefix(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// Handler serves the API, the control API and the console.
+// Handler returns the handler of the API, the control API and the console.
 func (s *Simulator) Handler() http.Handler { return s.handler }
 
-// catchUp lets everything happen that is due by the clock. The lock is held.
-func (s *Simulator) catchUp() { s.world.advanceTo(s.clock.now()) }
+// catchUp runs all events up to the current time. The caller holds the lock.
+func (s *Simulator) catchUp() { s.engine.advanceTo(s.clock.now()) }
 
 // Now returns the simulated time.
 func (s *Simulator) Now() time.Time {
@@ -139,17 +140,17 @@ func (s *Simulator) Now() time.Time {
 	return s.clock.now()
 }
 
-// Advance moves the simulated time of any clock and returns it; all that was due has happened then. Time does not go
-// back: a negative d moves nothing. It ends at the beginning of 2200: a d beyond that moves the clock to its end.
+// Advance moves any clock by d, runs all events up to then, and returns the new time. A negative d moves nothing. The
+// clock stops at the beginning of 2200.
 func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.mu.Lock()
 	at := s.moveClock(d)
 	s.mu.Unlock()
-	s.persistQuietly()
+	s.persistOrLog()
 	return at
 }
 
-// advance is like Advance, but refuses to pass the end of time.
+// advance is like Advance, but returns an error if d is beyond the end of simulated time.
 func (s *Simulator) advance(d time.Duration) (time.Time, error) {
 	s.mu.Lock()
 	left := clockEnd.Sub(s.clock.now())
@@ -159,22 +160,22 @@ func (s *Simulator) advance(d time.Duration) (time.Time, error) {
 	}
 	at := s.moveClock(d)
 	s.mu.Unlock()
-	s.persistQuietly()
+	s.persistOrLog()
 	return at, nil
 }
 
-// moveClock lets time pass with all that is due in it. The lock is held.
+// moveClock moves the clock and runs all events up to then. The caller holds the lock.
 func (s *Simulator) moveClock(d time.Duration) time.Time {
 	s.clock.advance(d)
 	s.catchUp()
-	return s.world.at
+	return s.engine.now
 }
 
-// Reset returns to the seed's first state: the account, the offers, the limits, the configured quirks, no faults, no
-// requests. The API key stays the configured one, and time goes on from where it is.
+// Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,
+// without faults and requests. The API key and the time stay unchanged.
 func (s *Simulator) Reset() error {
 	s.mu.Lock()
-	s.begin()
+	s.resetState()
 	s.mu.Unlock()
 	return s.persist()
 }

@@ -10,7 +10,7 @@ import (
 
 const maxSSHKeyName = 60
 
-// sshKey is a public key that is put on new servers.
+// sshKey is a public SSH key.
 type sshKey struct {
 	Seq         int64
 	ID          string
@@ -20,7 +20,7 @@ type sshKey struct {
 	CreatedAt   time.Time
 }
 
-func (k *sshKey) number() int64 { return k.Seq }
+func (k *sshKey) sequence() int64 { return k.Seq }
 
 type sshKeyView struct {
 	ID          string    `json:"id"`
@@ -34,8 +34,8 @@ func viewSSHKey(k *sshKey) sshKeyView {
 	return sshKeyView{k.ID, k.Name, k.Kind, k.Fingerprint, k.CreatedAt}
 }
 
-func (w *world) findSSHKey(id string) *sshKey {
-	for _, k := range w.sshKeys {
+func (e *engine) findSSHKey(id string) *sshKey {
+	for _, k := range e.sshKeys {
 		if k.ID == id {
 			return k
 		}
@@ -48,10 +48,10 @@ var (
 	textPublicKey  = text{"должна быть одна строка файла открытого ключа SSH", "must be one line of an SSH public key file"}
 )
 
-// readSSHKey reads the body of a new key. The same public key may be added twice: the ids differ.
+// readSSHKey reads the body of a new key. The same public key may be added twice.
 func readSSHKey(f *fields) (*sshKey, error) {
 	k := &sshKey{}
-	f.need("public_key")
+	f.require("public_key")
 	name := f.str("name", 0, maxSSHKeyName)
 	if line := f.str("public_key", 1, 1<<16); line != nil {
 		key, comment, problem := parsePublicKey(*line)
@@ -68,10 +68,10 @@ func readSSHKey(f *fields) (*sshKey, error) {
 	if name != nil && *name != "" {
 		k.Name = *name
 	}
-	return k, f.end()
+	return k, f.finish()
 }
 
-// parsePublicKey returns the key and its comment, or a nil key and what is wrong.
+// parsePublicKey returns the key and its comment, or nil and the problem.
 func parsePublicKey(line string) (ssh.PublicKey, string, text) {
 	line = strings.TrimSpace(line)
 	if strings.Contains(line, "PRIVATE KEY") {

@@ -10,14 +10,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
-// The name and the version of the state file's format. The version counts up when what is saved, or what a seed
-// generates, changes.
+// The name and the version of the state file format. Increment the version when the saved data or the generated offers
+// change.
 const (
 	stateFormat  = "gpurent-simulator"
 	stateVersion = 2
 )
 
-// savedState is the state file. What follows from the seed is not in it.
+// savedState is the content of the state file. It does not contain what the seed determines.
 type savedState struct {
 	Format  string
 	Version int
@@ -25,11 +25,10 @@ type savedState struct {
 	Seed        uint64
 	Market      string
 	MarketScale int
-	// APIKey is the secret of the first key: a simulator that comes back must still be open to its users.
+	// APIKey is the secret of the first key, so that it is valid after a restart.
 	APIKey string
 
-	// At is the simulated time of what is saved. Until is the latest time that an answer may have shown since, where the
-	// simulator did not end by itself.
+	// At is the simulated time of the saved state. Until is the latest time that a response may have shown since then.
 	At, Until time.Time
 	Began     time.Time
 	Seq       int64
@@ -43,20 +42,20 @@ type savedState struct {
 	Devices   []*deviceLogin
 	Templates []*template
 	Instances []*instance
-	// Replayed is instance ids by Idempotency-Key; Offers is by offer id.
+	// Replayed are instance ids by Idempotency-Key. Offers are by offer id.
 	Replayed map[string]string
 	Offers   map[string]offerState
 
 	PerKey, PerAddress int
-	Faults             []*armedFault
+	Faults             []*activeFault
 	FaultDice          []byte
-	// Quirks are the names of those that are on.
+	// Quirks are the names of the active quirks.
 	Quirks []string
 }
 
-// save takes a picture of the simulator. The lock is held.
-func (s *Simulator) save(until time.Time) (savedState, error) {
-	w := s.world
+// snapshot returns the state to save. The caller holds the lock.
+func (s *Simulator) snapshot(until time.Time) (savedState, error) {
+	w := s.engine
 	ids, err := w.idsPCG.MarshalBinary()
 	if err != nil {
 		return savedState{}, err
@@ -68,18 +67,18 @@ func (s *Simulator) save(until time.Time) (savedState, error) {
 	saved := savedState{
 		Format: stateFormat, Version: stateVersion,
 		Seed: s.config.Seed, Market: s.config.Market, MarketScale: s.config.MarketScale, APIKey: s.config.APIKey,
-		At: w.at, Until: until, Began: w.began, Seq: w.seq, IDs: ids, Moves: w.market,
-		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices, Instances: w.rentals,
-		Replayed: make(map[string]string, len(w.replayed)), Offers: make(map[string]offerState, len(w.offers)),
+		At: w.now, Until: until, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
+		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices, Instances: w.instances,
+		Replayed: make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
 		Quirks: s.quirks.names(),
 	}
-	for _, t := range w.catalog {
+	for _, t := range w.templates {
 		if t.Owner == ownerMe {
 			saved.Templates = append(saved.Templates, t)
 		}
 	}
-	for key, i := range w.replayed {
+	for key, i := range w.byIdempotencyKey {
 		saved.Replayed[key] = i.ID
 	}
 	for _, o := range w.offers {
@@ -88,7 +87,7 @@ func (s *Simulator) save(until time.Time) (savedState, error) {
 	return saved, nil
 }
 
-// readState reads a state file; nil when there is none.
+// readState reads a state file. It returns nil if there is none.
 func readState(file string) (*savedState, error) {
 	raw, err := atomicfile.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,8 +114,8 @@ func readState(file string) (*savedState, error) {
 	return saved, nil
 }
 
-// resumed is the configuration with what the file decides.
-func (c Config) resumed(saved *savedState) (Config, error) {
+// withSavedState returns the configuration with the values of the state file.
+func (c Config) withSavedState(saved *savedState) (Config, error) {
 	if c.APIKey != "" && c.APIKey != saved.APIKey {
 		return c, fmt.Errorf("state file %s: belongs to another API key; give that one or none", c.State)
 	}
@@ -127,20 +126,20 @@ func (c Config) resumed(saved *savedState) (Config, error) {
 	return c, nil
 }
 
-// restore puts the simulator where a file says that it was.
+// restore sets the state of a state file.
 func (s *Simulator) restore(saved *savedState) error {
 	for _, at := range []time.Time{saved.Began, saved.At, saved.Until} {
-		if !inClock(at) {
+		if !validTime(at) {
 			return fmt.Errorf("%v is not in simulated time", at)
 		}
 	}
-	w := emptyWorld(s.origin(saved.At))
-	w.began, w.seq, w.market = saved.Began, saved.Seq, saved.Moves
+	w := emptyEngine(s.engineOptions(saved.At))
+	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
 		return err
 	}
 	w.account, w.ledger, w.sshKeys, w.devices = saved.Account, saved.Ledger, saved.SSHKeys, saved.Devices
-	w.catalog = append(w.catalog, saved.Templates...)
+	w.templates = append(w.templates, saved.Templates...)
 	for _, k := range saved.Keys {
 		w.addKey(k)
 	}
@@ -150,25 +149,25 @@ func (s *Simulator) restore(saved *savedState) error {
 			return fmt.Errorf("there is no offer %s", o.id)
 		}
 		o.offerState = state
-		if w.drifts {
-			w.due.set(&o.move, o.MoveAt)
+		if w.marketMoves {
+			w.events.schedule(&o.moveEvent, o.MoveAt)
 		}
 	}
 	if err := w.restoreInstances(saved); err != nil {
 		return err
 	}
-	s.world = w
+	s.engine = w
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()
-	s.faults = newFaultPlan(s.config.Seed)
+	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults
 	s.setQuirks(s.config.Quirks)
 	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
 }
 
-func (w *world) restoreInstances(saved *savedState) error {
+func (e *engine) restoreInstances(saved *savedState) error {
 	for _, i := range saved.Instances {
-		i.offer = w.findOffer(i.OfferID)
-		for _, t := range w.catalog {
+		i.offer = e.findOffer(i.OfferID)
+		for _, t := range e.templates {
 			if t.Slug == i.TemplateSlug {
 				i.template = t
 			}
@@ -176,16 +175,16 @@ func (w *world) restoreInstances(saved *savedState) error {
 		if i.offer == nil || i.template == nil {
 			return fmt.Errorf("instance %s names an offer or a template that is not there", i.ID)
 		}
-		w.accrued.Counted += i.Meter.at(w.at)
-		w.accrued.Rate += i.Meter.Rate
-		w.addInstance(i)
+		e.unposted.Counted += i.Meter.amount(e.now)
+		e.unposted.Rate += i.Meter.Rate
+		e.addInstance(i)
 	}
 	for key, id := range saved.Replayed {
-		i := w.findInstance(id)
+		i := e.findInstance(id)
 		if i == nil {
 			return fmt.Errorf("idempotency key %q names an instance that is not there", key)
 		}
-		w.replayed[key] = i
+		e.byIdempotencyKey[key] = i
 	}
 	return nil
 }

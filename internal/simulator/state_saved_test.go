@@ -12,16 +12,16 @@ import (
 func TestStateHoldsEverything(t *testing.T) {
 	const tried = "refers to other things: TestStateIsThereAfterAKill makes one"
 	elsewhere := map[string]string{
-		"models": "are the same in every world", "due": "the timers follow from the things", "active": "follows from the rentals",
-		"offers":  "follow from the seed, and what changed in them is saved by id: " + tried,
-		"catalog": "is saved as far as it is the account's own: " + tried, "rentals": tried, "replayed": tried,
-		"shown": "is documented as not kept",
+		"models": "are the same in every engine", "events": "follow from the instances and offers", "active": "follows from the instances",
+		"offers":    "follow from the seed, and what changed in them is saved by id: " + tried,
+		"templates": "only those of the account are saved: " + tried, "instances": tried, "byIdempotencyKey": tried,
+		"shownPrices": "are documented as not saved",
 	}
 	sim, err := New(Config{Clock: ClockManual})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field := range reflect.TypeFor[world]().Fields() {
+	for field := range reflect.TypeFor[engine]().Fields() {
 		if !slices.Contains([]reflect.Kind{reflect.Slice, reflect.Map}, field.Type.Kind()) {
 			continue
 		}
@@ -29,12 +29,12 @@ func TestStateHoldsEverything(t *testing.T) {
 			delete(elsewhere, field.Name)
 			continue
 		}
-		things := reflect.ValueOf(sim.world).Elem().FieldByIndex(field.Index)
+		things := reflect.ValueOf(sim.engine).Elem().FieldByIndex(field.Index)
 		things = reflect.NewAt(field.Type, things.Addr().UnsafePointer()).Elem() // one that may be changed
 		addOne(t, things)
 		want := things.Len()
 		restart(t, sim)
-		if got := reflect.ValueOf(sim.world).Elem().FieldByIndex(field.Index).Len(); got != want {
+		if got := reflect.ValueOf(sim.engine).Elem().FieldByIndex(field.Index).Len(); got != want {
 			t.Errorf("%d of world.%s are left after a restart, want %d", got, field.Name, want)
 		}
 	}
@@ -63,7 +63,7 @@ func addOne(t *testing.T, things reflect.Value) {
 // restart puts the simulator where its own state file would.
 func restart(t *testing.T, sim *Simulator) {
 	t.Helper()
-	saved, err := sim.save(sim.world.at)
+	saved, err := sim.snapshot(sim.engine.now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,23 +9,24 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 )
 
-// store keeps the state file up to date: an answer leaves only when the file holds what it tells. Requests that change
-// something at once share one write.
+// store keeps the state file up to date. A response is sent only after the file contains what it shows. Concurrent
+// changes share one write.
 type store struct {
 	file string
 
 	mu      sync.Mutex
 	written *sync.Cond
-	// asked and done number the changes; whoever finds nobody writing writes for all that have asked.
-	asked, done uint64
-	writing     bool
+	// requested and completed are sequence numbers of changes. A goroutine that finds no write in progress writes for
+	// all requested changes.
+	requested, completed uint64
+	writing              bool
 
-	// until is how far ahead in time the file covers answers; the simulator's lock guards it.
-	until time.Time
+	// savedUntil is the simulated time until which responses need no write. The simulator's lock guards it.
+	savedUntil time.Time
 }
 
-// coverAhead is real time: how long answers that change nothing need no write, while the clock runs.
-const coverAhead = 2 * time.Second
+// saveAhead is the real time for which responses without changes need no write while a real clock runs.
+const saveAhead = 2 * time.Second
 
 func newStore(file string) *store {
 	st := &store{file: file}
@@ -33,10 +34,12 @@ func newStore(file string) *store {
 	return st
 }
 
-// covered tells whether an answer as of now, that changed nothing, is covered by the file. The lock is held.
-func (s *Simulator) covered() bool { return s.store == nil || !s.world.at.After(s.store.until) }
+// savedUntilNow reports whether a response without changes needs no write now. The caller holds the lock.
+func (s *Simulator) savedUntilNow() bool {
+	return s.store == nil || !s.engine.now.After(s.store.savedUntil)
+}
 
-// persist returns when the file holds all that has happened before the call.
+// persist returns after the file contains all changes before the call.
 func (s *Simulator) persist() error {
 	st := s.store
 	if st == nil {
@@ -44,49 +47,48 @@ func (s *Simulator) persist() error {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.asked++
-	mine := st.asked
-	for st.done < mine {
+	st.requested++
+	mine := st.requested
+	for st.completed < mine {
 		if st.writing {
 			st.written.Wait()
 			continue
 		}
 		st.writing = true
-		upTo := st.asked
+		upTo := st.requested
 		st.mu.Unlock()
-		err := s.writeState(coverAhead)
+		err := s.writeState(saveAhead)
 		st.mu.Lock()
 		st.writing = false
 		st.written.Broadcast()
 		if err != nil {
 			return err
 		}
-		st.done = upTo
+		st.completed = upTo
 	}
 	return nil
 }
 
-// persistQuietly is for changes whose callers are not told of errors.
-func (s *Simulator) persistQuietly() {
+// persistOrLog is for methods that return no error.
+func (s *Simulator) persistOrLog() {
 	if err := s.persist(); err != nil {
 		s.log.Error("a change has happened, but is not saved", "error", err)
 	}
 }
 
-// writeState replaces the file by a picture of now, which covers answers for so much real time. It is complete at any
-// moment, whenever the process is killed; it is not forced through to the disk, so that a machine that loses power may
-// lose the last seconds.
+// writeState replaces the state file. The file is complete at any moment, also if the process is killed. It is not
+// synced, so a power failure may lose the last seconds.
 func (s *Simulator) writeState(ahead time.Duration) error {
 	s.mu.Lock()
 	s.catchUp()
-	until := s.world.at
+	until := s.engine.now
 	if s.config.Clock == ClockReal {
 		until = until.Add(time.Duration(float64(ahead) * s.config.TimeScale))
 		if until.After(clockEnd) {
 			until = clockEnd
 		}
 	}
-	saved, err := s.save(until)
+	saved, err := s.snapshot(until)
 	var raw []byte
 	if err == nil {
 		raw, err = json.Marshal(saved)
@@ -99,20 +101,20 @@ func (s *Simulator) writeState(ahead time.Duration) error {
 		return fmt.Errorf("state file: %w", err)
 	}
 	s.mu.Lock()
-	s.store.until = until
+	s.store.savedUntil = until
 	s.mu.Unlock()
 	return nil
 }
 
-// rest saves the very instant at which the simulator ends, so that time goes on from there.
-func (s *Simulator) rest() error {
+// saveAtClose saves the exact time of the close, so that time continues from there.
+func (s *Simulator) saveAtClose() error {
 	if s.store == nil {
 		return nil
 	}
 	return s.writeState(0)
 }
 
-// replaceFile replaces a file as a whole. Only its owner can read it: it holds the API key.
+// replaceFile replaces a file atomically. Only its owner can read it, because it contains the API key.
 func replaceFile(file string, content []byte) error {
 	next := file + ".next"
 	if err := atomicfile.WriteNew(next, content, false); err != nil {

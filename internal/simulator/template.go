@@ -18,7 +18,7 @@ const (
 	maxDiskGB       = 2000
 )
 
-// template is an image with the way to start it.
+// template is an image with its launch configuration.
 type template struct {
 	Seq         int64
 	Slug        string
@@ -27,21 +27,22 @@ type template struct {
 	Image       string
 	LaunchMode  string
 	Ports       []int64
-	// labels names the web interface behind a port; a port without a label is called by its number.
+	// Labels are the names of web interfaces by port. A port without a label is named by its number.
 	Labels            map[int64]string
 	Env               map[string]string
 	Onstart           *string
 	MinDiskGB         int64
 	RecommendedDiskGB int64
 	Owner             string
-	// custom lets a rental choose the image.
+	// Custom lets a rental choose the image.
 	Custom  bool
 	Deleted bool
 }
 
-func (t *template) number() int64 { return t.Seq }
+func (t *template) sequence() int64 { return t.Seq }
 
-// hasSSH tells whether servers of the template get an SSH port: the other launch mode runs the image's own entrypoint.
+// hasSSH reports whether instances of the template have SSH. The launch mode entrypoint runs the entry point of the
+// image instead.
 func (t *template) hasSSH() bool { return t.LaunchMode != launchEntrypoint }
 
 type templateView struct {
@@ -67,8 +68,8 @@ func viewTemplate(t *template) templateView {
 	}
 }
 
-func (w *world) findTemplate(slug string) *template {
-	for _, t := range w.catalog {
+func (e *engine) findTemplate(slug string) *template {
+	for _, t := range e.templates {
 		if t.Slug == slug && !t.Deleted {
 			return t
 		}
@@ -76,8 +77,8 @@ func (w *world) findTemplate(slug string) *template {
 	return nil
 }
 
-func (w *world) ownTemplates() (n int) {
-	for _, t := range w.catalog {
+func (e *engine) ownTemplates() (n int) {
+	for _, t := range e.templates {
 		if t.Owner == ownerMe && !t.Deleted {
 			n++
 		}
@@ -91,10 +92,10 @@ var (
 	textEnvName     = text{"недопустимое имя переменной", "a variable name must not be empty nor contain = or NUL"}
 )
 
-// readTemplate reads a TemplateCreate body; the slug is not yet chosen.
+// readTemplate reads a TemplateCreate body. It does not set the slug.
 func readTemplate(f *fields) (*template, error) {
 	t := &template{Owner: ownerMe, LaunchMode: launchSSH, Ports: []int64{}, Env: map[string]string{}, MinDiskGB: minDiskGB}
-	f.need("name", "image")
+	f.require("name", "image")
 	if name := f.str("name", 2, 60); name != nil {
 		t.Name = *name
 	}
@@ -130,11 +131,11 @@ func readTemplate(f *fields) (*template, error) {
 			f.add("recommended_disk_gb", textRecommended)
 		}
 	}
-	return t, f.end()
+	return t, f.finish()
 }
 
-// newSlug makes a slug that says what the template is and is nobody else's.
-func (w *world) newSlug(name string) string {
+// newSlug returns a unique slug that begins with the name.
+func (e *engine) newSlug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
 		switch {
@@ -151,5 +152,5 @@ func (w *world) newSlug(name string) string {
 	if stem == "" {
 		stem = "template"
 	}
-	return stem + "-" + randomID(w.ids, 8)
+	return stem + "-" + randomID(e.ids, 8)
 }

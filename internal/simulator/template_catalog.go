@@ -1,6 +1,6 @@
 package simulator
 
-// catalogTemplates returns the service's own templates, numbered by next.
+// catalogTemplates returns the templates of the catalog. The function next numbers them.
 func catalogTemplates(next func() int64) []*template {
 	catalog := catalogEntries()
 	for _, t := range catalog {

@@ -63,14 +63,14 @@ func TestBodiesOfAnotherType(t *testing.T) {
 // TestBodyOfOneMebibyte is the largest that is read.
 func TestBodyOfOneMebibyte(t *testing.T) {
 	s := beyondContract(t)
-	const most = 1 << 20
+	const descending = 1 << 20
 	padded := func(size int) io.Reader {
 		body := []byte(`{"name":"x","scopes":["user:read"]}`)
 		return bytes.NewReader(append(body, bytes.Repeat([]byte(" "), size-len(body))...))
 	}
-	s.send(http.MethodPost, "/api-keys", padded(most)).created()
-	s.send(http.MethodPost, "/api-keys", padded(most+1)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
-	s.send(http.MethodPost, "/api-keys", padded(10*most)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
+	s.send(http.MethodPost, "/api-keys", padded(descending)).created()
+	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
+	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
 	s.get("/me").ok()
 }
 

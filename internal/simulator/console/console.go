@@ -12,23 +12,23 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// DevicePath is where the page is that approves device logins.
+// DevicePath is the path of the page that approves device logins.
 const DevicePath = "/device"
 
-// Options are what the pages need beside a [Service]. All fields are required.
+// Options configure the pages. All fields are required.
 type Options struct {
-	// Guard tells whether a request may see the dashboard: it must keep out pages of other sites.
+	// Guard reports whether a request may see the dashboard. It must refuse pages of other sites.
 	Guard func(*http.Request) bool
-	// Russian tells whether an Accept-Language header asks for Russian rather than English.
+	// Russian reports whether an Accept-Language header prefers Russian to English.
 	Russian func(acceptLanguage string) bool
-	// Log receives what goes wrong. No secret is logged.
+	// Log receives errors. Secrets are never logged.
 	Log hclog.Logger
 }
 
 //go:embed pages assets
 var files embed.FS
 
-// policy lets the pages use their own style and script, and nothing else.
+// policy allows only the pages' own styles and scripts.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -39,7 +39,7 @@ type console struct {
 	pages   *html.Template
 }
 
-// New returns the pages of a service: the dashboard at /, the approval of device logins at /device.
+// New returns a handler of the pages: the dashboard at / and the approval of device logins at /device.
 func New(service Service, options Options) http.Handler {
 	c := &console{
 		Options: options, service: service, csrf: newCSRFKey(),
@@ -61,7 +61,7 @@ func New(service Service, options Options) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		// With no-referrer a browser would send the Origin "null" with a form of ours.
+		// With no-referrer, browsers send the Origin "null" with forms.
 		h.Set("Referrer-Policy", "same-origin")
 		mux.ServeHTTP(w, r)
 	})
@@ -88,22 +88,22 @@ func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// view is what a page is made of.
+// view is the data of a page template.
 type view struct {
 	Lang string
 	Text texts
-	// Login is what there is to decide, nil for nothing; CSRF goes back with the decision.
+	// Login is the login to decide, nil for none. CSRF is sent back with the decision.
 	Login *Login
 	CSRF  string
-	// Code is what was typed; Message is what there is to say.
+	// Code is the entered user code. Message is the message to show.
 	Code    string
 	Message string
 }
 
-// Texts is for the dashboard's script.
+// Texts returns the texts for the dashboard's script.
 func (v view) Texts() map[string]string { return v.Text }
 
-// Russian tells which way the language switch goes.
+// Russian reports whether the page is in Russian.
 func (v view) Russian() bool { return v.Lang == "ru" }
 
 func (c *console) message(w http.ResponseWriter, r *http.Request, status int, message string) {

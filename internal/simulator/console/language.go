@@ -8,10 +8,10 @@ import (
 
 const languageCookie = "gpurent_language"
 
-// texts is what the pages say, by name.
+// texts are the texts of the pages by name.
 type texts map[string]string
 
-// language is "ru" or "en": what was chosen on a page, else what the browser prefers.
+// language returns "ru" or "en": the choice in the cookie, or else the preference of the browser.
 func (c *console) language(r *http.Request) string {
 	if cookie, err := r.Cookie(languageCookie); err == nil && (cookie.Value == "ru" || cookie.Value == "en") {
 		return cookie.Value
@@ -29,7 +29,7 @@ func (c *console) text(r *http.Request) texts {
 	return english
 }
 
-// chooseLanguage remembers a choice and goes back to the page where it was made.
+// chooseLanguage stores the choice in a cookie and redirects to the page where it was made.
 func (c *console) chooseLanguage(w http.ResponseWriter, r *http.Request) {
 	to := r.URL.Query().Get("to")
 	if _, known := map[string]bool{"ru": true, "en": true}[to]; !known {

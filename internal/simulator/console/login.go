@@ -18,7 +18,7 @@ const (
 	maxForm    = 1 << 16
 )
 
-// The service has one account and no passwords: whoever sees the approval page is that account's owner.
+// There is one account and no password: everyone who can open the approval page acts as the owner of the account.
 
 func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
 	v := view{Lang: c.language(r), Text: c.text(r), Code: strings.TrimSpace(r.URL.Query().Get("code"))}
@@ -68,7 +68,7 @@ func (c *console) decideLogin(w http.ResponseWriter, r *http.Request) {
 	c.message(w, r, http.StatusOK, said)
 }
 
-// explain turns an error of the service into a page.
+// explain returns the status and the message of an error.
 func (c *console) explain(r *http.Request, err error) (status int, message string) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
@@ -81,7 +81,7 @@ func (c *console) explain(r *http.Request, err error) (status int, message strin
 	return refusal.Status, refusal.EN
 }
 
-// sameOrigin tells whether a form was sent by a page of this service.
+// sameOrigin reports whether a form was sent by a page of this server.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -94,7 +94,7 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && strings.EqualFold(u.Host, r.Host)
 }
 
-// csrfKey ties a form to the browser that was shown it.
+// csrfKey signs CSRF tokens. A token is bound to the session cookie of a browser.
 type csrfKey []byte
 
 func newCSRFKey() csrfKey { return csrfKey(rand.Text()) }

@@ -2,8 +2,8 @@ package simulator
 
 import "encoding/json"
 
-// strangersJSON are the items of other people, by schema.
-var strangersJSON = map[string]string{
+// foreignItemsJSON are the items of other accounts by schema.
+var foreignItemsJSON = map[string]string{
 	"Instance": `[
 		{"id": "ins_stranger1", "name": "stranger 1", "status": "hibernating", "desired_state": "hibernated", "type": "reserved",
 		 "gpu": {"slug": "mi300x", "name": "MI300X", "count": 16, "vram_gb": 192}, "template": {"slug": "gone", "name": "Gone"},
@@ -42,10 +42,10 @@ var strangersJSON = map[string]string{
 	]`,
 }
 
-// strangers returns the items of other people; the caller owns them.
-func strangers(schema string) []map[string]any {
+// foreignItems returns the items of other accounts. The caller owns them.
+func foreignItems(schema string) []map[string]any {
 	var items []map[string]any
-	if text, ok := strangersJSON[schema]; ok {
+	if text, ok := foreignItemsJSON[schema]; ok {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
 			panic("simulator: " + schema + ": " + err.Error())
 		}

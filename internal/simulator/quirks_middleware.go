@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-type plainKey struct{}
+type withoutQuirksKey struct{}
 
-// WithoutQuirks marks the requests of a context, so that [Simulator.Handler] serves them as if no quirk were on. What
-// happens to servers and prices is the same for everybody. Tests look at the service with it.
+// WithoutQuirks returns a context for requests to [Simulator.Handler] without quirks in requests and responses. Changes
+// of instances and prices remain. Tests use it to read the actual state.
 func WithoutQuirks(ctx context.Context) context.Context {
-	return context.WithValue(ctx, plainKey{}, true)
+	return context.WithValue(ctx, withoutQuirksKey{}, true)
 }
 
-func withoutQuirks(r *http.Request) bool { return r.Context().Value(plainKey{}) != nil }
+func isWithoutQuirks(r *http.Request) bool { return r.Context().Value(withoutQuirksKey{}) != nil }
 
-// quirked is the service with the quirks that act on requests and responses. They are outside of Config.Wrap, so that a
-// check of the contract sees what the service itself says.
+// quirked applies the quirks of requests and responses. They are outside of Config.Wrap, so that a contract check sees
+// the responses of the service.
 func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		op, r := s.readOperation(r, a)
@@ -45,17 +45,17 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		}
 		res := &quirkedResponse{operation: op, quirkSet: a.quirks, now: a.logged.At}
 		if op.lists() && a.quirks.has(quirkStrangeNeighbours) {
-			res.takeNeighbourCursor(r.URL)
+			res.readNeighbourCursor(r.URL)
 		}
 		if a.quirks.has(quirkLaggingStatus) && op.schema == "Instance" && op.writes() {
-			res.before = s.statusOf(op.id)
+			res.before = s.statusOf(op.resourceID)
 		}
 		rec := &recorder{w: w, header: w.Header().Clone(), status: http.StatusOK}
 		service.ServeHTTP(rec, r)
 		if rec.hijacked {
 			return
 		}
-		// A response that is hidden begins no lag: a client could not find out then whether it may repeat the request.
+		// A hidden response starts no lag, because the client could not find out whether it may retry.
 		if f := a.quirks.failAfter(op, rec.status); f != nil {
 			s.fail(w, a, f)
 			return
@@ -63,28 +63,28 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"), body: rec.body.Bytes()}
 		rep, err := res.changed(rep, a.lang)
 		if err != nil {
-			s.answer(w, a, err)
+			s.writeError(w, a, err)
 			return
 		}
-		s.send(w, a, rep)
+		s.writeReply(w, a, rep)
 	})
 }
 
-// fail answers what a failure says, or cuts the connection.
+// fail writes the response of a failure, or cuts the connection.
 func (s *Simulator) fail(w http.ResponseWriter, a admission, f *failure) {
 	if f.cut {
-		s.note(a, 0)
+		s.logStatus(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	rep, err := f.reply(a.lang)
 	if err != nil {
-		s.answer(w, a, err)
+		s.writeError(w, a, err)
 		return
 	}
-	s.send(w, a, rep)
+	s.writeReply(w, a, rep)
 }
 
-// changed is a response as the quirks change it.
+// changed applies the quirks to a response.
 func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
 	other, err := res.replaced(rep, l)
 	if err != nil {
@@ -112,23 +112,24 @@ func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
 	return rep, err
 }
 
-// operation is a request as the quirks see it.
+// operation is a request in the quirk middleware.
 type operation struct {
 	route *route
-	// schema names what the response holds, as the contract does.
+	// schema is the contract schema of the response.
 	schema string
 	// id is the path parameter, "" without one.
-	id string
-	// key names the operation: requests with the same key are attempts of the same thing. asked is how many came before.
-	key   string
-	asked int
-	// fresh is whether the request is the first one of its connection.
-	fresh bool
-	// repeatable is whether an HTTP transport repeats the write by itself on another connection.
-	repeatable bool
+	resourceID string
+	// key identifies the operation: requests with the same key are attempts of one operation. attempt is the number of
+	// earlier requests.
+	key     string
+	attempt int
+	// newConnection reports whether the request is the first of its connection.
+	newConnection bool
+	// retriedByTransport reports whether an HTTP transport retries the write on another connection.
+	retriedByTransport bool
 }
 
-// schemas are what responses hold, by operation.
+// schemas are the contract schemas of responses by operation.
 var schemas = map[string]string{
 	"getMe": "User", "getBalance": "Balance", "listTransactions": "Transaction",
 	"listGpus": "GpuModel", "listOffers": "Offer", "getOffer": "Offer",
@@ -140,22 +141,22 @@ var schemas = map[string]string{
 	"createDeviceCode": "DeviceCode", "createDeviceToken": "DeviceToken",
 }
 
-// readOperation finds the operation of a request; nil when there is none. The returned request has its body still.
+// readOperation returns the operation of a request, nil if there is none, and a request with an unread body.
 func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *http.Request) {
 	describe := func(rt *route) (string, string) { return rt.method, rt.pattern }
 	rt, params, _ := findRoute(routes, describe, r.Method, a.path)
 	if rt == nil || rt.id == "" {
 		return nil, r
 	}
-	op := &operation{route: rt, schema: schemas[rt.id], fresh: firstOfConnection(r), repeatable: r.Header.Get("Idempotency-Key") != ""}
+	op := &operation{route: rt, schema: schemas[rt.id], newConnection: firstOfConnection(r), retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
 	for _, value := range params {
-		op.id = value
+		op.resourceID = value
 	}
 	r = r.Clone(r.Context())
 	sum := fnv.New64a()
 	if r.Body != nil {
 		var head bytes.Buffer
-		// What cannot be read here fails in the service again.
+		// A read error occurs in the service again.
 		_, err := io.Copy(&head, io.LimitReader(r.Body, maxBody+1))
 		fmt.Fprintf(sum, "%s", head.Bytes())
 		rest := io.Reader(r.Body)
@@ -165,7 +166,7 @@ func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *ht
 		r.Body = io.NopCloser(io.MultiReader(&head, rest))
 	}
 	op.key = r.Method + " " + a.path + "?" + r.URL.RawQuery + " " + strconv.FormatUint(sum.Sum64(), 36)
-	op.asked = a.quirks.count(op.key)
+	op.attempt = a.quirks.increment(op.key)
 	return op, r
 }
 
@@ -175,26 +176,26 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
 func (op *operation) lists() bool { return strings.HasPrefix(op.route.id, "list") }
 
-// writes reports whether the operation changes a resource. The device login is no resource.
+// writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {
 	return op.route.method != http.MethodGet && !strings.HasPrefix(op.route.pattern, "/auth/")
 }
 
-// requestsKey is where a connection counts its requests in its context.
+// requestsKey is the context key of the request counter of a connection.
 type requestsKey struct{}
 
-// countRequests is for http.Server.ConnContext.
+// countRequests is the ConnContext of the HTTP server.
 func countRequests(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, requestsKey{}, new(atomic.Int64))
 }
 
-// firstOfConnection counts a request, and reports whether its connection had none before.
+// firstOfConnection counts a request and reports whether it is the first of its connection.
 func firstOfConnection(r *http.Request) bool {
 	n, ok := r.Context().Value(requestsKey{}).(*atomic.Int64)
 	return !ok || n.Add(1) == 1
 }
 
-// recorder keeps a response of the service, to be changed before it is sent.
+// recorder buffers a response of the service.
 type recorder struct {
 	w        http.ResponseWriter
 	header   http.Header
@@ -217,13 +218,13 @@ func (rec *recorder) Write(b []byte) (int, error) {
 	return rec.body.Write(b)
 }
 
-// Hijack hands the connection to a wrapper of the service that wants to break it.
+// Hijack lets a wrapper of the service take over the connection.
 func (rec *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	rec.hijacked = true
 	return http.NewResponseController(rec.w).Hijack()
 }
 
-// withoutLimitHeaders is the quirk limit-headers-absent.
+// withoutLimitHeaders implements limit-headers-absent.
 type withoutLimitHeaders struct{ http.ResponseWriter }
 
 func (w withoutLimitHeaders) WriteHeader(status int) {
@@ -242,15 +243,15 @@ type quirkedResponse struct {
 	*quirkSet
 	now    time.Time
 	status int
-	// before is the status of the instance before the request, zero without one.
+	// before is the status of the instance before the request.
 	before oldStatus
-	// query is of a list. neighboursFrom is how many neighbours the pages before had, -1 where they had none.
+	// query is the query of a list. neighboursFrom is the number of foreign items on earlier pages, -1 for none.
 	query          url.Values
 	neighboursFrom int
 	body           map[string]any
 }
 
-// items are the resources in the response.
+// items returns the resources of the response.
 func (res *quirkedResponse) items() []map[string]any {
 	if !res.lists() {
 		return []map[string]any{res.body}
@@ -276,8 +277,8 @@ func (res *quirkedResponse) setData(data []any) {
 	res.body["data"] = data
 }
 
-// nameOf is what identifies an item.
-func nameOf(item map[string]any) string {
+// identifier returns the field that identifies an item.
+func identifier(item map[string]any) string {
 	for _, field := range []string{"id", "slug", "device_code", "key_id", "email"} {
 		if name, ok := item[field].(string); ok {
 			return name
@@ -286,7 +287,7 @@ func nameOf(item map[string]any) string {
 	return ""
 }
 
-// object returns a field that is an object; nil when it is not.
+// object returns a field that is an object, or nil.
 func object(item map[string]any, field string) map[string]any {
 	inner, _ := item[field].(map[string]any)
 	return inner

@@ -1,0 +1,40 @@
+package simulator
+
+// Quirks that change the engine, so that the ledger and later responses are consistent.
+
+const (
+	// maxMovePercent is the maximum price change of a quirk.
+	maxMovePercent = 4
+	// shareOutbid is the time from running to outbid in percent of the boot time. It ends before the ports are
+	// assigned.
+	shareOutbid = 10
+)
+
+// quirkedPrice returns the price to lock. The quirk lowers and raises it in turns.
+func (e *engine) quirkedPrice(quirk string, o *offer, price int64) int64 {
+	if !e.quirks.has(quirk) {
+		return price
+	}
+	n := e.quirks.increment(quirk + " " + o.id)
+	percent := 1 + int64(e.quirks.randomInt(maxMovePercent, quirk, o.id, n))
+	by := max(price*percent/100, 1)
+	if (e.quirks.randomInt(2, quirk, "direction", o.id)+n)%2 == 0 {
+		return max(price-by, 0)
+	}
+	return min(price+by, maxPriceKopH)
+}
+
+// scheduleOutbid schedules the quirk outbid-soon-after-start, once per instance.
+func (e *engine) scheduleOutbid(i *instance) {
+	if i.Rental != typeInterruptible || i.OutbidSoon || len(i.Ahead) == 0 ||
+		!e.quirks.has(quirkOutbidSoonAfterStart) {
+		return
+	}
+	i.OutbidSoon = true
+	i.Ahead = []transition{{e.afterBootShare(shareOutbid), statusOutbid}}
+}
+
+// raisePriceAboveBid raises the market price above the bid of an instance.
+func (e *engine) raisePriceAboveBid(i *instance) {
+	e.setPrice(i.offer, nil, new(min(i.BidKopH+max(i.BidKopH*maxMovePercent/100, 1), maxPriceKopH)))
+}
