@@ -77,7 +77,10 @@ func TestOperations(t *testing.T) {
 			t.Errorf("%s has the query parameters %q, want %q", o.ID, got, o.Query)
 		}
 	}
-	byPathAndMethod := cmpopts.SortSlices(func(a, b contract.Operation) bool { return a.Path+" "+a.Method < b.Path+" "+b.Method })
+	byPathAndMethod := cmpopts.SortSlices(func(a,
+		b contract.Operation) bool {
+		return a.Path+" "+a.Method < b.Path+" "+b.Method
+	})
 	if diff := cmp.Diff(want, contract.Operations(), byPathAndMethod); diff != "" || len(want) != 25 {
 		t.Errorf("%d operations (-want +got):\n%s", len(want), diff)
 	}
@@ -134,7 +137,8 @@ func TestErrorCodes(t *testing.T) {
 		}
 	}
 	if len(documented) != len(want) {
-		t.Errorf("errors have the statuses %v, want %v", slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(want)))
+		t.Errorf("errors have the statuses %v, want %v", slices.Sorted(maps.Keys(documented)),
+			slices.Sorted(maps.Keys(want)))
 	}
 }
 

@@ -42,7 +42,8 @@ func TestFields(t *testing.T) {
 			}
 			continue
 		}
-		if len(properties) > 0 && properties["error"] == nil && name != "ValidationIssue" && !slices.Contains(listed, name) {
+		if len(properties) > 0 && properties["error"] == nil && name != "ValidationIssue" &&
+			!slices.Contains(listed, name) {
 			t.Errorf("schema %s has no table", name)
 		}
 	}
@@ -54,7 +55,8 @@ func byName(a, b apidoc.Field) int { return strings.Compare(a.Name, b.Name) }
 func fieldsOf(schema *openapi3.Schema) []apidoc.Field {
 	var fields []apidoc.Field
 	for name, property := range schema.Properties {
-		f := apidoc.Field{Name: name, Nullable: property.Value.Nullable, Required: slices.Contains(schema.Required, name)}
+		f := apidoc.Field{Name: name, Nullable: property.Value.Nullable,
+			Required: slices.Contains(schema.Required, name)}
 		f.Type, f.Values = typeOf(property)
 		if f.Type == "object" {
 			f.Fields = fieldsOf(property.Value)

@@ -93,13 +93,15 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 		panic("simulator: Config.Wrap must hand on the context of the request")
 	}
 	defer s.recoverPanic(w, a)
-	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern }, r.Method, a.path)
+	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern },
+		r.Method, a.path)
 	if rt != nil && rt.cors {
 		// Set first, so that web pages can also read errors.
 		allowAnyOrigin(w.Header())
 	}
 	if !a.quota.allowed {
-		s.writeError(w, a, newError(codeRateLimited).withHeader("Retry-After", strconv.Itoa(s.wholeSeconds(a.quota.retry))))
+		s.writeError(w, a, newError(codeRateLimited).withHeader("Retry-After",
+			strconv.Itoa(s.wholeSeconds(a.quota.retry))))
 		return
 	}
 	var rep *reply
@@ -119,7 +121,8 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 // allowAnyOrigin lets web pages of any origin read a response.
 func allowAnyOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
+	h.Set("Access-Control-Expose-Headers",
+		"X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
 }
 
 // discardWriter discards a response.
@@ -163,7 +166,8 @@ func hostWithoutPort(address string) string {
 }
 
 // perform runs the operation of a route.
-func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, rt *route, params map[string]string) (*reply, error) {
+func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, rt *route, params map[string]string) (*reply,
+	error) {
 	c := &call{r: r, params: params, status: rt.status, header: http.Header{}}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		// Read before taking the lock, so that a slow client does not block others.

@@ -128,7 +128,8 @@ func (t rapidTB) Fatal(args ...any)                 { t.rt.Fatal(args...) }
 // send sends a request and records it for checkReplay.
 func (h *history) send(method, target string, body any, key string) answer {
 	a := h.with("Idempotency-Key", key).raw(method, target, jsonBody(h.t, body))
-	h.requests = append(h.requests, recordedRequest{method: method, target: target, key: key, body: body, response: string(a.raw)})
+	h.requests = append(h.requests, recordedRequest{method: method, target: target, key: key, body: body,
+		response: string(a.raw)})
 	if a.status == http.StatusOK || a.status == http.StatusCreated {
 		h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
 	}
@@ -256,7 +257,8 @@ func (h *history) checkAccount() {
 	}
 	h.do("GET", "/balance", nil).want(200).into(&b)
 	burn := h.burnKopH()
-	if b.Available != h.availableKop() || b.Credit != h.creditKop || b.Burn != burn || (b.Runway == nil) != (burn == 0) {
+	if b.Available != h.availableKop() || b.Credit != h.creditKop || b.Burn != burn ||
+		(b.Runway == nil) != (burn == 0) {
 		h.rt.Fatalf("balance %+v, want available %d, credit %d, burn %d", b, h.availableKop(), h.creditKop, burn)
 	}
 	if b.Runway != nil {
@@ -329,7 +331,8 @@ func (h *history) rent(rt *rapid.T) {
 	running := price + extraDiskKopH(o, disk)
 	short := h.shortKop(running)
 	key := fmt.Sprint("key ", len(h.requests))
-	a := h.send("POST", "/api/v1/instances", m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": disk, "type": rentalType}, key)
+	a := h.send("POST", "/api/v1/instances", m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": disk,
+		"type": rentalType}, key)
 	switch {
 	case h.offline[o.ID]:
 		a.refused(503, "provider_unavailable")
@@ -459,7 +462,8 @@ func (h *history) causeTraffic(rt *rapid.T) {
 
 // setBalance sets the posted balance, often so that the funds for a start are just enough or just too little.
 func (h *history) setBalance(rt *rapid.T) {
-	kop := rapid.OneOf(rapid.Int64Range(-2000, 2000), rapid.Int64Range(0, 60_000), rapid.Just[int64](1_000_000_000)).Draw(rt, "balance")
+	kop := rapid.OneOf(rapid.Int64Range(-2000, 2000), rapid.Int64Range(0, 60_000),
+		rapid.Just[int64](1_000_000_000)).Draw(rt, "balance")
 	if i := h.draw(rt); i != nil && rapid.Bool().Draw(rt, "edge") {
 		b := h.balance()
 		kop = 2*i.RunningKopH - h.creditKop + b.Balance - b.Available + rapid.Int64Range(-1, 1).Draw(rt, "difference")
@@ -476,7 +480,8 @@ func (h *history) setCreditLimit(rt *rapid.T) {
 }
 
 func (h *history) wait(rt *rapid.T) {
-	limit := rapid.SampledFrom([]time.Duration{2 * time.Second, time.Hour, 6 * time.Hour, 60 * time.Hour}).Draw(rt, "scale")
+	limit := rapid.SampledFrom([]time.Duration{2 * time.Second, time.Hour, 6 * time.Hour, 60 * time.Hour}).Draw(rt,
+		"scale")
 	h.advance(rapid.Int64Range(1, limit.Milliseconds()).Draw(rt, "ms"))
 }
 
@@ -534,7 +539,8 @@ func (h *history) checkReplay(t testing.TB) {
 		for _, id := range h.offers {
 			h.do("GET", "/offers/"+id, nil)
 		}
-		if a := h.with("Idempotency-Key", r.key).raw(r.method, r.target, jsonBody(h.t, r.body)); string(a.raw) != r.response {
+		if a := h.with("Idempotency-Key", r.key).raw(r.method, r.target,
+			jsonBody(h.t, r.body)); string(a.raw) != r.response {
 			h.rt.Fatalf("%s %s: response\n%s\nin a replay\n%s", r.method, r.target, r.response, a.raw)
 		}
 	}

@@ -44,7 +44,8 @@ func fundsExhausted(t *testing.T, oneStep bool) {
 		t.Fatal(err)
 	}
 	const hour = int64(time.Hour / time.Millisecond)
-	at := i.StartedAt.Add(3*time.Hour + time.Duration((i.Price.Running/2*hour+i.Price.Running-1)/i.Price.Running)*time.Millisecond)
+	at := i.StartedAt.Add(3*time.Hour +
+		time.Duration((i.Price.Running/2*hour+i.Price.Running-1)/i.Price.Running)*time.Millisecond)
 	if oneStep {
 		r.Advance(24 * time.Hour)
 	} else {
@@ -64,7 +65,10 @@ func fundsExhausted(t *testing.T, oneStep bool) {
 	var logs struct{ Lines []string }
 	r.do("GET", "/instances/"+i.ID+"/logs", nil).want(200).into(&logs)
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
-	if !slices.ContainsFunc(logs.Lines, func(l string) bool { return strings.HasPrefix(l, stamp) && strings.Contains(l, "low_balance") }) {
+	if !slices.ContainsFunc(logs.Lines, func(l string) bool {
+		return strings.HasPrefix(l, stamp) &&
+			strings.Contains(l, "low_balance")
+	}) {
 		t.Errorf("no stop with low_balance at %s in %q", stamp, logs.Lines)
 	}
 	r.do("POST", "/instances/"+i.ID+"/start", nil).refused(402, "insufficient_funds")

@@ -27,11 +27,13 @@ func drawClockMove(rt *rapid.T) clockMove {
 	switch rapid.IntRange(0, 2).Draw(rt, "move") {
 	case 0:
 		return clockMove{advance: rapid.OneOf(
-			rapid.Just[time.Duration](math.MaxInt64), rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) }),
+			rapid.Just[time.Duration](math.MaxInt64),
+			rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) }),
 		).Draw(rt, "advance")}
 	case 1:
 		return clockMove{seconds: rapid.OneOf(
-			rapid.SampledFrom([]string{"0", "316224000", "316224000.5", "1e300", "1e999", "-1", "-1e300", "0.0000001", "9223372036854775807"}),
+			rapid.SampledFrom([]string{"0", "316224000", "316224000.5", "1e300", "1e999", "-1", "-1e300", "0.0000001",
+				"9223372036854775807"}),
 			rapid.Map(rapid.Float64Range(0, 316_224_000), func(s float64) string { return fmt.Sprint(s) }),
 		).Draw(rt, "seconds")}
 	}
@@ -45,10 +47,12 @@ func TestClock_NeverOverflows(t *testing.T) {
 		config := simulator.Config{APIKey: testKey, Market: simulator.MarketStill}
 		if rapid.Bool().Draw(rt, "manual") {
 			config.Clock = simulator.ClockManual
-			config.Step = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 10 * 365 * 24 * time.Hour, math.MaxInt64}).Draw(rt, "step")
+			config.Step = rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 10 * 365 * 24 * time.Hour,
+				math.MaxInt64}).Draw(rt, "step")
 		} else {
 			config.TimeScale = rapid.OneOf(
-				rapid.SampledFrom([]float64{1, 0.001, 1e6, math.MaxFloat64, math.SmallestNonzeroFloat64}), rapid.Float64Range(0, 1e6),
+				rapid.SampledFrom([]float64{1, 0.001, 1e6, math.MaxFloat64, math.SmallestNonzeroFloat64}),
+				rapid.Float64Range(0, 1e6),
 			).Draw(rt, "scale")
 		}
 		moves := rapid.SliceOfN(rapid.Custom(drawClockMove), 1, 12).Draw(rt, "moves")
@@ -78,7 +82,8 @@ func moveClock(t *testing.T, config simulator.Config, moves []clockMove) string 
 				return fmt.Sprintf("move %d: %+v: %d %s", n, move, a.status, a.raw)
 			}
 			if a.status == http.StatusUnprocessableEntity && !sim.Now().Equal(before) {
-				return fmt.Sprintf("move %d: %+v was refused and moved the clock from %v to %v", n, move, before, sim.Now())
+				return fmt.Sprintf("move %d: %+v was refused and moved the clock from %v to %v", n, move, before,
+					sim.Now())
 			}
 		case move.sleep > 0:
 			time.Sleep(move.sleep)

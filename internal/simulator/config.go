@@ -133,7 +133,8 @@ func (c Config) withDefaults() (Config, error) {
 		c.APIKey = newAPISecret()
 	}
 	if !validSecret(c.APIKey) {
-		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen, secretBodyLen)
+		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen,
+			secretBodyLen)
 	}
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()

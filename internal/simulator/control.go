@@ -57,7 +57,8 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 
 func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if !isLocal(r) {
-		return nil, newError(codeForbidden).withText("Управление доступно только с этой машины", "The control API serves this machine only")
+		return nil, newError(codeForbidden).withText("Управление доступно только с этой машины",
+			"The control API serves this machine only")
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), controlPath)
 	describe := func(rt *controlRoute) (string, string) { return rt.method, rt.pattern }

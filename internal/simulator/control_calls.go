@@ -84,7 +84,8 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 }
 
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
-	patch := InstancePatch{Status: f.enum("status", allStatuses...), DesiredState: f.enum("desired_state", allDesired...)}
+	patch := InstancePatch{Status: f.enum("status", allStatuses...),
+		DesiredState: f.enum("desired_state", allDesired...)}
 	patch.TrafficGB = f.number("traffic_gb", 0, maxTrafficGB)
 	if f.isNull("stop_reason") {
 		patch.StopReason = new("")

@@ -36,11 +36,13 @@ func TestControlRefusals(t *testing.T) {
 	r.with("Origin", "https://127.0.0.1:8443").control("GET", "/health", nil).refused(403, "forbidden")
 	r.with("Origin", "null").control("GET", "/health", nil).refused(403, "forbidden")
 	r.with("Sec-Fetch-Site", "cross-site").control("GET", "/health", nil).refused(403, "forbidden")
-	r.with("Sec-Fetch-Site", "same-site").control("GET", "/health", nil).refused(403, "forbidden") // another port of this machine
+	r.with("Sec-Fetch-Site", "same-site").control("GET", "/health", nil).refused(403,
+		"forbidden") // another port of this machine
 	r.with("Origin", "http://127.0.0.1").control("GET", "/health", nil).want(200)
 	for _, c := range []struct{ peer, host string }{
 		{"203.0.113.9:5", "127.0.0.1"}, {"127.0.0.1:5", "rebound.example"}, {"127.0.0.1:5", "localhost.evil.example"},
-		{"127.0.0.1:5", "127.0.0.1.evil.example:80"}, {"127.0.0.1:5", "0.0.0.0"}, {"127.0.0.1:5", ""}, {"", "127.0.0.1"},
+		{"127.0.0.1:5", "127.0.0.1.evil.example:80"}, {"127.0.0.1:5", "0.0.0.0"}, {"127.0.0.1:5", ""},
+		{"", "127.0.0.1"},
 	} {
 		req := httptest.NewRequestWithContext(t.Context(), "GET", "/control/health", nil)
 		req.RemoteAddr, req.Host = c.peer, c.host
@@ -66,12 +68,14 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 		t.Fatalf("requests %+v", log.Data)
 	}
 	got := log.Data[0]
-	if got.KeyID == "" || got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200, KeyID: got.KeyID}) {
+	if got.KeyID == "" || got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200,
+		KeyID: got.KeyID}) {
 		t.Errorf("request %+v", got)
 	}
 	r.rent("k", nil).want(201)
 	r.control("POST", "/reset", nil).want(200)
-	if b := r.balance(); b.Balance != 5_000_000 || len(list[instance](r, "/instances?status=all", 5)) != 0 || len(r.Requests()) != 2 {
+	if b := r.balance(); b.Balance != 5_000_000 || len(list[instance](r, "/instances?status=all", 5)) != 0 ||
+		len(r.Requests()) != 2 {
 		t.Errorf("after reset: %+v, %d requests", b, len(r.Requests()))
 	}
 }

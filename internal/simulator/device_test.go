@@ -50,7 +50,8 @@ func TestApprovalPage(t *testing.T) {
 	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
 	page := r.raw("GET", complete.RequestURI(), nil).want(200)
 	token := csrf.FindSubmatch(page.raw)
-	if token == nil || !asked.Match(page.raw) || !strings.Contains(page.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+	if token == nil || !asked.Match(page.raw) || !strings.Contains(page.header.Get("Content-Security-Policy"),
+		"frame-ancestors 'none'") {
 		t.Fatalf("page: %s", page.raw)
 	}
 	cookie := (&http.Response{Header: page.header}).Cookies()[0]
@@ -59,7 +60,8 @@ func TestApprovalPage(t *testing.T) {
 	}
 	site := "same-origin"
 	post := func(cookie, token, origin, decision string) int {
-		b := r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", origin).with("Sec-Fetch-Site", site)
+		b := r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", origin).with("Sec-Fetch-Site",
+			site)
 		if cookie != "" {
 			b = b.with("Cookie", cookie)
 		}
@@ -106,13 +108,15 @@ func TestApprovalPageIsNotForAPageOfAnotherName(t *testing.T) {
 		{"GET", "127.0.0.1:5", "127.0.0.1.evil.example", http.StatusForbidden},
 		{"GET", "127.0.0.1:5", "", http.StatusForbidden},
 		{"GET", "127.0.0.1:5", "localhost:8474", http.StatusOK},
-		{"GET", "203.0.113.9:5", "simulator.example:8474", http.StatusOK}, // somebody in the network, where it listens there
+		{"GET", "203.0.113.9:5", "simulator.example:8474", http.StatusOK},
+		// somebody in the network, where it listens there
 	} {
 		req := httptest.NewRequestWithContext(t.Context(), c.method, "/device?code="+d.User, nil)
 		req.RemoteAddr, req.Host = c.peer, c.host
 		rec := httptest.NewRecorder()
 		r.Handler().ServeHTTP(rec, req)
-		if shown := strings.Contains(rec.Body.String(), "csrf"); rec.Code != c.status || shown != (c.status == http.StatusOK) {
+		if shown := strings.Contains(rec.Body.String(), "csrf"); rec.Code != c.status ||
+			shown != (c.status == http.StatusOK) {
 			t.Errorf("%s from %s, host %q: %d, shown %t", c.method, c.peer, c.host, rec.Code, shown)
 		}
 	}

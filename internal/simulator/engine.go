@@ -69,7 +69,8 @@ func newEngine(from engineOptions) *engine {
 	w := emptyEngine(from)
 	w.createAccount()
 	w.addKey(&apiKey{
-		Seq: w.nextSeq(), ID: w.newID("key"), Name: "simulator", Hash: hashSecret(from.apiKey), Prefix: keyPrefix(from.apiKey),
+		Seq: w.nextSeq(), ID: w.newID("key"), Name: "simulator", Hash: hashSecret(from.apiKey),
+		Prefix: keyPrefix(from.apiKey),
 		Scopes: allScopes, Source: sourceConsole, CreatedAt: w.account.CreatedAt,
 	})
 	for _, o := range w.offers {
@@ -82,8 +83,9 @@ func newEngine(from engineOptions) *engine {
 func emptyEngine(from engineOptions) *engine {
 	w := &engine{
 		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves, seed: from.seed,
-		idsPCG: rand.NewPCG(from.seed, 1), byIdempotencyKey: map[string]*instance{}, cursors: newCursorSigner(from.seed),
-		models: gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
+		idsPCG: rand.NewPCG(from.seed, 1), byIdempotencyKey: map[string]*instance{},
+		cursors: newCursorSigner(from.seed),
+		models:  gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
 		shownPrices: shownPrices{},
 		index:       index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
 	}

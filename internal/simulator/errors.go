@@ -31,19 +31,25 @@ var errorTable = []struct {
 	status int
 	text   text
 }{
-	{codeAuthorizationPending, http.StatusBadRequest, text{"Ожидается подтверждение входа в браузере", "Waiting for the login to be approved in the browser"}},
-	{codeSlowDown, http.StatusBadRequest, text{"Слишком частый опрос, увеличьте интервал", "Polling too often, lengthen the interval"}},
+	{codeAuthorizationPending, http.StatusBadRequest,
+		text{"Ожидается подтверждение входа в браузере", "Waiting for the login to be approved in the browser"}},
+	{codeSlowDown, http.StatusBadRequest, text{"Слишком частый опрос, увеличьте интервал",
+		"Polling too often, lengthen the interval"}},
 	{codeAccessDenied, http.StatusBadRequest, text{"Вход отклонён в браузере", "The login was denied in the browser"}},
-	{codeExpiredToken, http.StatusBadRequest, text{"Код входа истёк или уже использован", "The login code has expired or was already used"}},
+	{codeExpiredToken, http.StatusBadRequest, text{"Код входа истёк или уже использован",
+		"The login code has expired or was already used"}},
 	{codeUnauthorized, http.StatusUnauthorized, text{"Нужен действующий API-ключ", "A valid API key is required"}},
-	{codeInsufficientFunds, http.StatusPaymentRequired, text{"Недостаточно средств на 2 часа работы", "Not enough money for 2 hours of runtime"}},
+	{codeInsufficientFunds, http.StatusPaymentRequired,
+		text{"Недостаточно средств на 2 часа работы", "Not enough money for 2 hours of runtime"}},
 	{codeForbidden, http.StatusForbidden, text{"Доступ запрещён", "Access denied"}},
 	{codeNotFound, http.StatusNotFound, text{"Не найдено", "Not found"}},
-	{codeConflict, http.StatusConflict, text{"Текущее состояние этого не позволяет", "The current state does not allow it"}},
+	{codeConflict, http.StatusConflict, text{"Текущее состояние этого не позволяет",
+		"The current state does not allow it"}},
 	{codeValidation, http.StatusUnprocessableEntity, text{"Некорректные данные запроса", "Invalid request"}},
 	{codeRateLimited, http.StatusTooManyRequests, text{"Слишком много запросов", "Too many requests"}},
 	{codeInternal, http.StatusInternalServerError, text{"Внутренняя ошибка", "Internal error"}},
-	{codeProviderUnavailable, http.StatusServiceUnavailable, text{"Поставщик временно недоступен", "The provider is temporarily unavailable"}},
+	{codeProviderUnavailable, http.StatusServiceUnavailable,
+		text{"Поставщик временно недоступен", "The provider is temporarily unavailable"}},
 }
 
 // apiError is an error response of the API.

@@ -27,7 +27,8 @@ func TestFaultMatching(t *testing.T) {
 	add(simulator.Fault{Path: "/api/v1/ssh-keys", Status: 429, Times: 2})
 	add(simulator.Fault{Path: "/gpus", Status: 502})
 	for call, want := range map[string]int{
-		"GET /instances/x": 503, "GET /instances": 200, "DELETE /instances/x": 404, "GET /instances/x/logs": 404, "GET /gpusx": 404,
+		"GET /instances/x": 503, "GET /instances": 200, "DELETE /instances/x": 404, "GET /instances/x/logs": 404,
+		"GET /gpusx": 404,
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		if got := status(method, path); got != want {

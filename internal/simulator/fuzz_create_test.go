@@ -17,15 +17,18 @@ func FuzzCreateInstance(f *testing.F) {
 	const good = `{"offer_id":"FREE","template":"ubuntu","disk_gb":50}`
 	for _, body := range []string{
 		good, `{"offer_id":"FREE","template":"custom","disk_gb":10,"image":"a/b:1","env":{},"onstart":null,"ssh_key_ids":[],"name":"n"}`,
-		`{"offer_id":"none","template":"none","disk_gb":2001,"ssh_key_ids":["none",null],"type":"spot","name":null}`, `{}`, `[`,
+		`{"offer_id":"none","template":"none","disk_gb":2001,"ssh_key_ids":["none",null],"type":"spot","name":null}`,
+		`{}`, `[`,
 	} {
 		f.Add("key", body)
 		f.Add(strings.Repeat("ю", 65), body)
 	}
-	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey, Market: simulator.MarketStill}
+	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey,
+		Market: simulator.MarketStill}
 	free := uncheckedRig(f, config).cheapest()[0].ID
 	f.Fuzz(func(t *testing.T, key, body string) {
-		if strings.TrimSpace(key) != key || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
+			func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return // a server does not accept the header
 		}
 		r := uncheckedRig(t, config)
@@ -53,7 +56,8 @@ func FuzzCreateInstance(f *testing.F) {
 			t.Fatalf("key %q: created %s, instances %+v", key, a.raw, all)
 		}
 		repeated := create("")
-		if repeated.want(http.StatusOK); !slices.Equal(repeated.raw, a.raw) || repeated.header.Get("Idempotent-Replayed") != "true" {
+		if repeated.want(http.StatusOK); !slices.Equal(repeated.raw, a.raw) ||
+			repeated.header.Get("Idempotent-Replayed") != "true" {
 			t.Fatalf("created %s, repeated %s", a.raw, repeated.raw)
 		}
 	})

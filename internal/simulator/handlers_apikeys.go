@@ -40,7 +40,8 @@ func (c *call) createAPIKey() (any, error) {
 			continue
 		}
 		if !c.key.has(scope) {
-			return nil, newError(codeForbidden).withText("Нельзя выдать права, которых нет у этого ключа", "A key cannot issue scopes that it lacks itself")
+			return nil, newError(codeForbidden).withText("Нельзя выдать права, которых нет у этого ключа",
+				"A key cannot issue scopes that it lacks itself")
 		}
 		scopes = append(scopes, scope)
 	}

@@ -9,7 +9,8 @@ import (
 // provider does not need it.
 var imageWithTag = sync.OnceValue(func() *regexp.Regexp {
 	const path = `[a-z\d]+(?:[._-]+[a-z\d]+)*`
-	return regexp.MustCompile(`^(?:[\w.-]+(?::\d+)?/)?` + path + `(?:/` + path + `)*:\w[\w.-]{0,127}(?:@sha256:[a-f\d]{64})?$`)
+	return regexp.MustCompile(`^(?:[\w.-]+(?::\d+)?/)?` + path + `(?:/` + path +
+		`)*:\w[\w.-]{0,127}(?:@sha256:[a-f\d]{64})?$`)
 })
 
 // taggedImage reports whether a string is an image reference with a tag.

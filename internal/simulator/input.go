@@ -30,8 +30,9 @@ var (
 	textRange       = text{"должно быть от %d до %d", "must be between %d and %d"}
 	textItems       = text{"не более %d элементов", "at most %d items"}
 	textOneOf       = text{"допустимые значения: %s", "must be one of: %s"}
-	textBadJSON     = text{"тело запроса должно быть одним объектом JSON в UTF-8", "the body must be one JSON object in UTF-8"}
-	textMediaType   = text{"Content-Type должен быть application/json", "Content-Type must be application/json"}
+	textBadJSON     = text{"тело запроса должно быть одним объектом JSON в UTF-8",
+		"the body must be one JSON object in UTF-8"}
+	textMediaType = text{"Content-Type должен быть application/json", "Content-Type must be application/json"}
 )
 
 // readBody reads a JSON body of at most maxBody bytes. It returns nil for an empty body.

@@ -21,7 +21,8 @@ func TestBoot_Times(t *testing.T) {
 		{100, "running", false}, {119, "running", false}, {120, "running", true},
 	} {
 		r.Advance(i.CreatedAt.Add(boot * time.Duration(want.percent) / 100).Sub(r.Now()))
-		if got := r.instance(i.ID); got.Status != want.status || (got.SSH != nil) != want.ssh || (got.URLs[0].URL != nil) != want.ssh {
+		if got := r.instance(i.ID); got.Status != want.status || (got.SSH != nil) != want.ssh ||
+			(got.URLs[0].URL != nil) != want.ssh {
 			t.Errorf("after %d%%: %s, SSH %v, want %s, %t", want.percent, got.Status, got.SSH, want.status, want.ssh)
 		}
 	}

@@ -105,7 +105,8 @@ func (e *engine) launch(i *instance, keys []*sshKey) {
 		e.logf(i, "Attached SSH key %s", k.Fingerprint)
 	}
 	i.Ahead = []transition{
-		{e.afterBootShare(shareStarting), statusStarting}, {e.afterBootShare(shareRunning), statusRunning}, {e.afterBootShare(shareReachable), ""},
+		{e.afterBootShare(shareStarting), statusStarting}, {e.afterBootShare(shareRunning), statusRunning},
+		{e.afterBootShare(shareReachable), ""},
 	}
 	e.addInstance(i)
 }
@@ -113,7 +114,8 @@ func (e *engine) launch(i *instance, keys []*sshKey) {
 // start starts a stopped or outbid instance. If the market price is above the bid, it places a new bid.
 func (e *engine) start(i *instance) error {
 	switch {
-	case i.Status == statusStopped && i.Desired == desiredStopped, i.Status == statusOutbid && i.Desired == desiredRunning && len(i.Ahead) == 0:
+	case i.Status == statusStopped && i.Desired == desiredStopped, i.Status == statusOutbid &&
+		i.Desired == desiredRunning && len(i.Ahead) == 0:
 	default:
 		return stateConflict(i)
 	}
@@ -140,7 +142,8 @@ func (e *engine) start(i *instance) error {
 	i.RunningKopH = price
 	i.Desired, i.StopReason = desiredRunning, nil
 	i.Ahead = []transition{
-		{e.afterBootShare(shareLag), statusStarting}, {e.afterBootShare(shareRunning), statusRunning}, {e.afterBootShare(shareReachable), ""},
+		{e.afterBootShare(shareLag), statusStarting}, {e.afterBootShare(shareRunning), statusRunning},
+		{e.afterBootShare(shareReachable), ""},
 	}
 	e.updateMeter(i)
 	e.instanceChanged(i)
@@ -156,7 +159,8 @@ func (e *engine) stop(i *instance, reason string) error {
 	i.Reachable = false
 	switch i.Status {
 	case statusRunning:
-		i.Ahead = []transition{{e.afterBootShare(shareLag), statusStopping}, {e.afterBootShare(2 * shareLag), statusStopped}}
+		i.Ahead = []transition{{e.afterBootShare(shareLag), statusStopping},
+			{e.afterBootShare(2 * shareLag), statusStopped}}
 	case statusStopped:
 		i.Ahead = nil
 	default:
@@ -218,7 +222,8 @@ func (e *engine) hostOffline(i *instance) {
 
 func stateConflict(i *instance) error {
 	e := conflict("", "")
-	e.text = text{"Состояние %s (цель: %s) этого не позволяет", "The state %s (heading to %s) does not allow it"}.with(i.Status, i.Desired)
+	e.text = text{"Состояние %s (цель: %s) этого не позволяет",
+		"The state %s (heading to %s) does not allow it"}.with(i.Status, i.Desired)
 	return e
 }
 

@@ -41,7 +41,8 @@ func TestTokenBucket(t *testing.T) {
 	}
 	a := r.do("GET", "/gpus", nil)
 	a.refused(429, "rate_limited")
-	if a.header.Get("Retry-After") != "1" || a.header.Get("X-RateLimit-Reset") != "60" || a.header.Get("X-RateLimit-Remaining") != "0" {
+	if a.header.Get("Retry-After") != "1" || a.header.Get("X-RateLimit-Reset") != "60" ||
+		a.header.Get("X-RateLimit-Remaining") != "0" {
 		t.Errorf("headers %v", a.header)
 	}
 	r.Advance(3 * time.Second)

@@ -10,7 +10,8 @@ type sequenced interface{ sequence() int64 }
 
 // listPage returns a page of the items that keep accepts, in the order of their sequence numbers, or in reverse order
 // if newestFirst is set.
-func listPage[I sequenced, V any](c *call, name string, q *query, items []I, newestFirst bool, keep func(I) bool, view func(I) V) (pageView[V], error) {
+func listPage[I sequenced, V any](c *call, name string, q *query, items []I, newestFirst bool, keep func(I) bool,
+	view func(I) V) (pageView[V], error) {
 	req := c.readPageRequest(q, name)
 	if err := q.err(); err != nil {
 		return pageView[V]{}, err

@@ -57,13 +57,15 @@ func BenchmarkLoad(b *testing.B) {
 
 // loadedServer returns a simulator full of running servers, and their paths.
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
-	server, err := simulator.Start(b.Context(), simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
+	server, err := simulator.Start(b.Context(), simulator.Config{Clock: simulator.ClockManual, MarketScale: 60,
+		APIKey: testKey})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { server.Close() })
 	server.SetRateLimit(0, 0)
-	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)), MaxInstances: new(int64(loadInstances))}); err != nil {
+	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)),
+		MaxInstances: new(int64(loadInstances))}); err != nil {
 		b.Fatal(err)
 	}
 	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
@@ -172,7 +174,8 @@ func report(b *testing.B, answers []latency, bounded bool) {
 	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")
 	requested := bare > 0 // not in the single question that every benchmark begins with
 	if bounded && requested && second > maxP99 && second > maxRatio*bare {
-		b.Errorf("p99 of a quiet second is %v, %v of a server without work: want at most %v or %d times that", second, bare, maxP99, maxRatio)
+		b.Errorf("p99 of a quiet second is %v, %v of a server without work: want at most %v or %d times that", second,
+			bare, maxP99, maxRatio)
 	}
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)

@@ -74,7 +74,8 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	down := between(3, 60) * 100
 	return &offer{
 		id: "off_" + randomID(rng, 10), model: m, count: gpus,
-		offerState: offerState{Listed: true, Online: true, OnDemandKopH: perGPU * gpus, InterruptibleKopH: &interruptible},
+		offerState: offerState{Listed: true, Online: true, OnDemandKopH: perGPU * gpus,
+			InterruptibleKopH: &interruptible},
 
 		verified: rng.IntN(3) > 0, country: new(place.country), region: new(place.region),
 		totalTFLOPS: new(round(m.tflops*float64(gpus), 10)), memBWGBs: new(m.memBWGBs),

@@ -51,18 +51,21 @@ func TestMarketDrifts(t *testing.T) {
 		last = now
 	}
 	if dearer < 50 || cheaper < 50 || came < 10 || went < 10 || len(last) < len(first)/2 {
-		t.Errorf("in a day %d prices rose and %d fell, %d servers came and %d went, %d of %d are left", dearer, cheaper, came, went, len(last), len(first))
+		t.Errorf("in a day %d prices rose and %d fell, %d servers came and %d went, %d of %d are left", dearer, cheaper,
+			came, went, len(last), len(first))
 	}
 	r.Advance(100 * 24 * time.Hour)
 	for id, o := range r.market() {
-		if before, there := first[id]; there && (o.Price.OnDemand > before.Price.OnDemand*3/2 || o.Price.OnDemand < before.Price.OnDemand/2) {
+		if before, there := first[id]; there && (o.Price.OnDemand > before.Price.OnDemand*3/2 ||
+			o.Price.OnDemand < before.Price.OnDemand/2) {
 			t.Errorf("after 100 days %s costs %d, first %d", id, o.Price.OnDemand, before.Price.OnDemand)
 		}
 	}
 }
 
 func TestDriftFollowsFromSeedAndTimeAlone(t *testing.T) {
-	one, other, third := newRig(t, moving), newRig(t, moving), newRig(t, moving, func(c *simulator.Config) { c.Seed = 8 })
+	one, other, third := newRig(t, moving), newRig(t, moving),
+		newRig(t, moving, func(c *simulator.Config) { c.Seed = 8 })
 	one.running("k", nil)
 	one.Advance(50*time.Hour - settled)
 	for range 500 {
@@ -142,7 +145,8 @@ func TestDriftOutbidsAndHostsFail(t *testing.T) {
 		t.Errorf("ends of rentals: %v", ends)
 	}
 	if ends["outbid"] > 10*len(offers) {
-		t.Errorf("%d times in 20 days one of %d rentals was outbid: that is no market to rent on", ends["outbid"], len(offers))
+		t.Errorf("%d times in 20 days one of %d rentals was outbid: that is no market to rent on", ends["outbid"],
+			len(offers))
 	}
 	t.Logf("%d rentals in 20 days ended so: %v", len(offers), ends)
 }

@@ -43,7 +43,8 @@ func readOfferQuery(q *query) offerQuery {
 		minCUDA:         q.number("min_cuda", -big, big),
 		minDiskGB:       q.number("min_disk_gb", 0, big),
 		minInetDownMbps: q.number("min_inet_down_mbps", 0, big),
-		order:           q.enum("order", "price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram", "inet_down"),
+		order: q.enum("order", "price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram",
+			"inet_down"),
 	}
 	for _, size := range q.list("num_gpus") {
 		n, err := strconv.ParseInt(size, 10, 64)

@@ -52,7 +52,8 @@ func (s *Simulator) Overview() console.Overview {
 func (e *engine) consoleOverview() console.Overview {
 	b := e.viewBalance()
 	o := console.Overview{
-		Now: e.now, Total: len(e.active), Instances: []console.Instance{}, Ledger: []console.Entry{}, History: e.balanceHistory(),
+		Now: e.now, Total: len(e.active), Instances: []console.Instance{}, Ledger: []console.Entry{},
+		History: e.balanceHistory(),
 		Balance: console.Balance{
 			BalanceKop: b.BalanceKop, AvailableKop: b.AvailableKop, CreditLimitKop: b.CreditLimitKop,
 			BurnKopH: b.BurnKopH, RunwayHours: b.RunwayHours,
@@ -79,10 +80,12 @@ func (e *engine) consoleOverview() console.Overview {
 func (e *engine) consoleInstance(i *instance) console.Instance {
 	v := e.viewInstance(i)
 	shown := console.Instance{
-		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.id, Status: i.Status, Desired: i.Desired, StopReason: deref(i.StopReason),
-		Type: i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.count, i.offer.model.name), Country: deref(i.offer.country),
+		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.id, Status: i.Status, Desired: i.Desired,
+		StopReason: deref(i.StopReason),
+		Type:       i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.count, i.offer.model.name), Country: deref(i.offer.country),
 		Template: i.template.Name, RunningKopH: i.RunningKopH, StoppedKopH: i.StoppedKopH, BurnKopH: i.Meter.Rate,
-		CostSoFarKop: v.CostSoFarKop, BidKopH: i.BidKopH, URLs: []console.Link{}, Online: i.offer.Online, FailBoots: i.offer.FailBoots,
+		CostSoFarKop: v.CostSoFarKop, BidKopH: i.BidKopH, URLs: []console.Link{}, Online: i.offer.Online,
+		FailBoots: i.offer.FailBoots,
 		CreatedAt: i.CreatedAt,
 	}
 	if v.SSH != nil {

@@ -101,11 +101,13 @@ func listID(list string, values url.Values) string {
 }
 
 // newPage returns a page of the first limit items. The function after identifies an item in the next cursor.
-func newPage[I, V any](c *call, req pageRequest, market int64, following []I, after func(I) string, view func(I) V) (pageView[V], error) {
+func newPage[I, V any](c *call, req pageRequest, market int64, following []I, after func(I) string,
+	view func(I) V) (pageView[V], error) {
 	page := pageView[V]{Data: make([]V, 0, min(req.limit, len(following)))}
 	for n, item := range following {
 		if n == req.limit {
-			cursor, err := c.cursors.encode(cursorPosition{List: req.list, After: after(following[n-1]), PriceChanges: market})
+			cursor, err := c.cursors.encode(cursorPosition{List: req.list, After: after(following[n-1]),
+				PriceChanges: market})
 			if err != nil {
 				return page, err
 			}

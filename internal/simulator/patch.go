@@ -71,7 +71,8 @@ type OfferPatch struct {
 }
 
 func (p OfferPatch) validate() error {
-	for name, price := range map[string]*int64{"on_demand_kop_h": p.OnDemandKopH, "interruptible_kop_h": p.InterruptibleKopH} {
+	for name, price := range map[string]*int64{"on_demand_kop_h": p.OnDemandKopH,
+		"interruptible_kop_h": p.InterruptibleKopH} {
 		if price != nil && (*price < 0 || *price > maxPriceKopH) {
 			return outOfRange(name, 0, maxPriceKopH)
 		}

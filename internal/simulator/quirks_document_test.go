@@ -41,7 +41,8 @@ func newDocument(t *testing.T) func(method, path, status string, body any) {
 		if response == nil {
 			t.Fatalf("%s %s: the contract has no status %s", method, path, status)
 		}
-		if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(body, openapi3.MultiErrors()); err != nil {
+		if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(body,
+			openapi3.MultiErrors()); err != nil {
 			t.Errorf("%s %s: %v", method, path, err)
 		}
 		checked++

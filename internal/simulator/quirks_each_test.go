@@ -84,8 +84,10 @@ func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 	}
 	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
 	r.Advance(settled)
-	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil || again.Price.Running <= i.Price.Running {
-		t.Errorf("after the next start: %s, SSH %v, price %d after %d", again.Status, again.SSH, again.Price.Running, i.Price.Running)
+	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil ||
+		again.Price.Running <= i.Price.Running {
+		t.Errorf("after the next start: %s, SSH %v, price %d after %d", again.Status, again.SSH, again.Price.Running,
+			i.Price.Running)
 	}
 }
 
@@ -225,7 +227,8 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 	unknown := 0
 	for n := range 8 {
 		var i instance
-		r.rent(fmt.Sprint(n), m{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID, "template": "ubuntu"}).want(201).into(&i)
+		r.rent(fmt.Sprint(n), m{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID,
+			"template": "ubuntu"}).want(201).into(&i)
 		if !strings.Contains(statuses, i.Status) {
 			unknown++
 		}
@@ -273,7 +276,8 @@ func TestQuirk_UnknownFields(t *testing.T) {
 	r.do("POST", "/templates", m{"name": "own", "image": "a:1", "env": m{"A": "1"}}).want(201)
 	for _, path := range []string{"/me", "/templates", "/offers", "/instances/none"} {
 		raw := string(r.do("GET", path, nil).raw)
-		for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`, `"x_list":[`, `"x_object":{`} {
+		for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`,
+			`"x_list":[`, `"x_object":{`} {
 			if !strings.Contains(raw, field) {
 				t.Errorf("%s has no %s", path, field)
 			}
@@ -347,10 +351,12 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 		t.Errorf("the last offer but one costs %d", last.Price.OnDemand)
 	}
 	r.rent("b", m{"offer_id": last.ID}).refused(404, "not_found")
-	if all := list[offer](r, "/offers?country=RU", 50); slices.ContainsFunc(all, func(o offer) bool { return o.Price.OnDemand < 0 }) {
+	if all := list[offer](r, "/offers?country=RU", 50); slices.ContainsFunc(all,
+		func(o offer) bool { return o.Price.OnDemand < 0 }) {
 		t.Error("a stranger passes a filter that it does not fit")
 	}
-	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1", "/api-keys": "key_stranger1"} {
+	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1",
+		"/api-keys": "key_stranger1"} {
 		if raw := r.do("GET", path, nil).want(200).raw; !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", path, want)
 		}
@@ -409,7 +415,8 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 func TestQuirk_GatewayErrors(t *testing.T) {
 	r := newRig(t, withQuirks("gateway-errors"))
 	statuses, maxItems := failuresInRow(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
-	statusesOfReads, mostOfReads := failuresInRow(r, "GET", func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
+	statusesOfReads, mostOfReads := failuresInRow(r, "GET",
+		func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
 	if maxItems > 2 || mostOfReads > 2 {
 		t.Errorf("%d and %d failures in a row", maxItems, mostOfReads)
 	}
@@ -434,7 +441,8 @@ func TestQuirk_GatewayErrors(t *testing.T) {
 // it sent on a used connection, would hide every cut.
 func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 	server, err := simulator.Start(t.Context(), simulator.Config{
-		Seed: 7, Clock: simulator.ClockManual, Market: simulator.MarketStill, APIKey: testKey, Quirks: []string{"status-after-work"},
+		Seed: 7, Clock: simulator.ClockManual, Market: simulator.MarketStill, APIKey: testKey,
+		Quirks: []string{"status-after-work"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -468,7 +476,8 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		for inRow := 1; send("PATCH", "/instances/none", fmt.Sprintf(`{"name":"%d"}`, n), "") != nil; inRow++ {
 			failsInRow = max(failsInRow, inRow)
 		}
-		for inRow := 1; send("POST", "/ssh-keys", fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, ed25519A), "") != nil; inRow++ {
+		for inRow := 1; send("POST", "/ssh-keys", fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, ed25519A),
+			"") != nil; inRow++ {
 			failsInRow = max(failsInRow, inRow)
 		}
 	}
@@ -482,7 +491,8 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		if err := send("GET", "/me", "", ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := send("POST", "/ssh-keys", fmt.Sprintf(`{"name":"k%d","public_key":%q}`, n, ed25519A), fmt.Sprint(n)); err != nil && !strings.HasPrefix(err.Error(), "status") {
+		if err := send("POST", "/ssh-keys", fmt.Sprintf(`{"name":"k%d","public_key":%q}`, n, ed25519A),
+			fmt.Sprint(n)); err != nil && !strings.HasPrefix(err.Error(), "status") {
 			cut++
 		}
 	}

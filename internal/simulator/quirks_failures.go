@@ -49,7 +49,8 @@ func htmlReply(status int) *reply {
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	return &reply{
 		status: status, header: http.Header{}, contentType: "text/html; charset=utf-8",
-		body: fmt.Appendf(nil, "<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
+		body: fmt.Appendf(nil,
+			"<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
 	}
 }
 
@@ -58,10 +59,13 @@ var gatewayFailures = []failure{
 	{status: http.StatusBadGateway},
 	{status: http.StatusServiceUnavailable},
 	{status: http.StatusGatewayTimeout},
-	{status: http.StatusInternalServerError, body: map[string]any{"code": "upstream", "message": "upstream connect error"}},
-	{status: http.StatusInternalServerError, body: map[string]any{"error": map[string]any{"code": "upstream", "message": "reset"}}},
+	{status: http.StatusInternalServerError, body: map[string]any{"code": "upstream",
+		"message": "upstream connect error"}},
+	{status: http.StatusInternalServerError, body: map[string]any{"error": map[string]any{"code": "upstream",
+		"message": "reset"}}},
 	{status: http.StatusForbidden},
-	{status: http.StatusNotFound, body: map[string]any{"error": map[string]any{"code": "no_route", "message": "no such route"}}},
+	{status: http.StatusNotFound, body: map[string]any{"error": map[string]any{"code": "no_route",
+		"message": "no such route"}}},
 	{status: http.StatusConflict},
 	{status: http.StatusUnprocessableEntity, body: map[string]any{"code": "bad_gateway_config"}},
 }

@@ -59,7 +59,8 @@ func (res *quirkedResponse) keepOldStatus() {
 	res.mu.Lock()
 	defer res.mu.Unlock()
 	ends := res.route.id == "deleteInstance"
-	if old := res.before; old.status != "" && (ends || res.route.id == "startInstance" || res.route.id == "stopInstance") {
+	if old := res.before; old.status != "" && (ends || res.route.id == "startInstance" ||
+		res.route.id == "stopInstance") {
 		lag := time.Duration(2+res.randomInt(7, quirkLaggingStatus, res.key, res.attempt)) * time.Second
 		old.until = res.now.Add(lag)
 		res.oldStatus[res.resourceID] = old
@@ -177,7 +178,8 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 		case slices.Contains([]string{"type", "order", "limit", "cursor"}, filter):
 		case filter == "gpu" && slices.Contains(strings.Split(value, ","), popularModel):
 			items = items[:1]
-		case filter == "num_gpus" && slices.Contains(strings.Split(value, ","), "1"), filter == "min_gpus" && value == "1":
+		case filter == "num_gpus" && slices.Contains(strings.Split(value, ","), "1"), filter == "min_gpus" &&
+			value == "1":
 		default:
 			return nil
 		}

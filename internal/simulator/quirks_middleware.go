@@ -60,7 +60,8 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 			s.fail(w, a, f)
 			return
 		}
-		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"), body: rec.body.Bytes()}
+		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"),
+			body: rec.body.Bytes()}
 		rep, err := res.changed(rep, a.lang)
 		if err != nil {
 			s.writeError(w, a, err)
@@ -103,7 +104,8 @@ func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
 	}
 	res.status = rep.status
 	for _, q := range quirkTable {
-		if q.change == nil || !res.has(q.Name) || (rep.status >= http.StatusMultipleChoices && q.Name != quirkUnknownFields) {
+		if q.change == nil || !res.has(q.Name) || (rep.status >= http.StatusMultipleChoices &&
+			q.Name != quirkUnknownFields) {
 			continue
 		}
 		q.change(res)
@@ -136,8 +138,9 @@ var schemas = map[string]string{
 	"listTemplates": "Template", "createTemplate": "Template", "deleteTemplate": "",
 	"listSshKeys": "SshKey", "createSshKey": "SshKey", "deleteSshKey": "",
 	"listInstances": "Instance", "createInstance": "Instance", "getInstance": "Instance", "updateInstance": "Instance",
-	"startInstance": "Instance", "stopInstance": "Instance", "deleteInstance": "Instance", "getInstanceLogs": "InstanceLogs",
-	"listApiKeys": "ApiKey", "createApiKey": "ApiKeyCreated", "deleteApiKey": "",
+	"startInstance": "Instance", "stopInstance": "Instance", "deleteInstance": "Instance",
+	"getInstanceLogs": "InstanceLogs",
+	"listApiKeys":     "ApiKey", "createApiKey": "ApiKeyCreated", "deleteApiKey": "",
 	"createDeviceCode": "DeviceCode", "createDeviceToken": "DeviceToken",
 }
 
@@ -148,7 +151,8 @@ func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *ht
 	if rt == nil || rt.id == "" {
 		return nil, r
 	}
-	op := &operation{route: rt, schema: schemas[rt.id], newConnection: firstOfConnection(r), retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
+	op := &operation{route: rt, schema: schemas[rt.id], newConnection: firstOfConnection(r),
+		retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
 	for _, value := range params {
 		op.resourceID = value
 	}

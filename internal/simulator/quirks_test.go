@@ -54,7 +54,8 @@ func (a answer) foreign() bool {
 		return false
 	}
 	var p problem
-	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error", "rate_limited"}
+	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error",
+		"rate_limited"}
 	return json.Unmarshal(a.raw, &p) != nil || !slices.Contains(known, p.Error.Code)
 }
 
@@ -62,10 +63,12 @@ func (a answer) foreign() bool {
 func quirkStory(r *rig) (told []string) {
 	tell := func(method, path string, body any) answer {
 		a := r.persist(method, path, body)
-		told = append(told, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"), a.raw))
+		told = append(told, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"),
+			a.raw))
 		return a
 	}
-	catalogue := []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5", "/templates", "/transactions"}
+	catalogue := []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5", "/templates",
+		"/transactions"}
 	for _, path := range catalogue {
 		tell("GET", path, nil)
 	}
@@ -73,12 +76,14 @@ func quirkStory(r *rig) (told []string) {
 	tell("GET", "/ssh-keys", nil)
 	tell("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
 	tell("GET", "/templates", nil)
-	tell("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read", "instances:write", "billing:read"}})
+	tell("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read", "instances:write",
+		"billing:read"}})
 	tell("GET", "/api-keys", nil)
 	tell("GET", "/offers?type=interruptible", nil)
 	key := r.with("Idempotency-Key", "story")
 	var i instance
-	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": "story"}
+	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible",
+		"name": "story"}
 	a := key.persist("POST", "/instances", body)
 	told = append(told, string(a.raw))
 	a.into(&i)
@@ -112,7 +117,8 @@ func (r *rig) offers() []offer {
 // plain reads something as if no quirk were on.
 func (r *rig) plain(path string) answer {
 	r.t.Helper()
-	req := httptest.NewRequestWithContext(simulator.WithoutQuirks(r.t.Context()), http.MethodGet, "http://127.0.0.1/api/v1"+path, nil)
+	req := httptest.NewRequestWithContext(simulator.WithoutQuirks(r.t.Context()), http.MethodGet,
+		"http://127.0.0.1/api/v1"+path, nil)
 	req.Header.Set("Authorization", "Bearer "+r.key)
 	rec := httptest.NewRecorder()
 	r.Handler().ServeHTTP(rec, req)
@@ -190,7 +196,8 @@ func TestQuirks_Switching(t *testing.T) {
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("after a reset: %v", on)
 	}
-	if err := (simulator.Config{Quirks: []string{"no-such"}}).Validate(); err == nil || !strings.Contains(err.Error(), "lagging-list") {
+	if err := (simulator.Config{Quirks: []string{"no-such"}}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), "lagging-list") {
 		t.Errorf("an unknown quirk in the configuration: %v", err)
 	}
 }

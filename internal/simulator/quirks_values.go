@@ -56,7 +56,8 @@ func (res *quirkedResponse) unknownEnums() {
 	for _, item := range res.items() {
 		name := identifier(item)
 		invent := func(field, value string, sides int, about ...any) {
-			if _, has := item[field].(string); has && res.randomInt(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
+			if _, has := item[field].(string); has &&
+				res.randomInt(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
 				item[field] = value
 			}
 		}
@@ -92,7 +93,8 @@ func (res *quirkedResponse) dropOptionalFields() {
 	for _, item := range res.items() {
 		for _, field := range optionalFields()[res.schema] {
 			value, has := item[field]
-			if has && (value == nil || res.randomInt(dropOneIn, quirkOptionalFieldsAbsent, identifier(item), field, res.key, res.attempt) == 0) {
+			if has && (value == nil || res.randomInt(dropOneIn, quirkOptionalFieldsAbsent, identifier(item), field,
+				res.key, res.attempt) == 0) {
 				delete(item, field)
 			}
 		}

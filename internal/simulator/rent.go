@@ -35,13 +35,15 @@ type rentRequest struct {
 }
 
 var (
-	textNoEnv     = text{"пока не поддерживается: пустой объект или ничего", "is not supported yet: send an empty object or omit it"}
+	textNoEnv = text{"пока не поддерживается: пустой объект или ничего",
+		"is not supported yet: send an empty object or omit it"}
 	textNoOnStart = text{"пока не поддерживается: null или ничего", "is not supported yet: send null or omit it"}
 	textNoKey     = text{"нет такого SSH-ключа: %s", "no such SSH key: %s"}
-	textNoImage   = text{"образ можно выбрать только для шаблона custom", "an image can be chosen only for the custom template"}
-	textDiskLow   = text{"шаблону нужно не меньше %d ГБ", "the template needs at least %d GB"}
-	textDiskHigh  = text{"у сервера есть не больше %d ГБ", "the server has at most %d GB"}
-	textNoBids    = text{"этот сервер не сдаётся с прерыванием", "this server is not let as interruptible"}
+	textNoImage   = text{"образ можно выбрать только для шаблона custom",
+		"an image can be chosen only for the custom template"}
+	textDiskLow  = text{"шаблону нужно не меньше %d ГБ", "the template needs at least %d GB"}
+	textDiskHigh = text{"у сервера есть не больше %d ГБ", "the server has at most %d GB"}
+	textNoBids   = text{"этот сервер не сдаётся с прерыванием", "this server is not let as interruptible"}
 )
 
 func readRentRequest(f *fields) (rentRequest, error) {

@@ -38,7 +38,8 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
 	t.Helper()
 	checker := contracttest.New(t, contracttest.AllowInvalidRequests())
-	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Boot: boot, APIKey: testKey, Market: simulator.MarketStill, Wrap: checker.Wrap}
+	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Boot: boot, APIKey: testKey,
+		Market: simulator.MarketStill, Wrap: checker.Wrap}
 	for _, f := range change {
 		f(&config)
 	}

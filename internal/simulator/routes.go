@@ -36,34 +36,51 @@ type route struct {
 var routes = []route{
 	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false, false},
 	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false, false},
-	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions, false, false},
+	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions,
+		false, false},
 
 	{"listGpus", http.MethodGet, "/gpus", accessPublic, http.StatusOK, (*call).listGpus, true, true},
 	{"listOffers", http.MethodGet, "/offers", accessPublic, http.StatusOK, (*call).listOffers, true, true},
 	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, http.StatusOK, (*call).getOffer, true, false},
 	{"listTemplates", http.MethodGet, "/templates", accessOptional, http.StatusOK, (*call).listTemplates, true, true},
-	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate, false, false},
-	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent, (*call).deleteTemplate, false, false},
+	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate,
+		false, false},
+	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent,
+		(*call).deleteTemplate, false, false},
 
 	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, http.StatusOK, (*call).listSSHKeys, false, false},
-	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false, false},
-	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey, false, false},
+	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false,
+		false},
+	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey,
+		false, false},
 
-	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false, false},
-	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance, false, false},
-	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false, false},
-	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance, false, false},
-	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK, (*call).startInstance, false, false},
-	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance, false, false},
-	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance, false, false},
-	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK, (*call).getInstanceLogs, false, false},
+	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false,
+		false},
+	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance,
+		false, false},
+	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false,
+		false},
+	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance,
+		false, false},
+	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK,
+		(*call).startInstance, false, false},
+	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance,
+		false, false},
+	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance,
+		false, false},
+	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK,
+		(*call).getInstanceLogs, false, false},
 
 	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, http.StatusOK, (*call).listAPIKeys, false, false},
-	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false, false},
-	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey, false, false},
+	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false,
+		false},
+	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey,
+		false, false},
 
-	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false, false},
-	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken, false, false},
+	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false,
+		false},
+	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken,
+		false, false},
 
 	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true, false},
 }
@@ -96,7 +113,8 @@ func Operations() []Operation {
 
 // findRoute returns the route of a request and its path parameters. If no route has the method, it returns nil and the
 // methods of the path.
-func findRoute[R any](table []R, describe func(*R) (method, pattern string), method, path string) (found *R, params map[string]string, allowed []string) {
+func findRoute[R any](table []R, describe func(*R) (method, pattern string), method, path string) (found *R,
+	params map[string]string, allowed []string) {
 	for n := range table {
 		m, pattern := describe(&table[n])
 		values, ok := matchPattern(pattern, path)

@@ -31,7 +31,8 @@ func TestSeeds(t *testing.T) {
 			if offer.Country != nil {
 				countries[*offer.Country] = true
 			}
-			if offer.GPU.Slug == "rtx_4090" && offer.GPU.Count == 1 && offer.Price.OnDemand <= 5000 && offer.Verified && *offer.Disk.MaxGB >= 200 {
+			if offer.GPU.Slug == "rtx_4090" && offer.GPU.Count == 1 && offer.Price.OnDemand <= 5000 && offer.Verified &&
+				*offer.Disk.MaxGB >= 200 {
 				plain++
 			}
 		}
@@ -68,9 +69,11 @@ func TestSeeds(t *testing.T) {
 }
 
 var nullable = map[string]bool{
-	"country": true, "region": true, "gpu.total_tflops": true, "gpu.mem_bw_gbs": true, "cpu.name": true, "cpu.cores": true,
-	"ram_gb": true, "disk.max_gb": true, "disk.bw_mbps": true, "disk.name": true, "network.up_mbps": true,
-	"network.down_mbps": true, "network.ports": true, "pcie.gen": true, "pcie.bw_gbs": true, "cuda_max": true, "driver": true,
+	"country": true, "region": true, "gpu.total_tflops": true, "gpu.mem_bw_gbs": true, "cpu.name": true,
+	"cpu.cores": true,
+	"ram_gb":    true, "disk.max_gb": true, "disk.bw_mbps": true, "disk.name": true, "network.up_mbps": true,
+	"network.down_mbps": true, "network.ports": true, "pcie.gen": true, "pcie.bw_gbs": true, "cuda_max": true,
+	"driver":      true,
 	"reliability": true, "max_duration_days": true, "dlperf": true, "price.interruptible_kop_h": true,
 }
 

@@ -83,7 +83,8 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 	root := "http://" + dialableAddress(listener.Addr().String())
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	return &Server{
-		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/", APIKey: s.config.APIKey,
+		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root +
+			"/", APIKey: s.config.APIKey,
 		http: &http.Server{
 			Handler:           s.Handler(),
 			ReadHeaderTimeout: 10 * time.Second,

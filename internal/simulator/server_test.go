@@ -14,7 +14,8 @@ import (
 
 func TestServer(t *testing.T) {
 	srv := start(t, simulator.Config{Clock: simulator.ClockReal, TimeScale: 1000, Boot: time.Second})
-	if !strings.HasSuffix(srv.BaseURL, "/api/v1") || !strings.HasSuffix(srv.ControlURL, "/control") || len(srv.APIKey) != 44 {
+	if !strings.HasSuffix(srv.BaseURL, "/api/v1") || !strings.HasSuffix(srv.ControlURL, "/control") ||
+		len(srv.APIKey) != 44 {
 		t.Errorf("server %s %s", srv.BaseURL, srv.ControlURL)
 	}
 	if res, err := fetch(t.Context(), srv, "GET", "/me", ""); err != nil || res.StatusCode != 200 {
@@ -24,11 +25,14 @@ func TestServer(t *testing.T) {
 	if after := srv.Advance(time.Hour); after.Sub(before) < time.Hour {
 		t.Errorf("the real clock advanced by %v", after.Sub(before))
 	}
-	if _, err := simulator.Start(t.Context(), simulator.Config{Listen: strings.TrimPrefix(strings.TrimSuffix(srv.BaseURL, "/api/v1"), "http://")}); err == nil {
+	if _, err := simulator.Start(t.Context(),
+		simulator.Config{Listen: strings.TrimPrefix(strings.TrimSuffix(srv.BaseURL, "/api/v1"),
+			"http://")}); err == nil {
 		t.Error("two simulators on one address")
 	}
 	for name, c := range map[string]simulator.Config{
-		"clock": {Clock: "sundial"}, "scale": {TimeScale: -1}, "step": {Step: time.Second}, "boot": {Boot: -1}, "key": {APIKey: "short"},
+		"clock": {Clock: "sundial"}, "scale": {TimeScale: -1}, "step": {Step: time.Second}, "boot": {Boot: -1},
+		"key":           {APIKey: "short"},
 		"scaled manual": {Clock: simulator.ClockManual, TimeScale: 2},
 	} {
 		if _, err := simulator.New(c); err == nil {
@@ -39,7 +43,8 @@ func TestServer(t *testing.T) {
 
 // Where nothing else is asked for, the network does not reach it; where it does, the log says so.
 func TestServerIsForThisMachineUnlessTold(t *testing.T) {
-	for listen, open := range map[string]bool{"": false, "127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true, ":0": true} {
+	for listen, open := range map[string]bool{"": false, "127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true,
+		":0": true} {
 		var log bytes.Buffer
 		srv := start(t, simulator.Config{Listen: listen, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 		if !strings.HasPrefix(srv.BaseURL, "http://127.0.0.1:") {
@@ -48,7 +53,8 @@ func TestServerIsForThisMachineUnlessTold(t *testing.T) {
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
-		if warned := strings.Contains(log.String(), "[WARN]") && strings.Contains(log.String(), "network"); warned != open {
+		if warned := strings.Contains(log.String(), "[WARN]") &&
+			strings.Contains(log.String(), "network"); warned != open {
 			t.Errorf("%q: warned %t, want %t:\n%s", listen, warned, open, &log)
 		}
 		if strings.Contains(log.String(), srv.APIKey) {

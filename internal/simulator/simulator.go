@@ -156,7 +156,8 @@ func (s *Simulator) advance(d time.Duration) (time.Time, error) {
 	left := clockEnd.Sub(s.clock.now())
 	if d > left {
 		s.mu.Unlock()
-		return time.Time{}, invalid("advance_seconds", textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
+		return time.Time{}, invalid("advance_seconds",
+			textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
 	}
 	at := s.moveClock(d)
 	s.mu.Unlock()

@@ -44,8 +44,10 @@ func (e *engine) findSSHKey(id string) *sshKey {
 }
 
 var (
-	textPrivateKey = text{"это закрытый ключ: его нельзя никому передавать", "this is a private key: it must never be sent to anyone"}
-	textPublicKey  = text{"должна быть одна строка файла открытого ключа SSH", "must be one line of an SSH public key file"}
+	textPrivateKey = text{"это закрытый ключ: его нельзя никому передавать",
+		"this is a private key: it must never be sent to anyone"}
+	textPublicKey = text{"должна быть одна строка файла открытого ключа SSH",
+		"must be one line of an SSH public key file"}
 )
 
 // readSSHKey reads the body of a new key. The same public key may be added twice.

@@ -68,8 +68,9 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		Format: stateFormat, Version: stateVersion,
 		Seed: s.config.Seed, Market: s.config.Market, MarketScale: s.config.MarketScale, APIKey: s.config.APIKey,
 		At: w.now, Until: until, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
-		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices, Instances: w.instances,
-		Replayed: make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
+		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices,
+		Instances: w.instances,
+		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
 		Quirks: s.quirks.names(),
 	}
@@ -101,11 +102,13 @@ func readState(file string) (*savedState, error) {
 		Version int
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.Format != stateFormat {
-		return nil, fmt.Errorf("state file %s: is not a state file of this simulator; name another file, or delete it to start afresh", file)
+		return nil,
+			fmt.Errorf("state file %s: is not a state file of this simulator; name another file, or delete it to start afresh", file)
 	}
 	if head.Version != stateVersion {
-		return nil, fmt.Errorf("state file %s: has version %d, and this simulator reads version %d; use the release that wrote it, "+
-			"or name another file to start afresh", file, head.Version, stateVersion)
+		return nil,
+			fmt.Errorf("state file %s: has version %d, and this simulator reads version %d; use the release that wrote it, "+
+				"or name another file to start afresh", file, head.Version, stateVersion)
 	}
 	saved := &savedState{}
 	if err := json.Unmarshal(raw, saved); err != nil {

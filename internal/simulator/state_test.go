@@ -54,7 +54,8 @@ func TestStateIsThereAfterAKill(t *testing.T) {
 	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
 	r.do("POST", "/templates", m{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": m{"A": "b"}}).want(201)
 	var issued struct{ Secret string }
-	r.do("POST", "/api-keys", m{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).want(201).into(&issued)
+	r.do("POST", "/api-keys", m{"name": "ci", "scopes": []string{"user:read"},
+		"expires_in_days": 3}).want(201).into(&issued)
 	gone := r.running("k2", m{"template": "ubuntu"})
 	r.do("DELETE", "/instances/"+gone.ID, nil).want(200)
 	login := r.as("").login()
@@ -248,8 +249,10 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 		"wrong types":     {altered(func(s map[string]any) { s["Ledger"] = "none" }), "damaged", ""},
 		"no dice":         {altered(func(s map[string]any) { s["IDs"] = "" }), "damaged", ""},
 		"other offers":    {altered(func(s map[string]any) { s["Offers"] = map[string]any{} }), "damaged", ""},
-		"lost instance":   {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged", ""},
-		"lost offer":      {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }), "damaged", ""},
+		"lost instance": {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged",
+			""},
+		"lost offer": {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }),
+			"damaged", ""},
 		"after the end":   {altered(func(s map[string]any) { s["Until"] = "2200-01-01T00:00:01Z" }), "damaged", ""},
 		"before the time": {altered(func(s map[string]any) { s["Began"] = "0001-01-01T00:00:00Z" }), "damaged", ""},
 		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
@@ -266,7 +269,8 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: the refused file was changed", name)
 		}
 	}
-	if _, err := simulator.New(simulator.Config{State: filepath.Join(folder, "no", "such", "folder.json")}); err == nil {
+	if _, err := simulator.New(simulator.Config{State: filepath.Join(folder, "no", "such",
+		"folder.json")}); err == nil {
 		t.Error("a state file that cannot be written was accepted")
 	}
 	// A write that cannot be done is an error, not an answer.

@@ -87,14 +87,16 @@ func (e *engine) ownTemplates() (n int) {
 }
 
 var (
-	textImage       = text{"образ контейнера с тегом, например registry.example/name:tag", "must be a container image with a tag, such as registry.example/name:tag"}
+	textImage = text{"образ контейнера с тегом, например registry.example/name:tag",
+		"must be a container image with a tag, such as registry.example/name:tag"}
 	textRecommended = text{"не может быть меньше min_disk_gb", "must not be below min_disk_gb"}
 	textEnvName     = text{"недопустимое имя переменной", "a variable name must not be empty nor contain = or NUL"}
 )
 
 // readTemplate reads a TemplateCreate body. It does not set the slug.
 func readTemplate(f *fields) (*template, error) {
-	t := &template{Owner: ownerMe, LaunchMode: launchSSH, Ports: []int64{}, Env: map[string]string{}, MinDiskGB: minDiskGB}
+	t := &template{Owner: ownerMe, LaunchMode: launchSSH, Ports: []int64{}, Env: map[string]string{},
+		MinDiskGB: minDiskGB}
 	f.require("name", "image")
 	if name := f.str("name", 2, 60); name != nil {
 		t.Name = *name

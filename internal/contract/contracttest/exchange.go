@@ -116,7 +116,8 @@ func oddBody(body []byte, route *routers.Route) []string {
 func (x *exchange) checkResponse(ctx context.Context, status int, header http.Header, body []byte) []string {
 	var broken []string
 	if len(x.broken) > 0 && (status < 400 || status > 499) {
-		broken = append(broken, fmt.Sprintf("status %d for a request that violates the contract (%s), want 4xx", status, x.broken[0]))
+		broken = append(broken, fmt.Sprintf("status %d for a request that violates the contract (%s), want 4xx", status,
+			x.broken[0]))
 	}
 	if x.route == nil {
 		return append(broken, x.doc.checkError(header, body)...)

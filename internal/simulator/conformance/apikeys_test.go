@@ -20,7 +20,8 @@ func TestAPIKeyIsCreatedWithItsSecretOnce(t *testing.T) {
 	newTable("ApiKeyCreated").verify(t, created)
 	secret, prefix := text(created, "secret"), text(created, "prefix")
 	equal(t, "length of the secret", len(secret), 44)
-	check(t, strings.Trim(secret[4:], "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "", "the secret %q is not base62 after its prefix", secret)
+	check(t, strings.Trim(secret[4:], "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "",
+		"the secret %q is not base62 after its prefix", secret)
 	check(t, prefix != "" && strings.HasPrefix(secret, prefix), "prefix %q of %q", prefix, secret)
 	equal(t, "source", text(created, "source"), "api")
 	equal(t, "expires_at", instant(created, "expires_at").Sub(instant(created, "created_at")), 7*24*time.Hour)

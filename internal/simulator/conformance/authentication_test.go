@@ -12,7 +12,8 @@ import (
 
 // concrete fills the placeholders of an operation with what is there.
 func (s *service) concrete(op apidoc.Operation, instance string) string {
-	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}", "nobody", "{slug}", "nobody").Replace(op.Path)
+	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}",
+		"nobody", "{slug}", "nobody").Replace(op.Path)
 }
 
 func TestScopeOpensItsOperationsOnly(t *testing.T) {
@@ -26,13 +27,15 @@ func TestScopeOpensItsOperationsOnly(t *testing.T) {
 	for _, op := range apidoc.Operations {
 		path := s.concrete(op, instance)
 		for _, scope := range scopes {
-			if op.Method == http.MethodDelete && scope == op.Scope || strings.HasSuffix(op.Path, "/stop") && scope == op.Scope {
+			if op.Method == http.MethodDelete && scope == op.Scope || strings.HasSuffix(op.Path, "/stop") &&
+				scope == op.Scope {
 				continue // judged below: it would end the instance
 			}
 			a := keys[scope].call(op.Method, path, bodyOf(op))
 			a.what = scope + ": " + a.what
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
-				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.what, a.status)
+				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.what,
+					a.status)
 			} else {
 				a.fails("forbidden")
 			}
@@ -49,8 +52,10 @@ func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
 	expired := s.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
 	s.advance(24 * 3600)
 	headers := map[string]string{
-		"no key": "", "unknown": "Bearer " + strings.Repeat("x", 44), "revoked": "Bearer " + revoked, "expired": "Bearer " + text(expired, "secret"),
-		"no scheme": s.key, "another scheme": "Basic " + s.key, "empty": "Bearer ", "a prefix of the key": "Bearer " + s.key[:43],
+		"no key": "", "unknown": "Bearer " + strings.Repeat("x", 44), "revoked": "Bearer " + revoked,
+		"expired":   "Bearer " + text(expired, "secret"),
+		"no scheme": s.key, "another scheme": "Basic " + s.key, "empty": "Bearer ", "a prefix of the key": "Bearer " +
+			s.key[:43],
 	}
 	for name, header := range headers {
 		bare := s.as("").with("Authorization", header)

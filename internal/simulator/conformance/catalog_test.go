@@ -21,15 +21,19 @@ func TestCatalogGpus(t *testing.T) {
 				if per := whole(o, "price.on_demand_kop_h"); cheapest == 0 || per < cheapest*n {
 					cheapest = (per + n/2) / n
 				}
-				if per := whole(o, "price.interruptible_kop_h"); per > 0 && (interruptible == 0 || per < interruptible*n) {
+				if per := whole(o, "price.interruptible_kop_h"); per > 0 &&
+					(interruptible == 0 || per < interruptible*n) {
 					interruptible = (per + n/2) / n
 				}
 				equal(t, "vram_gb of "+text(model, "slug"), whole(o, "gpu.vram_gb"), whole(model, "vram_gb"))
 				equal(t, "name of "+text(model, "slug"), text(o, "gpu.name"), text(model, "name"))
 			}
 			equal(t, when+": available_gpus of "+text(model, "slug"), whole(model, "available_gpus"), gpus)
-			check(t, near(whole(model, "from_kop_h"), cheapest), "%s: from_kop_h of %v is %v, want %d", when, model["slug"], model["from_kop_h"], cheapest)
-			check(t, near(whole(model, "from_interruptible_kop_h"), interruptible), "%s: from_interruptible_kop_h of %v is %v, want %d", when, model["slug"], model["from_interruptible_kop_h"], interruptible)
+			check(t, near(whole(model, "from_kop_h"), cheapest), "%s: from_kop_h of %v is %v, want %d", when,
+				model["slug"], model["from_kop_h"], cheapest)
+			check(t, near(whole(model, "from_interruptible_kop_h"), interruptible),
+				"%s: from_interruptible_kop_h of %v is %v, want %d", when, model["slug"],
+				model["from_interruptible_kop_h"], interruptible)
 		}
 	}
 	judge("at first")

@@ -35,7 +35,8 @@ func start(t *testing.T) *service {
 	t.Helper()
 	s := untouched(t)
 	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
-	s.account(object{"balance_kop": 1_000_000_000, "credit_limit_kop": 0, "email_verified": true, "max_instances": 1000})
+	s.account(object{"balance_kop": 1_000_000_000, "credit_limit_kop": 0, "email_verified": true,
+		"max_instances": 1000})
 	return s
 }
 
@@ -114,7 +115,8 @@ func (s *service) do(req *http.Request) answer {
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
 	}
-	return answer{s.t, req.Method + " " + strings.TrimPrefix(req.URL.RequestURI(), "/api/v1"), res.StatusCode, res.Header, raw}
+	return answer{s.t, req.Method + " " + strings.TrimPrefix(req.URL.RequestURI(), "/api/v1"), res.StatusCode,
+		res.Header, raw}
 }
 
 // call sends a JSON body; nil is none.
@@ -186,7 +188,8 @@ func (a answer) standing(method, path string) {
 	check(a.t, left < limit || left == 0, "%s: %d of %d requests left after one", a.what, left, limit)
 	if a.status != http.StatusNoContent && method != http.MethodHead {
 		mediaType, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
-		check(a.t, mediaType == "application/json" && len(a.raw) > 0, "%s: content type %q, %d bytes", a.what, mediaType, len(a.raw))
+		check(a.t, mediaType == "application/json" && len(a.raw) > 0, "%s: content type %q, %d bytes", a.what,
+			mediaType, len(a.raw))
 	}
 	if a.status == http.StatusNoContent {
 		check(a.t, len(a.raw) == 0, "%s: a 204 with a body", a.what)
@@ -198,6 +201,7 @@ func (a answer) standing(method, path string) {
 		return
 	}
 	if a.status == http.StatusOK {
-		check(a.t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60") || path == "/openapi.json", "%s: Cache-Control %q", a.what, a.header.Get("Cache-Control"))
+		check(a.t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60") || path == "/openapi.json",
+			"%s: Cache-Control %q", a.what, a.header.Get("Cache-Control"))
 	}
 }

@@ -37,10 +37,12 @@ func TestDeviceCode(t *testing.T) {
 	page, err := url.Parse(text(o, "verification_uri"))
 	check(t, err == nil && page.Host != "", "verification_uri %q: %v", text(o, "verification_uri"), err)
 	complete := text(o, "verification_uri_complete")
-	check(t, strings.HasPrefix(complete, text(o, "verification_uri")) && strings.Contains(complete, url.QueryEscape(text(o, "user_code"))), "verification_uri_complete %q", complete)
+	check(t, strings.HasPrefix(complete, text(o, "verification_uri")) &&
+		strings.Contains(complete, url.QueryEscape(text(o, "user_code"))), "verification_uri_complete %q", complete)
 	check(t, !strings.Contains(complete, text(o, "device_code")), "the page's address tells the device code")
 	another := s.login()
-	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"], "two logins share a code")
+	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
+		"two logins share a code")
 	checkBounds("DeviceCodeCreate", object{}, func(body object) answer { return s.as("").post("/auth/device", body) })
 	for _, f := range apidoc.Fields("DeviceTokenCreate") {
 		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) answer {

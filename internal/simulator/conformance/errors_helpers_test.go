@@ -38,7 +38,8 @@ func (a answer) invalid(field string) {
 		o, _ := issue.(object)
 		name := text(o, "field")
 		check(a.t, text(o, "message") != "", "%s: an issue without a message: %.300s", a.what, a.raw)
-		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") || strings.HasPrefix(name, field+"[")
+		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") ||
+			strings.HasPrefix(name, field+"[")
 	}
 	check(a.t, slices.ContainsFunc(issues, named), "%s: no issue of %q: %.300s", a.what, field, a.raw)
 }

@@ -40,8 +40,9 @@ func TestErrorMessagesFollowTheLanguage(t *testing.T) {
 	check(t, taken != "", "the instance has no offer")
 	for code, cause := range causes {
 		for header, russian := range map[string]bool{
-			"": true, "ru": true, "en": false, "en-US,en;q=0.9": false, "EN": false, "ru,en;q=0.9": true, "en;q=0.3,ru;q=0.7": true,
-			"fr": true, "fr,en;q=0.5": false, "*": true, "en;q=0": true, "de;q=x, en": false,
+			"": true, "ru": true, "en": false, "en-US,en;q=0.9": false, "EN": false, "ru,en;q=0.9": true,
+			"en;q=0.3,ru;q=0.7": true,
+			"fr":                true, "fr,en;q=0.5": false, "*": true, "en;q=0": true, "de;q=x, en": false,
 		} {
 			pending = s.login()
 			a := cause(s.with("Accept-Language", header))
@@ -56,7 +57,8 @@ func TestErrorMessagesFollowTheLanguage(t *testing.T) {
 // TestErrorsOfTheServiceItself are those that only trouble brings; faults stand in for it.
 func TestErrorsOfTheServiceItself(t *testing.T) {
 	s := start(t)
-	for code, status := range map[string]int{"internal": http.StatusInternalServerError, "provider_unavailable": http.StatusServiceUnavailable, "rate_limited": http.StatusTooManyRequests} {
+	for code, status := range map[string]int{"internal": http.StatusInternalServerError,
+		"provider_unavailable": http.StatusServiceUnavailable, "rate_limited": http.StatusTooManyRequests} {
 		s.steer(http.MethodPost, "/faults", object{"path": "/me", "status": status, "times": 1})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/me", nil)
 		if err != nil {
@@ -81,7 +83,8 @@ func TestErrorNamesEveryWrongField(t *testing.T) {
 		a.invalid(field)
 	}
 	b := s.get("/offers?limit=0&min_gpus=0&type=gift&order=best&verified=maybe&min_reliability=2&country=russia&num_gpus=3&min_cuda=x&max_price_kop_h=-1&cursor=x")
-	for _, field := range []string{"limit", "min_gpus", "type", "order", "verified", "min_reliability", "country", "num_gpus", "min_cuda", "max_price_kop_h", "cursor"} {
+	for _, field := range []string{"limit", "min_gpus", "type", "order", "verified", "min_reliability", "country",
+		"num_gpus", "min_cuda", "max_price_kop_h", "cursor"} {
 		b.invalid(field)
 	}
 }

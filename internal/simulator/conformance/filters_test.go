@@ -70,10 +70,12 @@ func offerFilters(offers []object) []filter {
 		{"country=DE,NL,RU", oneOf("country", "DE,NL,RU")},
 		{"verified=true", func(o object) bool { return o["verified"] == any(true) }},
 		{"gpu=rtx_4090&num_gpus=1&verified=true&min_cuda=12", func(o object) bool {
-			return text(o, "gpu.slug") == "rtx_4090" && whole(o, "gpu.count") == 1 && o["verified"] == any(true) && atLeast("cuda_max", 12)(o)
+			return text(o, "gpu.slug") == "rtx_4090" && whole(o, "gpu.count") == 1 && o["verified"] == any(true) &&
+				atLeast("cuda_max", 12)(o)
 		}},
 	}
-	for _, b := range [][2]string{{"min_reliability", "reliability"}, {"min_vram_gb", "gpu.vram_gb"}, {"min_cuda", "cuda_max"}, {"min_disk_gb", "disk.max_gb"},
+	for _, b := range [][2]string{{"min_reliability", "reliability"}, {"min_vram_gb", "gpu.vram_gb"},
+		{"min_cuda", "cuda_max"}, {"min_disk_gb", "disk.max_gb"},
 		{"min_inet_down_mbps", "network.down_mbps"}} {
 		list = append(list, bounds(offers, b[0], b[1])...)
 	}
@@ -83,7 +85,8 @@ func offerFilters(offers []object) []filter {
 // Each offer that is listed satisfies the filter, and none that satisfies it is missing.
 func TestOfferFilters(t *testing.T) {
 	s := start(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
+		"interruptible": "price.interruptible_kop_h"} {
 		all := s.list("/offers?type=" + kind)
 		list := offerFilters(all)
 		for _, n := range []int{0, len(all) / 2, len(all) - 1} {
@@ -105,13 +108,15 @@ func TestOfferFilters(t *testing.T) {
 					want = append(want, text(o, "id"))
 				}
 			}
-			check(t, slices.Equal(ids(got), want), "%s %s: %d offers, want %d, in the order of the whole list", kind, f.query, len(got), len(want))
+			check(t, slices.Equal(ids(got), want), "%s %s: %d offers, want %d, in the order of the whole list", kind,
+				f.query, len(got), len(want))
 			name, _, _ := strings.Cut(f.query, "=")
 			if len(want) > 0 && len(want) < len(all) {
 				passing[name]++
 			}
 		}
-		for _, name := range []string{"gpu", "num_gpus", "min_gpus", "country", "verified", "min_reliability", "min_vram_gb", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "max_price_kop_h"} {
+		for _, name := range []string{"gpu", "num_gpus", "min_gpus", "country", "verified", "min_reliability",
+			"min_vram_gb", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "max_price_kop_h"} {
 			check(t, passing[name] > 0, "%s: no filter of it parted the offers", name)
 		}
 	}
@@ -120,7 +125,8 @@ func TestOfferFilters(t *testing.T) {
 // An offer without an interruptible price cannot be rented so, and is not listed so.
 func TestOfferType(t *testing.T) {
 	s := start(t)
-	usual, onDemand, interruptible := s.list("/offers"), s.list("/offers?type=on_demand"), s.list("/offers?type=interruptible")
+	usual, onDemand, interruptible := s.list("/offers"), s.list("/offers?type=on_demand"),
+		s.list("/offers?type=interruptible")
 	check(t, slices.Equal(ids(usual), ids(onDemand)), "the default type is not on_demand")
 	var want []string
 	for _, o := range usual {
@@ -165,16 +171,22 @@ func TestOfferQueryIssues(t *testing.T) {
 
 func TestOfferOrders(t *testing.T) {
 	s := start(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
+		"interruptible": "price.interruptible_kop_h"} {
 		path := "/offers?type=" + kind
-		check(t, slices.Equal(ids(s.list(path)), ids(s.list(path+"&order=price"))), "%s: the default order is not price", kind)
+		check(t, slices.Equal(ids(s.list(path)), ids(s.list(path+"&order=price"))),
+			"%s: the default order is not price", kind)
 		for order, key := range map[string]func(o object) (float64, bool){
 			"price":       func(o object) (float64, bool) { return decimal(o, price) },
 			"-price":      func(o object) (float64, bool) { v, known := decimal(o, price); return -v, known },
 			"dlperf":      func(o object) (float64, bool) { v, known := decimal(o, "dlperf"); return -v, known },
 			"reliability": func(o object) (float64, bool) { v, known := decimal(o, "reliability"); return -v, known },
 			"vram":        func(o object) (float64, bool) { v, known := decimal(o, "gpu.vram_gb"); return -v, known },
-			"inet_down":   func(o object) (float64, bool) { v, known := decimal(o, "network.down_mbps"); return -v, known },
+			"inet_down": func(o object) (float64, bool) {
+				v, known := decimal(o, "network.down_mbps")
+				return -v,
+					known
+			},
 			"dlperf_per_price": func(o object) (float64, bool) {
 				v, known := decimal(o, "dlperf")
 				p, _ := decimal(o, price)
@@ -186,7 +198,8 @@ func TestOfferOrders(t *testing.T) {
 			for n := 1; n < len(list); n++ {
 				before, knownBefore := key(list[n-1])
 				after, known := key(list[n])
-				check(t, !known || knownBefore && before <= after, "%s by %s: %v (%v) stands before %v (%v)", kind, order, list[n-1]["id"], before, list[n]["id"], after)
+				check(t, !known || knownBefore && before <= after, "%s by %s: %v (%v) stands before %v (%v)", kind,
+					order, list[n-1]["id"], before, list[n]["id"], after)
 			}
 		}
 	}

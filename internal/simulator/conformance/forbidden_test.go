@@ -16,12 +16,13 @@ func TestStateMatrix(t *testing.T) {
 		desired string
 		answers []string // one for each action
 	}{
-		"creating":   {"running", []string{no, yes, yes, yes, yes, yes}},
-		"starting":   {"running", []string{no, yes, yes, yes, yes, yes}},
-		"running":    {"running", []string{no, yes, yes, yes, yes, yes}},
-		"stopping":   {"stopped", []string{no, no, yes, yes, yes, yes}},
-		"stopped":    {"stopped", []string{yes, no, yes, yes, yes, yes}},
-		"outbid":     {"running", []string{yes, "?", yes, yes, yes, yes}}, // whether outbid is heading to running, the document does not say
+		"creating": {"running", []string{no, yes, yes, yes, yes, yes}},
+		"starting": {"running", []string{no, yes, yes, yes, yes, yes}},
+		"running":  {"running", []string{no, yes, yes, yes, yes, yes}},
+		"stopping": {"stopped", []string{no, no, yes, yes, yes, yes}},
+		"stopped":  {"stopped", []string{yes, no, yes, yes, yes, yes}},
+		"outbid":   {"running", []string{yes, "?", yes, yes, yes, yes}},
+		// whether outbid is heading to running, the document does not say
 		"failed":     {"running", []string{no, "?", yes, yes, yes, yes}},
 		"destroying": {"destroyed", []string{no, no, yes, yes, yes, no}},
 		"destroyed":  {"destroyed", []string{no, no, yes, yes, yes, no}},
@@ -49,7 +50,8 @@ func TestStateMatrix(t *testing.T) {
 			case yes:
 				check(t, a.status == http.StatusOK, "%s: %d %.200s", a.what, a.status, a.raw)
 			case "?":
-				check(t, a.status == http.StatusOK || a.status == http.StatusConflict, "%s: %d %.200s", a.what, a.status, a.raw)
+				check(t, a.status == http.StatusOK || a.status == http.StatusConflict, "%s: %d %.200s", a.what,
+					a.status, a.raw)
 			default:
 				a.fails(row.answers[n])
 				equal(t, a.what+", which is refused: status", text(s.instance(id), "status"), status)

@@ -81,7 +81,8 @@ func (s *service) page(path string) (items []object, next string) {
 	}
 	cursor, present := o["next_cursor"]
 	next, isString := cursor.(string)
-	check(s.t, len(o) == 2 && present && (cursor == nil || isString && next != ""), "%s: next_cursor %v, %d members", path, cursor, len(o))
+	check(s.t, len(o) == 2 && present && (cursor == nil || isString && next != ""), "%s: next_cursor %v, %d members",
+		path, cursor, len(o))
 	return items, next
 }
 

@@ -13,8 +13,10 @@ import (
 func TestPathsThatAreNotThere(t *testing.T) {
 	s := start(t)
 	for _, path := range []string{
-		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart", "/instances/a%2Fb/c/d", "/offers/",
-		"/instances/..%2f..", "/instances/%00", "/instances/x%20y", "/transactions/1", "/auth", "/auth/device/", "/openapi.yaml", "/control/health",
+		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart",
+		"/instances/a%2Fb/c/d", "/offers/",
+		"/instances/..%2f..", "/instances/%00", "/instances/x%20y", "/transactions/1", "/auth", "/auth/device/",
+		"/openapi.yaml", "/control/health",
 	} {
 		s.get(path).fails("not_found")
 	}
@@ -34,9 +36,12 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 	s := start(t)
 	for path := range bodied() {
 		for name, body := range map[string]string{
-			"broken": `{"name":`, "garbage after it": `{} x`, "two": `{}{}`, "an array": `[]`, "a string": `"x"`, "null": `null`, "a number": `1`, "text": "hello",
-			"deep": strings.Repeat("[", 100_000), "deep objects": strings.Repeat(`{"a":`, 100_000), "not UTF-8": "{\"name\":\"\xff\xfe\"}", "NUL": "\x00",
-			"single quotes": `{'name': 'x'}`, "a comment": `{} // x`, "a huge number": `{"name": 1e999, "client_name": 1e999}`,
+			"broken": `{"name":`, "garbage after it": `{} x`, "two": `{}{}`, "an array": `[]`, "a string": `"x"`,
+			"null": `null`, "a number": `1`, "text": "hello",
+			"deep": strings.Repeat("[", 100_000), "deep objects": strings.Repeat(`{"a":`, 100_000),
+			"not UTF-8": "{\"name\":\"\xff\xfe\"}", "NUL": "\x00",
+			"single quotes": `{'name': 'x'}`, "a comment": `{} // x`,
+			"a huge number": `{"name": 1e999, "client_name": 1e999}`,
 		} {
 			a := s.send(http.MethodPost, path, strings.NewReader(body))
 			a.what += " with " + name
@@ -48,12 +53,14 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 func TestBodiesOfAnotherType(t *testing.T) {
 	s := start(t)
 	for path := range bodied() {
-		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
+		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
+			"multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
 			a := s.with("Content-Type", mediaType).send(http.MethodPost, path, strings.NewReader(`{}`))
 			a.what += " as " + mediaType
 			a.invalid("")
 		}
-		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
+		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8",
+			"Application/JSON;charset=UTF-8"} {
 			a := s.with("Content-Type", mediaType).call(http.MethodPost, path, bodied()[path])
 			check(t, a.status/100 == 2, "%s as %s: %d %s", a.what, mediaType, a.status, a.raw)
 		}
@@ -69,8 +76,10 @@ func TestBodyOfOneMebibyte(t *testing.T) {
 		return bytes.NewReader(append(body, bytes.Repeat([]byte(" "), size-len(body))...))
 	}
 	s.send(http.MethodPost, "/api-keys", padded(descending)).created()
-	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
-	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsAs(http.StatusRequestEntityTooLarge, "validation_error")
+	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsAs(http.StatusRequestEntityTooLarge,
+		"validation_error")
+	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsAs(http.StatusRequestEntityTooLarge,
+		"validation_error")
 	s.get("/me").ok()
 }
 

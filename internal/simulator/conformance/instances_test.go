@@ -60,7 +60,8 @@ func TestInstancePatch(t *testing.T) {
 		o := send(object{"name": name}).ok()
 		equal(t, "name", brief(o["name"]), brief(name))
 		equal(t, "name when read again", brief(s.instance(text(before, "id"))["name"]), brief(name))
-		for _, field := range []string{"status", "desired_state", "disk_gb", "type", "price", "gpu", "template", "ssh"} {
+		for _, field := range []string{"status", "desired_state", "disk_gb", "type", "price", "gpu", "template",
+			"ssh"} {
 			equal(t, field+" after a new name", brief(o[field]), brief(before[field]))
 		}
 	}
@@ -89,7 +90,8 @@ func TestInstanceFacts(t *testing.T) {
 	began := s.now()
 	o := s.rent(object{"name": "a name", "disk_gb": 123})
 	id := text(o, "id")
-	check(t, slices.Contains([]string{"creating", "starting", "running"}, text(o, "status")), "status of a new instance: %v", o["status"])
+	check(t, slices.Contains([]string{"creating", "starting", "running"}, text(o, "status")),
+		"status of a new instance: %v", o["status"])
 	equal(t, "desired_state", text(o, "desired_state"), "running")
 	equal(t, "type", text(o, "type"), "on_demand")
 	equal(t, "name", text(o, "name"), "a name")
@@ -113,7 +115,8 @@ func TestInstanceFacts(t *testing.T) {
 	port := whole(o, "ssh.port")
 	check(t, port > 0 && port < 65536, "ssh.port %v", at(o, "ssh.port"))
 	for _, part := range []string{text(o, "ssh.host"), text(o, "ssh.user"), fmt.Sprint(port), "ssh"} {
-		check(t, part != "" && strings.Contains(text(o, "ssh.command"), part), "ssh.command %q lacks %q", text(o, "ssh.command"), part)
+		check(t, part != "" && strings.Contains(text(o, "ssh.command"), part), "ssh.command %q lacks %q",
+			text(o, "ssh.command"), part)
 	}
 	s.act(id, "stop").ok()
 	s.settle(id, "stopped")
@@ -136,7 +139,8 @@ func TestInstanceURLs(t *testing.T) {
 		equal(t, slug+": has ssh", o["ssh"] != nil, text(template, "launch_mode") != "entrypoint")
 		for _, u := range o["urls"].([]any) {
 			address := text(u.(object), "url")
-			check(t, strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://"), "%s: url %q", slug, address)
+			check(t, strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://"), "%s: url %q",
+				slug, address)
 			check(t, text(u.(object), "label") != "", "%s: a url without a label", slug)
 		}
 	}

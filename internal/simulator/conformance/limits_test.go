@@ -43,7 +43,8 @@ func TestLimitPerKey(t *testing.T) {
 	s.advance(float64(wait))
 	a := s.get("/me")
 	a.ok()
-	check(t, a.number("X-Ratelimit-Remaining") > 0, "after the wait %d requests are left", a.number("X-Ratelimit-Remaining"))
+	check(t, a.number("X-Ratelimit-Remaining") > 0, "after the wait %d requests are left",
+		a.number("X-Ratelimit-Remaining"))
 }
 
 func TestLimitPerAddress(t *testing.T) {

@@ -49,7 +49,8 @@ func TestMoneyBySecond(t *testing.T) {
 		s.advance(step)
 		seconds := int64(s.now().Sub(since).Seconds())
 		cost := whole(s.instance(id), "cost_so_far_kop")
-		check(t, near(cost, price*seconds/3600), "%d s at %d kop/h: cost %d, want %d", seconds, price, cost, price*seconds/3600)
+		check(t, near(cost, price*seconds/3600), "%d s at %d kop/h: cost %d, want %d", seconds, price, cost,
+			price*seconds/3600)
 		s.balance()
 	}
 	s.delete("/instances/" + id).ok()
@@ -84,7 +85,8 @@ func TestMoneyDiskOnly(t *testing.T) {
 	for _, status := range []string{"stopped", "outbid"} {
 		i := s.running(object{"disk_gb": 1500, "type": "interruptible"})
 		id, disk := text(i, "id"), whole(i, "price.stopped_kop_h")
-		check(t, disk > 0 && disk < whole(i, "price.running_kop_h"), "stopped %d, running %d kop/h", disk, whole(i, "price.running_kop_h"))
+		check(t, disk > 0 && disk < whole(i, "price.running_kop_h"), "stopped %d, running %d kop/h", disk,
+			whole(i, "price.running_kop_h"))
 		if status == "stopped" {
 			s.act(id, "stop").ok()
 		} else {
@@ -116,7 +118,8 @@ func TestMoneyPriceIsLocked(t *testing.T) {
 	s.advance(36_000)
 	after := s.instance(id)
 	equal(t, "running_kop_h", whole(after, "price.running_kop_h"), price)
-	check(t, near(whole(after, "cost_so_far_kop")-before, price*10), "ten hours cost %d, want %d", whole(after, "cost_so_far_kop")-before, price*10)
+	check(t, near(whole(after, "cost_so_far_kop")-before, price*10), "ten hours cost %d, want %d",
+		whole(after, "cost_so_far_kop")-before, price*10)
 	equal(t, "status of an on-demand rental whose market rose", text(after, "status"), "running")
 }
 
@@ -134,7 +137,8 @@ func TestMoneyExtraDisk(t *testing.T) {
 			equal(t, "running_kop_h with the base disk", running, base)
 		}
 		want := base + (disk-10)*month/730
-		check(t, running >= want-1 && running <= want+(disk-10)*month/720-(disk-10)*month/730+1, "%d GB: running_kop_h %d, want about %d", disk, running, want)
+		check(t, running >= want-1 && running <= want+(disk-10)*month/720-(disk-10)*month/730+1,
+			"%d GB: running_kop_h %d, want about %d", disk, running, want)
 		check(t, running >= last, "%d GB costs less than a smaller disk", disk)
 		last = running
 		s.delete("/instances/" + text(i, "id")).ok()

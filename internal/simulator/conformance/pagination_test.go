@@ -66,8 +66,10 @@ func TestPaginationLimit(t *testing.T) {
 func TestPaginationWalk(t *testing.T) {
 	s := start(t)
 	s.fillLists()
-	paths := append([]string{"/instances?status=all", "/offers?order=-price", "/offers?order=dlperf_per_price&type=interruptible", "/offers?gpu=rtx_4090,h100_sxm",
-		"/offers?order=reliability", "/offers?order=dlperf", "/offers?order=vram", "/offers?order=inet_down"}, listPaths...)
+	paths := append([]string{"/instances?status=all", "/offers?order=-price",
+		"/offers?order=dlperf_per_price&type=interruptible", "/offers?gpu=rtx_4090,h100_sxm",
+		"/offers?order=reliability", "/offers?order=dlperf", "/offers?order=vram", "/offers?order=inet_down"},
+		listPaths...)
 	for _, path := range paths {
 		whole := ids(s.list(path))
 		once := slices.Clone(whole)
@@ -78,7 +80,9 @@ func TestPaginationWalk(t *testing.T) {
 				continue
 			}
 			walked := ids(s.walk(path, limit, nil))
-			check(t, slices.Equal(walked, whole), "%s in pages of %d: %d items, not the %d in one page, or in another order", path, limit, len(walked), len(whole))
+			check(t, slices.Equal(walked, whole),
+				"%s in pages of %d: %d items, not the %d in one page, or in another order", path, limit, len(walked),
+				len(whole))
 		}
 		// The size of the page may change on the way.
 		first, next := s.page(join(path, "limit=2"))
@@ -99,7 +103,8 @@ func TestPaginationBadCursors(t *testing.T) {
 	}
 	for _, path := range listPaths {
 		good := cursors[path]
-		bad := []string{"", "x", "null", "0", good + "A", good[1:], good[:len(good)-1], good[:len(good)/2], strings.ToUpper(good) + "x", good + good, "' OR 1=1", strings.Repeat("a", 5000), "\x00", "й"}
+		bad := []string{"", "x", "null", "0", good + "A", good[1:], good[:len(good)-1], good[:len(good)/2],
+			strings.ToUpper(good) + "x", good + good, "' OR 1=1", strings.Repeat("a", 5000), "\x00", "й"}
 		for at := range good {
 			mark := byte('A')
 			if good[at] == mark {
@@ -126,9 +131,12 @@ func TestPaginationCursorKeepsItsFilter(t *testing.T) {
 	s.fillLists()
 	_, next := s.page("/offers?limit=2&order=price&country=US")
 	cursor := "&cursor=" + url.QueryEscape(next)
-	for _, query := range []string{"order=-price&country=US", "order=price", "order=price&country=DE", "order=price&country=US&type=interruptible", "order=price&country=US&verified=true",
-		"order=price&country=US&min_gpus=2", "order=price&country=US&max_price_kop_h=100000", "order=price&country=US&gpu=h200", "order=price&country=US&min_cuda=1",
-		"order=price&country=US&min_reliability=0.5", "order=price&country=US&min_vram_gb=1", "order=price&country=US&min_disk_gb=1", "order=price&country=US&min_inet_down_mbps=1",
+	for _, query := range []string{"order=-price&country=US", "order=price", "order=price&country=DE",
+		"order=price&country=US&type=interruptible", "order=price&country=US&verified=true",
+		"order=price&country=US&min_gpus=2", "order=price&country=US&max_price_kop_h=100000",
+		"order=price&country=US&gpu=h200", "order=price&country=US&min_cuda=1",
+		"order=price&country=US&min_reliability=0.5", "order=price&country=US&min_vram_gb=1",
+		"order=price&country=US&min_disk_gb=1", "order=price&country=US&min_inet_down_mbps=1",
 		"order=price&country=US&num_gpus=1"} {
 		s.get("/offers?limit=2&" + query + cursor).invalid("cursor")
 	}

@@ -123,7 +123,8 @@ func TestRentRefusals(t *testing.T) {
 	for _, o := range s.list("/offers") {
 		if at(o, "price.interruptible_kop_h") == nil {
 			s.account(object{"max_instances": 1000})
-			a := s.order(fresh("k"), object{"offer_id": o["id"], "template": s.plainTemplate(), "disk_gb": 10, "type": "interruptible"})
+			a := s.order(fresh("k"), object{"offer_id": o["id"], "template": s.plainTemplate(), "disk_gb": 10,
+				"type": "interruptible"})
 			check(t, a.status/100 == 4, "an interruptible rental of a server without such a price: %d", a.status)
 		}
 	}
@@ -132,14 +133,16 @@ func TestRentRefusals(t *testing.T) {
 // The first rental locks its price: what the offer says at that moment.
 func TestRentPrice(t *testing.T) {
 	s := start(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h", "interruptible": "price.interruptible_kop_h"} {
+	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
+		"interruptible": "price.interruptible_kop_h"} {
 		body := s.ready()
 		body["type"] = kind
 		offer := s.get("/offers/" + text(body, "offer_id")).ok()
 		o := s.order(fresh("k"), body).created()
 		equal(t, kind+": type", text(o, "type"), kind)
 		equal(t, kind+": running_kop_h", whole(o, "price.running_kop_h"), whole(offer, price))
-		check(t, whole(o, "price.stopped_kop_h") <= whole(o, "price.running_kop_h"), "%s: stopped is dearer than running", kind)
+		check(t, whole(o, "price.stopped_kop_h") <= whole(o, "price.running_kop_h"),
+			"%s: stopped is dearer than running", kind)
 	}
 }
 
@@ -197,7 +200,8 @@ func TestRentPriceChanged(t *testing.T) {
 		"alone, without a key":     func(offer string) { s.as("").get("/offers/" + offer).ok() },
 		"in a list of other types": func(string) { s.as("").list("/offers?type=interruptible") },
 	} {
-		for kind, field := range map[string]string{"on_demand": "on_demand_kop_h", "interruptible": "interruptible_kop_h"} {
+		for kind, field := range map[string]string{"on_demand": "on_demand_kop_h",
+			"interruptible": "interruptible_kop_h"} {
 			for _, change := range []int64{1, -1} {
 				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
 				body := s.ready()

@@ -72,12 +72,14 @@ func TestResourceOffer(t *testing.T) {
 			tb.verify(t, o)
 			equal(t, "available of a listed offer", at(o, "available"), any(true))
 			if country := at(o, "country"); country != nil {
-				check(t, len(text(o, "country")) == 2 && strings.ToUpper(text(o, "country")) == country, "country %v is no ISO-2 code", country)
+				check(t, len(text(o, "country")) == 2 && strings.ToUpper(text(o, "country")) == country,
+					"country %v is no ISO-2 code", country)
 			}
 			if r, known := decimal(o, "reliability"); known {
 				check(t, r >= 0 && r <= 1, "reliability %v", r)
 			}
-			check(t, whole(o, "gpu.count") > 0 && whole(o, "gpu.vram_gb") > 0 && whole(o, "price.on_demand_kop_h") > 0, "an offer of nothing: %v", o)
+			check(t, whole(o, "gpu.count") > 0 && whole(o, "gpu.vram_gb") > 0 && whole(o, "price.on_demand_kop_h") > 0,
+				"an offer of nothing: %v", o)
 			tb.verify(t, s.get("/offers/"+text(o, "id")).ok())
 		}
 	}
@@ -98,9 +100,11 @@ func TestResourceTemplate(t *testing.T) {
 		tb.verify(t, o)
 		equal(t, "owner", text(o, "owner"), "catalog")
 		equal(t, "public", at(o, "public"), any(true))
-		check(t, whole(o, "recommended_disk_gb") >= whole(o, "min_disk_gb"), "%s recommends less disk than it needs", text(o, "slug"))
+		check(t, whole(o, "recommended_disk_gb") >= whole(o, "min_disk_gb"), "%s recommends less disk than it needs",
+			text(o, "slug"))
 	}
-	tb.verify(t, s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}, "ports": []int{80}}).created())
+	tb.verify(t, s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1",
+		"env": object{"A": "b"}, "ports": []int{80}}).created())
 	tb.verify(t, s.post("/templates", object{"name": "bare", "image": "alpine:3"}).created())
 	for _, o := range s.list("/templates") {
 		tb.verify(t, o)
@@ -168,7 +172,8 @@ func TestResourceInstanceLogs(t *testing.T) {
 func TestResourceApiKeys(t *testing.T) {
 	s := start(t)
 	tb, created := newTable("ApiKey"), newTable("ApiKeyCreated")
-	created.verify(t, s.post("/api-keys", object{"name": "a", "scopes": []string{"user:read"}, "expires_in_days": 1}).created())
+	created.verify(t, s.post("/api-keys", object{"name": "a", "scopes": []string{"user:read"},
+		"expires_in_days": 1}).created())
 	created.verify(t, s.post("/api-keys", object{"name": "b", "scopes": []string{"user:read"}}).created())
 	code := s.as("").post("/auth/device", object{}).ok()
 	s.steer("POST", "/device-codes/"+text(code, "user_code"), object{"decision": "approve"})
@@ -193,7 +198,8 @@ func TestResourceDeviceLogin(t *testing.T) {
 	code.complete(t)
 	equal(t, "expires_in", whole(o, "expires_in"), 600)
 	check(t, whole(o, "interval") > 0, "interval %v", o["interval"])
-	check(t, strings.Contains(text(o, "verification_uri_complete"), text(o, "user_code")), "the code is not in %v", o["verification_uri_complete"])
+	check(t, strings.Contains(text(o, "verification_uri_complete"), text(o, "user_code")), "the code is not in %v",
+		o["verification_uri_complete"])
 	s.steer("POST", "/device-codes/"+text(o, "user_code"), object{"decision": "approve"})
 	token.verify(t, s.post("/auth/device/token", object{"device_code": o["device_code"]}).ok())
 	token.complete(t)

@@ -29,7 +29,8 @@ func TestRuleBaseAddressAndNames(t *testing.T) {
 					check(t, snake.MatchString(name), "%s: the field %q is not snake_case", path, name)
 				}
 				visit(path+"."+name, member)
-				if money := strings.HasSuffix(name, "_kop") || strings.HasSuffix(name, "_kop_h") || strings.HasSuffix(name, "_kop_gb"); money && member != nil {
+				if money := strings.HasSuffix(name, "_kop") || strings.HasSuffix(name, "_kop_h") ||
+					strings.HasSuffix(name, "_kop_gb"); money && member != nil {
 					check(t, hasType("integer", member), "%s.%s: %v is not whole kopecks", path, name, member)
 				}
 				if strings.HasSuffix(name, "_at") && member != nil {
@@ -42,11 +43,13 @@ func TestRuleBaseAddressAndNames(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/me", "/balance", "/transactions", "/gpus", "/offers", "/templates", "/ssh-keys", "/instances", "/api-keys"} {
+	for _, path := range []string{"/me", "/balance", "/transactions", "/gpus", "/offers", "/templates", "/ssh-keys",
+		"/instances", "/api-keys"} {
 		a := s.get(path).want(http.StatusOK)
 		check(t, utf8.Valid(a.raw) && json.Valid(a.raw), "%s: not JSON in UTF-8", path)
 		_, params, _ := strings.Cut(a.header.Get("Content-Type"), ";")
-		check(t, params == "" || strings.Contains(strings.ToLower(params), "utf-8"), "%s: content type %q", path, a.header.Get("Content-Type"))
+		check(t, params == "" || strings.Contains(strings.ToLower(params), "utf-8"), "%s: content type %q", path,
+			a.header.Get("Content-Type"))
 		visit(path, a.object())
 	}
 }
@@ -55,7 +58,8 @@ func TestRuleBaseAddressAndNames(t *testing.T) {
 func TestRulePaymentsAndSessions(t *testing.T) {
 	s := start(t)
 	before := whole(s.get("/balance").ok(), "balance_kop")
-	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup", "/transactions/topup"} {
+	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup",
+		"/transactions/topup"} {
 		s.post(path, object{"amount_kop": 100}).fails("not_found")
 	}
 	for _, path := range []string{"/balance", "/transactions"} {
@@ -69,7 +73,8 @@ func TestRulePaymentsAndSessions(t *testing.T) {
 	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
 		nobody.with("Cookie", cookie).get("/me").fails("unauthorized")
 	}
-	for _, value := range []string{s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer " + s.key + " " + s.key, "Bearer=" + s.key} {
+	for _, value := range []string{s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer " + s.key +
+		" " + s.key, "Bearer=" + s.key} {
 		nobody.with("Authorization", value).get("/me").fails("unauthorized")
 	}
 	nobody.get("/me?api_key=" + s.key).fails("unauthorized")
@@ -102,15 +107,20 @@ func TestRuleCORSAndCache(t *testing.T) {
 	for _, path := range []string{"/gpus", "/offers", "/templates"} {
 		for _, from := range []*service{page, page.as("")} {
 			a := from.get(path).want(http.StatusOK)
-			check(t, allowsPage(a), "%s: Access-Control-Allow-Origin %q", path, a.header.Get("Access-Control-Allow-Origin"))
-			check(t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60"), "%s: Cache-Control %q", path, a.header.Get("Cache-Control"))
-			check(t, !strings.Contains(a.header.Get("Cache-Control"), "no-store"), "%s: Cache-Control %q", path, a.header.Get("Cache-Control"))
+			check(t, allowsPage(a), "%s: Access-Control-Allow-Origin %q", path,
+				a.header.Get("Access-Control-Allow-Origin"))
+			check(t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60"), "%s: Cache-Control %q", path,
+				a.header.Get("Cache-Control"))
+			check(t, !strings.Contains(a.header.Get("Cache-Control"), "no-store"), "%s: Cache-Control %q", path,
+				a.header.Get("Cache-Control"))
 		}
 	}
 	// A shared cache must not give one caller's own templates to another.
 	keyed := page.get("/templates")
-	private := strings.Contains(keyed.header.Get("Cache-Control"), "private") || strings.Contains(keyed.header.Get("Vary"), "Authorization")
-	check(t, private, "/templates with a key: Cache-Control %q, Vary %q", keyed.header.Get("Cache-Control"), keyed.header.Get("Vary"))
+	private := strings.Contains(keyed.header.Get("Cache-Control"), "private") ||
+		strings.Contains(keyed.header.Get("Vary"), "Authorization")
+	check(t, private, "/templates with a key: Cache-Control %q, Vary %q", keyed.header.Get("Cache-Control"),
+		keyed.header.Get("Vary"))
 	check(t, allowsPage(page.get("/offers?limit=0")), "a refusal of /offers that no page can read")
 	check(t, allowsPage(page.get(offer)), "%s: no page can read it", offer)
 	equal(t, "Cache-Control of one offer", page.get(offer).header.Get("Cache-Control"), "no-store")
@@ -118,10 +128,12 @@ func TestRuleCORSAndCache(t *testing.T) {
 	for _, path := range []string{"/gpus", "/offers", "/templates", offer} {
 		a := s.as("").preflight(http.MethodGet, path)
 		check(t, a.status/100 == 2, "preflight of %s: status %d", path, a.status)
-		check(t, allowsPage(a), "preflight of %s: Access-Control-Allow-Origin %q", path, a.header.Get("Access-Control-Allow-Origin"))
+		check(t, allowsPage(a), "preflight of %s: Access-Control-Allow-Origin %q", path,
+			a.header.Get("Access-Control-Allow-Origin"))
 		methods := strings.Split(strings.ReplaceAll(a.header.Get("Access-Control-Allow-Methods"), " ", ""), ",")
 		check(t, slices.Contains(methods, "GET"), "preflight of %s: methods %q", path, methods)
-		check(t, !slices.Contains(methods, "POST") && !slices.Contains(methods, "DELETE"), "preflight of %s: methods %q", path, methods)
+		check(t, !slices.Contains(methods, "POST") && !slices.Contains(methods, "DELETE"),
+			"preflight of %s: methods %q", path, methods)
 	}
 }
 
@@ -139,7 +151,8 @@ func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
 		equal(t, a.what+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
 		p := s.as("").preflight(op.Method, path)
 		methods := p.header.Get("Access-Control-Allow-Methods")
-		check(t, !allowsPage(p) || !strings.Contains(methods, op.Method), "preflight of %s %s: methods %q", op.Method, path, methods)
+		check(t, !allowsPage(p) || !strings.Contains(methods, op.Method), "preflight of %s %s: methods %q", op.Method,
+			path, methods)
 	}
 	a := page.get("/offers?cursor=" + url.QueryEscape("%%%"))
 	check(t, a.status == http.StatusUnprocessableEntity, "a bad cursor: %d", a.status)
@@ -175,7 +188,8 @@ func TestRuleCORSWhenLimited(t *testing.T) {
 func TestRuleOnlyListedOperations(t *testing.T) {
 	s := start(t)
 	id := text(s.running(nil), "id")
-	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, "PURGE", http.MethodTrace}
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodHead, "PURGE", http.MethodTrace}
 	listed := map[string][]string{}
 	for _, op := range apidoc.Operations {
 		listed[op.Path] = append(listed[op.Path], op.Method)
@@ -199,7 +213,8 @@ func TestRuleOnlyListedOperations(t *testing.T) {
 			a.failsAs(http.StatusMethodNotAllowed, "not_found")
 		}
 	}
-	for _, path := range []string{"/", "/users", "/instances/" + id + "/restart", "/instances/" + id + "/ssh", "/offers/a/b", "/auth", "/auth/token", "/gpus/rtx_4090",
+	for _, path := range []string{"/", "/users", "/instances/" + id + "/restart", "/instances/" + id + "/ssh",
+		"/offers/a/b", "/auth", "/auth/token", "/gpus/rtx_4090",
 		"/ssh-keys/a/b", "/api-keys/a/b", "/balances", "/ME", "/Instances"} {
 		s.get(path).fails("not_found")
 		s.post(path, object{}).fails("not_found")

@@ -23,7 +23,8 @@ func newTable(name string) *table {
 }
 
 // statuses are all statuses of an instance in an order in which they can be set: destroyed is the last one.
-var statuses = append(slices.DeleteFunc(apidoc.Enum("Instance", "status"), func(s string) bool { return s == "destroyed" }), "destroyed")
+var statuses = append(slices.DeleteFunc(apidoc.Enum("Instance", "status"),
+	func(s string) bool { return s == "destroyed" }), "destroyed")
 
 // verify compares an object with all fields. Fields that are not in the table are errors.
 func (tb *table) verify(t *testing.T, o object) {
@@ -61,7 +62,8 @@ func (tb *table) value(t *testing.T, path string, f apidoc.Field, value any) {
 	item, isArray := strings.CutPrefix(f.Type, "array of ")
 	switch {
 	case f.Type == "enum":
-		check(t, slices.Contains(strings.Split(f.Values, ","), value.(string)), "%s is %v, want one of %s", path, value, f.Values)
+		check(t, slices.Contains(strings.Split(f.Values, ","), value.(string)), "%s is %v, want one of %s", path, value,
+			f.Values)
 		tb.seen[path+"="+value.(string)]++
 	case isArray:
 		for _, element := range value.([]any) {
@@ -139,7 +141,8 @@ func (tb *table) completeFields(t *testing.T, path string, fields []apidoc.Field
 		}
 		if f.Type == "enum" {
 			for value := range strings.SplitSeq(f.Values, ",") {
-				check(t, tb.seen[at+"="+value] > 0 || slices.Contains(except, short+"="+value), "%s: value %q never seen", at, value)
+				check(t, tb.seen[at+"="+value] > 0 || slices.Contains(except, short+"="+value),
+					"%s: value %q never seen", at, value)
 			}
 		}
 		nested := fieldsOf(f)

@@ -62,7 +62,8 @@ func TestSSHKeyLife(t *testing.T) {
 	body := s.ready()
 	body["ssh_key_ids"] = []any{o["id"]}
 	a := s.order(fresh("deleted-key"), body)
-	check(t, a.status == http.StatusUnprocessableEntity || a.status == http.StatusNotFound, "a rental with a deleted key: %d", a.status)
+	check(t, a.status == http.StatusUnprocessableEntity || a.status == http.StatusNotFound,
+		"a rental with a deleted key: %d", a.status)
 	body["ssh_key_ids"] = []any{again["id"]}
 	s.order(fresh("live-key"), body).created()
 	for _, id := range []string{"none", "%D0%B9", "a%2Fb"} {

@@ -26,7 +26,8 @@ func onceEach(t *testing.T, what string, walked, constant []string) {
 func TestCursorStableWhilePricesMove(t *testing.T) {
 	s := start(t)
 	all := s.list("/offers")
-	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram", "inet_down"} {
+	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
+		"inet_down"} {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			path := "/offers?order=" + order + "&type=" + kind
 			before := ids(s.list(path))
@@ -68,7 +69,8 @@ func TestCursorStableWhileOffersComeAndGo(t *testing.T) {
 		check(t, len(constant) > len(before)/2, "%s: the test moved nearly everything", path)
 		onceEach(t, path, ids(walked), constant)
 		for _, o := range all {
-			s.offer(text(o, "id"), object{"available": !slices.ContainsFunc(hidden, func(h object) bool { return h["id"] == o["id"] })})
+			s.offer(text(o, "id"), object{"available": !slices.ContainsFunc(hidden,
+				func(h object) bool { return h["id"] == o["id"] })})
 		}
 	}
 }
@@ -85,7 +87,8 @@ func TestCursorStableWhileThingsAreMade(t *testing.T) {
 		remove func(id string)
 	}{
 		{"/templates", func(n int) string {
-			return text(s.post("/templates", object{"name": fmt.Sprintf("new %d", n), "image": "alpine:3"}).created(), "slug")
+			return text(s.post("/templates", object{"name": fmt.Sprintf("new %d", n), "image": "alpine:3"}).created(),
+				"slug")
 		}, func(id string) { s.delete("/templates/" + id).want(http.StatusNoContent) }},
 		{"/ssh-keys", func(n int) string {
 			return text(s.post("/ssh-keys", object{"public_key": publicKey(byte(100 + n))}).created(), "id")
@@ -94,9 +97,16 @@ func TestCursorStableWhileThingsAreMade(t *testing.T) {
 			func(id string) { s.delete("/api-keys/" + id).want(http.StatusNoContent) }},
 		{"/instances", func(n int) string { return text(s.rent(object{"offer_id": offers[30+n]["id"]}), "id") },
 			func(id string) { s.delete("/instances/" + id).ok(); s.settle(id, "destroyed") }},
-		{"/instances?status=all", func(n int) string { return text(s.rent(object{"offer_id": offers[60+n]["id"]}), "id") },
+		{"/instances?status=all", func(n int) string {
+			return text(s.rent(object{"offer_id": offers[60+n]["id"]}),
+				"id")
+		},
 			func(id string) { s.delete("/instances/" + id).ok(); s.settle(id, "destroyed") }},
-		{"/transactions", func(int) string { s.account(object{"balance_kop": 900_000_000 + s.now().Unix()%1000 + 1}); return "" },
+		{"/transactions", func(int) string {
+			s.account(object{"balance_kop": 900_000_000 + s.now().Unix()%1000 +
+				1})
+			return ""
+		},
 			func(string) { s.account(object{"balance_kop": 900_000_000}) }},
 	} {
 		tried[c.path] = true
@@ -106,7 +116,8 @@ func TestCursorStableWhileThingsAreMade(t *testing.T) {
 			c.create(page)
 			// One that was seen, the first of all, and one that is still to come.
 			for _, id := range []string{before[page-1], before[len(before)-page]} {
-				if removable := c.path != "/templates" || !slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] && s.spares(id) {
+				if removable := c.path != "/templates" ||
+					!slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] && s.spares(id) {
 					c.remove(id)
 					removed[id] = true
 				}

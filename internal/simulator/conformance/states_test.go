@@ -63,7 +63,8 @@ func TestStateStopAndStart(t *testing.T) {
 		equal(t, "id in the answer to start", text(o, "id"), id)
 		equal(t, "desired_state after start", text(o, "desired_state"), "running")
 		only(t, "start", s.path(id, "running"), "stopped", "creating", "starting", "running")
-		equal(t, "burn when started again", whole(s.get("/balance").ok(), "burn_kop_h"), whole(i, "price.running_kop_h"))
+		equal(t, "burn when started again", whole(s.get("/balance").ok(), "burn_kop_h"),
+			whole(i, "price.running_kop_h"))
 		o = s.instance(id)
 		equal(t, "price after stop and start", brief(o["price"]), brief(i["price"]))
 	}
@@ -117,11 +118,13 @@ func TestStateOutbid(t *testing.T) {
 	s.act(id, "start").ok()
 	only(t, "start", s.path(id, "running"), "outbid", "creating", "starting", "running")
 	rebid := s.instance(id)
-	equal(t, "running_kop_h with the new bid", whole(rebid, "price.running_kop_h")-whole(i, "price.running_kop_h"), higher-bid)
+	equal(t, "running_kop_h with the new bid", whole(rebid, "price.running_kop_h")-whole(i, "price.running_kop_h"),
+		higher-bid)
 	before := whole(rebid, "cost_so_far_kop")
 	s.advance(36_000)
 	cost := whole(s.instance(id), "cost_so_far_kop") - before
-	check(t, near(cost, 10*whole(rebid, "price.running_kop_h")), "ten hours at the new bid cost %d, want %d", cost, 10*whole(rebid, "price.running_kop_h"))
+	check(t, near(cost, 10*whole(rebid, "price.running_kop_h")), "ten hours at the new bid cost %d, want %d", cost,
+		10*whole(rebid, "price.running_kop_h"))
 	s.offer(offer, object{"interruptible_kop_h": higher + 1})
 	s.settle(id, "outbid")
 }
@@ -175,7 +178,8 @@ func TestStateHostVanishes(t *testing.T) {
 	s.get("/instances/" + id + "/logs").fails("provider_unavailable")
 	cost := whole(s.instance(id), "cost_so_far_kop")
 	s.advance(3600)
-	check(t, whole(s.instance(id), "cost_so_far_kop")-cost <= whole(i, "price.stopped_kop_h")+1, "a vanished host is billed for more than its disk")
+	check(t, whole(s.instance(id), "cost_so_far_kop")-cost <= whole(i, "price.stopped_kop_h")+1,
+		"a vanished host is billed for more than its disk")
 	s.offer(offer, object{"online": true})
 	s.get("/instances/" + id + "/logs").ok()
 	s.act(id, "start").ok()
@@ -202,7 +206,8 @@ func TestStateFailedBoot(t *testing.T) {
 	only(t, "a failed boot", s.path(id, "failed"), "creating", "starting", "failed")
 	equal(t, "started_at", s.instance(id)["started_at"], nil)
 	s.advance(3600)
-	check(t, whole(s.instance(id), "cost_so_far_kop") <= whole(s.instance(id), "price.stopped_kop_h")+1, "a failed server is billed as running")
+	check(t, whole(s.instance(id), "cost_so_far_kop") <= whole(s.instance(id), "price.stopped_kop_h")+1,
+		"a failed server is billed as running")
 	s.act(id, "start").fails("conflict")
 	s.delete("/instances/" + id).ok()
 	s.settle(id, "destroyed")

@@ -30,8 +30,9 @@ func TestTemplateBounds(t *testing.T) {
 
 func TestTemplateCreated(t *testing.T) {
 	s := start(t)
-	body := object{"name": "Шаблон 🦊", "image": "ghcr.io/team/app:1.2", "description": "text", "launch_mode": "jupyter", "ports": []int{8888, 6006},
-		"env": object{"A": "b", "Ж": "🦊"}, "onstart": "echo 1\necho 2", "min_disk_gb": 30, "recommended_disk_gb": 60}
+	body := object{"name": "Шаблон 🦊", "image": "ghcr.io/team/app:1.2", "description": "text", "launch_mode": "jupyter",
+		"ports": []int{8888, 6006},
+		"env":   object{"A": "b", "Ж": "🦊"}, "onstart": "echo 1\necho 2", "min_disk_gb": 30, "recommended_disk_gb": 60}
 	o := s.post("/templates", body).created()
 	for name, value := range body {
 		equal(t, name, brief(o[name]), brief(value))
@@ -53,7 +54,8 @@ func TestTemplateLimit(t *testing.T) {
 	s := start(t)
 	var last string
 	for n := range 20 {
-		last = text(s.post("/templates", object{"name": fmt.Sprintf("template %d", n), "image": "alpine:3"}).created(), "slug")
+		last = text(s.post("/templates", object{"name": fmt.Sprintf("template %d", n), "image": "alpine:3"}).created(),
+			"slug")
 	}
 	s.post("/templates", plainTemplateBody()).fails("conflict")
 	s.delete("/templates/" + last).want(http.StatusNoContent)
@@ -84,7 +86,8 @@ func TestTemplateDeleted(t *testing.T) {
 
 	for _, o := range s.as("").list("/templates") {
 		a := s.delete("/templates/" + text(o, "slug"))
-		check(t, a.status == http.StatusNotFound || a.status == http.StatusForbidden, "a template of the catalogue: DELETE answers %d", a.status)
+		check(t, a.status == http.StatusNotFound || a.status == http.StatusForbidden,
+			"a template of the catalogue: DELETE answers %d", a.status)
 	}
 	for _, slug := range []string{"none", "%D0%B9", "a%2Fb", "%20"} {
 		s.delete("/templates/" + slug).fails("not_found")

@@ -102,7 +102,8 @@ func open(t *testing.T, server *simulator.Server, language string) *tab {
 		t.Fatal(err)
 	}
 	preference := network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}}
-	b.run(send(network.SetExtraHTTPHeaders, preference), send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
+	b.run(send(network.SetExtraHTTPHeaders, preference), send(network.Enable, network.EnableParams{}),
+		send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
 	t.Cleanup(b.complain)
 	return b
 }
@@ -119,7 +120,8 @@ func (b *tab) listen(event any) {
 			b.faults = append(b.faults, "console: "+e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && !strings.HasPrefix(b.server.ConsoleURL, "http://"+u.Host) {
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" &&
+			!strings.HasPrefix(b.server.ConsoleURL, "http://"+u.Host) {
 			b.faults = append(b.faults, "request to "+e.Request.URL)
 		}
 	}
@@ -157,7 +159,8 @@ func (b *tab) run(actions ...action) {
 func (b *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("(e => e?.checkVisibility() ? e.innerText ?? e.textContent : '')(document.querySelector(%q))", selector)))
+	text, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](fmt.Sprintf("(e => e?.checkVisibility() ? e.innerText ?? e.textContent : '')(document.querySelector(%q))", selector)))
 	if err != nil {
 		return err.Error()
 	}
@@ -250,7 +253,8 @@ func start(t *testing.T) *simulator.Server {
 }
 
 // call calls the API.
-func call(t *testing.T, server *simulator.Server, method, path, body string, header ...string) (status int, answer map[string]any) {
+func call(t *testing.T, server *simulator.Server, method, path, body string, header ...string) (status int,
+	answer map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, server.BaseURL+path, strings.NewReader(body))
 	if err != nil {

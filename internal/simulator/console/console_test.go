@@ -81,12 +81,14 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.target, w.Code, w.Body)
 		}
 		policy := w.Header().Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"} {
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+			"form-action 'self'"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: policy %q lacks %q", c.target, policy, part)
 			}
 		}
-		if strings.Contains(policy, "unsafe") || c.status < 400 && w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if strings.Contains(policy, "unsafe") || c.status < 400 && w.Header().Get("Cache-Control") != "no-store" ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", c.target, w.Header())
 		}
 		if strings.Contains(w.Body.String(), "<script>alert") {
@@ -112,7 +114,8 @@ func TestLanguageIsRemembered(t *testing.T) {
 		}
 	}
 	for from, want := range map[string]string{
-		"": "/", "&page=https://evil.example": "/", "&page=device": "/device", "&page=device&code=ABCD-EFGH": "/device?code=ABCD-EFGH",
+		"": "/", "&page=https://evil.example": "/", "&page=device": "/device",
+		"&page=device&code=ABCD-EFGH":                 "/device?code=ABCD-EFGH",
 		"&page=device&code=//evil.example/%3Fx=1%26y": "/device?code=%2F%2Fevil.example%2F%3Fx%3D1%26y",
 	} {
 		w := get(t, h, "GET", "/console/language?to=en"+from, "Accept-Language", "ru")

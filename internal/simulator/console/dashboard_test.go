@@ -43,7 +43,8 @@ func TestPagesOfOthersAreRefused(t *testing.T) {
 			}
 			body, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
-			if err != nil || resp.StatusCode != c.status || c.status != http.StatusOK && strings.Contains(string(body), "balance_kop") {
+			if err != nil || resp.StatusCode != c.status || c.status != http.StatusOK &&
+				strings.Contains(string(body), "balance_kop") {
 				t.Errorf("%s from %s: %d %v %s", path, c.name, resp.StatusCode, err, body)
 			}
 		}
@@ -63,8 +64,10 @@ func later[T any](b *tab, script string) T {
 func TestMoneyIsWrittenAsPeopleWriteIt(t *testing.T) {
 	server := start(t)
 	for language, want := range map[string][]string{
-		"en": {"0.00 ₽", "0.05 ₽", "1,234.56 ₽", "−1,234,567.80 ₽", "90,071,992,547,409.91 ₽", "1,000 ₽", "1,000.50 ₽", "0.1 h", "71 h", "3 days"},
-		"ru": {"0,00 ₽", "0,05 ₽", "1 234,56 ₽", "−1 234 567,80 ₽", "90 071 992 547 409,91 ₽", "1 000 ₽", "1 000,50 ₽", "0,1 ч", "71 ч", "3 дн."},
+		"en": {"0.00 ₽", "0.05 ₽", "1,234.56 ₽", "−1,234,567.80 ₽", "90,071,992,547,409.91 ₽", "1,000 ₽", "1,000.50 ₽",
+			"0.1 h", "71 h", "3 days"},
+		"ru": {"0,00 ₽", "0,05 ₽", "1 234,56 ₽", "−1 234 567,80 ₽", "90 071 992 547 409,91 ₽", "1 000 ₽", "1 000,50 ₽",
+			"0,1 ч", "71 ч", "3 дн."},
 	} {
 		page := open(t, server, language)
 		page.run(chromedp.Navigate(server.ConsoleURL))
@@ -125,7 +128,8 @@ func TestCommandIsCopied(t *testing.T) {
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
 	page.shows("#fleet", "ssh -p")
-	evaluate[chromedp.Void](page, `navigator.clipboard.writeText = text => { window.clip = text; return Promise.resolve(); }`)
+	evaluate[chromedp.Void](page,
+		`navigator.clipboard.writeText = text => { window.clip = text; return Promise.resolve(); }`)
 	page.press(".copy")
 	page.shows(".copy", "Copied")
 	if clip := evaluate[string](page, "clip"); clip == "" || clip != page.text(".ssh code") {
@@ -143,7 +147,8 @@ func TestOverviewAddsUp(t *testing.T) {
 	for _, span := range []time.Duration{5 * time.Hour, 12 * 24 * time.Hour} {
 		server.Advance(span)
 		o := server.Overview()
-		if len(o.History) < 3 || len(o.History) > console.MaxHistory || len(o.Ledger) < 3 || len(o.Ledger) > console.MaxLedger {
+		if len(o.History) < 3 || len(o.History) > console.MaxHistory || len(o.Ledger) < 3 ||
+			len(o.Ledger) > console.MaxLedger {
 			t.Fatalf("%d points, %d entries", len(o.History), len(o.Ledger))
 		}
 		after := map[time.Time]int64{}
@@ -182,7 +187,8 @@ func TestChartIsReadable(t *testing.T) {
 		for _, span := range []string{"3600", "86400", "604800", "0"} {
 			page.press(fmt.Sprintf("[data-range=%q]", span))
 			drawn := evaluate[string](page, "document.querySelector('#chart').innerHTML")
-			if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Infinity") || !strings.Contains(drawn, `class="line"`) || !strings.Contains(drawn, "₽</text>") {
+			if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Infinity") ||
+				!strings.Contains(drawn, `class="line"`) || !strings.Contains(drawn, "₽</text>") {
 				t.Errorf("%s, span %s: %s", when, span, drawn)
 			}
 		}

@@ -30,7 +30,8 @@ func rent(t *testing.T, server *simulator.Server, name, rental, template string,
 	t.Helper()
 	_, list := call(t, server, "GET", "/offers?type="+rental, "")
 	offer, _ = list["data"].([]any)[nth].(map[string]any)["id"].(string)
-	body := fmt.Sprintf(`{"name": %q, "offer_id": %q, "template": %q, "disk_gb": 60, "type": %q}`, name, offer, template, rental)
+	body := fmt.Sprintf(`{"name": %q, "offer_id": %q, "template": %q, "disk_gb": 60, "type": %q}`, name, offer,
+		template, rental)
 	status, made := call(t, server, "POST", "/instances", body, "Idempotency-Key", name)
 	if status != http.StatusCreated {
 		t.Fatalf("%d %v", status, made)
@@ -57,7 +58,8 @@ func TestLoginIsApprovedOrDeniedOnThePage(t *testing.T) {
 			code, _ := login["user_code"].(string)
 			address, _ := login["verification_uri"].(string)
 			typed := strings.ToLower(strings.ReplaceAll(code, "-", " "))
-			page.run(send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: c.scriptless}), chromedp.Navigate(address),
+			page.run(send(emulation.SetScriptExecutionDisabled,
+				emulation.SetScriptExecutionDisabledParams{Value: c.scriptless}), chromedp.Navigate(address),
 				chromedp.SendKeys(chromedp.CSS("#code"), typed+"\r"))
 			page.shows("main", "my <b>laptop</b>", code)
 			page.click("button[value=" + c.button + "]")
@@ -144,7 +146,8 @@ func TestServerIsWatchedFromCreatingToItsEnd(t *testing.T) {
 func TestFaultsAreMadeOnThePage(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
-	page.run(chromedp.Navigate(server.ConsoleURL), chromedp.SetValue(chromedp.CSS("#fault [name=kind]"), `{"status":503}`),
+	page.run(chromedp.Navigate(server.ConsoleURL),
+		chromedp.SetValue(chromedp.CSS("#fault [name=kind]"), `{"status":503}`),
 		chromedp.SetValue(chromedp.CSS("#fault [name=path]"), "/me"))
 	page.press("#fault button")
 	page.shows("#faults", "in force: 1")

@@ -30,12 +30,15 @@ func TestScreenshots(t *testing.T) {
 	for _, shot := range []struct {
 		name, address, waitFor string
 	}{
-		{"dashboard", server.ConsoleURL, "ssh -p"}, {"approval", approval, login["user_code"].(string)}, {"entry", server.ConsoleURL + "device", ""},
+		{"dashboard", server.ConsoleURL, "ssh -p"}, {"approval", approval, login["user_code"].(string)},
+		{"entry", server.ConsoleURL + "device", ""},
 	} {
 		for _, language := range []string{"en", "ru"} {
 			for _, mode := range []string{"light", "dark"} {
 				for name, width := range map[string]int64{"desk": 1280, "phone": 390} {
-					page.run(size(width, 844), scheme(mode), chromedp.Navigate(server.ConsoleURL+"console/language?to="+language), chromedp.Navigate(shot.address))
+					page.run(size(width, 844), scheme(mode),
+						chromedp.Navigate(server.ConsoleURL+"console/language?to="+language),
+						chromedp.Navigate(shot.address))
 					page.shows("main", shot.waitFor)
 					ctx, cancel := context.WithTimeout(page.ctx, patience)
 					picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
