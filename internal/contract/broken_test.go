@@ -2,8 +2,8 @@ package contract
 
 import "testing"
 
-// A document that is broken is told as such, and never taken for one without operations.
-func TestABrokenDocumentIsAnError(t *testing.T) {
+// An invalid document must not look like one without operations.
+func TestParseOperations_InvalidDocument(t *testing.T) {
 	for name, document := range map[string]string{
 		"no JSON":      `openapi: 3.0.3`,
 		"no paths":     `{"paths": ["/me"]}`,

@@ -1,9 +1,7 @@
-// Package contract holds the Rental Service API v1 as an OpenAPI 3.0.3 document.
+// Package contract contains the Rental Service API v1 as an OpenAPI 3.0.3 document.
 //
-// The document is written by hand from the description of the service alone.
-// It is the third reading of the API, beside the client and the simulator: in
-// tests every exchange between those two is held against it (see
-// contracttest), so a mistake in one of them fails against the others.
+// The document is written by hand from the API document alone, like the client and the simulator. Tests validate all
+// traffic between those two against it (see contracttest), so an error in one of the three readings shows.
 package contract
 
 import (
@@ -22,24 +20,22 @@ const Version = "1.0.0"
 //go:embed openapi.json
 var document string
 
-// Document returns the OpenAPI document, JSON in UTF-8. The caller owns the
-// returned bytes.
+// Document returns the OpenAPI document as JSON. The caller owns the returned bytes.
 func Document() []byte { return []byte(document) }
 
-// Operation is one operation of the API.
+// Operation is an operation of the API.
 type Operation struct {
 	ID     string // operationId, for example "createInstance"
 	Method string // HTTP method in upper case
 	Path   string // path template below the base address, for example "/instances/{id}"
-	Scope  string // the scope an API key needs; "public": no key is needed; "optional": a key may be sent
+	Scope  string // scope of the API key; "public": no key is needed; "optional": a key may be sent
 }
 
-// Operations returns all operations of the document, ordered by path, then by
-// method.
+// Operations returns all operations of the document, ordered by path and method.
 func Operations() []Operation {
 	ops, err := parseOperations(Document())
 	if err != nil {
-		// The document is part of the binary: only a broken build gets here.
+		// The document is embedded, so this happens only in a broken build.
 		panic(fmt.Sprintf("contract: %v", err))
 	}
 	return ops
@@ -55,7 +51,7 @@ func parseOperations(document []byte) ([]Operation, error) {
 	var ops []Operation
 	for path, item := range doc.Paths {
 		for key, raw := range item {
-			if key == "parameters" { // a path item's only member that is not an operation
+			if key == "parameters" { // the only member of a path item that is not an operation
 				continue
 			}
 			var op struct {

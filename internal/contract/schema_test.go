@@ -57,7 +57,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			t.Errorf("schema %s has no description", name)
 		}
 		for field, ref := range schema.Value.Properties {
-			// The schema describes the error object, its name describes a page.
+			// The schema describes the error object. The name of a page describes its data.
 			if ref.Value.Description == "" && field != "error" && field != "data" {
 				t.Errorf("%s.%s has no description", name, field)
 			}

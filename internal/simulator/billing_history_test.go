@@ -126,7 +126,7 @@ func (t rapidTB) Fatalf(format string, args ...any) { t.rt.Fatalf(format, args..
 func (t rapidTB) Fatal(args ...any)                 { t.rt.Fatal(args...) }
 
 // send sends a request and records it for checkReplay.
-func (h *history) send(method, target string, body any, key string) answer {
+func (h *history) send(method, target string, body any, key string) response {
 	a := h.with("Idempotency-Key", key).raw(method, target, jsonBody(h.t, body))
 	h.requests = append(h.requests, recordedRequest{method: method, target: target, key: key, body: body,
 		response: string(a.raw)})
@@ -355,7 +355,7 @@ func (h *history) rent(rt *rapid.T) {
 	h.observe()
 }
 
-func (h *history) refusedForFunds(a answer, shortKop int64) {
+func (h *history) refusedForFunds(a response, shortKop int64) {
 	if got := a.refused(402, "insufficient_funds").Error.Details.Short; got != shortKop {
 		h.rt.Fatalf("short_kop %d, want %d", got, shortKop)
 	}

@@ -18,7 +18,7 @@ func TestBilling_FractionsAddUp(t *testing.T) {
 		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
 		r.Advance(boot)
 		r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-		r.Advance(settled)
+		r.Advance(bootComplete)
 	}
 	// A stop is billed as running until the status is stopped, after 24% of the boot time; a start is billed as stopped
 	// until the status is running.
@@ -58,7 +58,7 @@ func fundsExhausted(t *testing.T, oneStep bool) {
 	if got := r.instance(i.ID); got.DesiredState != "stopped" || *got.StopReason != "low_balance" {
 		t.Fatalf("not stopped: %+v", got)
 	}
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	if got := r.instance(i.ID); got.Status != "stopped" {
 		t.Errorf("status %s", got.Status)
 	}

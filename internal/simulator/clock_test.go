@@ -16,10 +16,10 @@ import (
 // clockEnd is the documented end of simulated time.
 var clockEnd = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clockMove is one way to move the clock. Exactly one of them is set.
+// clockMove moves the clock in one of three ways.
 type clockMove struct {
-	advance time.Duration // by Advance
-	seconds string        // by POST /control/clock, as the JSON number that is sent
+	advance time.Duration // Advance
+	seconds string        // POST /control/clock, as a JSON number
 	sleep   time.Duration // real time
 }
 
@@ -40,8 +40,8 @@ func drawClockMove(rt *rapid.T) clockMove {
 	return clockMove{sleep: time.Duration(rapid.Int64Range(0, int64(5*365*24*time.Hour)).Draw(rt, "sleep"))}
 }
 
-// TestClock_NeverOverflows moves clocks by all that their users can give them. Time never goes back and never passes
-// its end, and no request fails.
+// TestClock_NeverOverflows moves clocks by any values. Time never goes back, never passes its end, and no request
+// fails.
 func TestClock_NeverOverflows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		config := simulator.Config{APIKey: testKey, Market: simulator.MarketStill}
@@ -64,7 +64,7 @@ func TestClock_NeverOverflows(t *testing.T) {
 	})
 }
 
-// moveClock returns what went wrong.
+// moveClock returns a description of the first problem, "" for none.
 func moveClock(t *testing.T, config simulator.Config, moves []clockMove) string {
 	sim, err := simulator.New(config)
 	if err != nil {
@@ -110,8 +110,8 @@ func moveClock(t *testing.T, config simulator.Config, moves []clockMove) string 
 	return ""
 }
 
-// A request to move the clock past its end is refused, and says how far it can go.
-func TestClock_EndIsAnError(t *testing.T) {
+// A request to move the clock past its end is refused with the remaining time.
+func TestClock_AdvancePastEnd(t *testing.T) {
 	r := newRig(t)
 	r.Advance(clockEnd.Sub(r.Now()) - 90*time.Second)
 	a := r.with("Accept-Language", "en").control("POST", "/clock", m{"advance_seconds": 91})
@@ -158,8 +158,8 @@ func TestClock_ConfigBounds(t *testing.T) {
 	}
 }
 
-// A server of the highest price is billed to the kopeck for longer than 29 years, after which a sum of kopecks and
-// milliseconds would pass an int64.
+// An instance with the highest price is billed exactly for longer than 29 years, after which kopecks times milliseconds
+// would overflow an int64.
 func TestClock_LongRental(t *testing.T) {
 	r := newRig(t)
 	o := r.cheapest()[0]

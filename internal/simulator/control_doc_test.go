@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// controlGuide is where users read about the control API.
+// guide documents the control API.
 const guide = "../../templates/guides/simulator.md"
 
-// asked returns the fields that a call reads, as its handler asks for them. What the handler answers does not matter.
-func asked(t *testing.T, route controlRoute) []string {
+// requestedFields returns the fields that a call reads. The response does not matter.
+func requestedFields(t *testing.T, route controlRoute) []string {
 	t.Helper()
 	s, err := New(Config{Clock: ClockManual, Market: MarketStill})
 	if err != nil {
@@ -28,8 +28,8 @@ func asked(t *testing.T, route controlRoute) []string {
 	return f.known
 }
 
-// Every call has a section with a command, and a row for each of its fields; and nothing else has.
-func TestControlGuideHasEveryCallAndField(t *testing.T) {
+// The guide has a section with a command for each call, a row for each field, and nothing else.
+func TestControl_GuideHasEveryCallAndField(t *testing.T) {
 	content, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestControlGuideHasEveryCallAndField(t *testing.T) {
 		if !there || !hasCommand(section, route) {
 			t.Errorf("%s: no section with a command of its own", call)
 		}
-		want := asked(t, route)
+		want := requestedFields(t, route)
 		fields += len(want)
 		for _, field := range want {
 			if !strings.Contains(section, "\n| `"+field+"` | ") {
@@ -70,7 +70,7 @@ func TestControlGuideHasEveryCallAndField(t *testing.T) {
 	}
 }
 
-// hasCommand tells whether a section shows curl with the method and the address of the call.
+// hasCommand reports whether a section has a curl command with the method and the path of the call.
 func hasCommand(section string, route controlRoute) bool {
 	path, _, _ := strings.Cut(route.pattern, "{")
 	for command := range strings.SplitSeq(section, "\ncurl ") {

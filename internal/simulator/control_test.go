@@ -7,7 +7,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestControlRefusals(t *testing.T) {
+func TestControl_InvalidAndRemoteRequests(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
 		method, path string
@@ -54,7 +54,7 @@ func TestControlRefusals(t *testing.T) {
 	}
 }
 
-// The conformance package steers the simulator through the other calls, and so tests them.
+// The conformance package uses the other calls and so tests them.
 func TestControl_RequestLogAndReset(t *testing.T) {
 	r := newRig(t)
 	r.control("POST", "/faults", m{"path": "/me", "status": 500}).want(204)

@@ -26,17 +26,17 @@ func (r *rig) login() deviceCode {
 	return d
 }
 
-func (r *rig) poll(d deviceCode) answer {
+func (r *rig) poll(d deviceCode) response {
 	r.t.Helper()
 	return r.do("POST", "/auth/device/token", m{"device_code": d.Device})
 }
 
 var (
-	csrf  = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
-	asked = regexp.MustCompile(`name="decision" value="approve"`)
+	csrf            = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+	requestedFields = regexp.MustCompile(`name="decision" value="approve"`)
 )
 
-// TestApprovalPage goes through the page as a browser without JavaScript does.
+// TestApprovalPage uses the page like a browser without JavaScript.
 func TestApprovalPage(t *testing.T) {
 	r := newRig(t)
 	d := r.as("").login()
@@ -44,13 +44,13 @@ func TestApprovalPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page := r.raw("GET", complete.Path, nil).want(200); asked.Match(page.raw) {
+	if page := r.raw("GET", complete.Path, nil).want(200); requestedFields.Match(page.raw) {
 		t.Error("the page asks about nothing")
 	}
 	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
 	page := r.raw("GET", complete.RequestURI(), nil).want(200)
 	token := csrf.FindSubmatch(page.raw)
-	if token == nil || !asked.Match(page.raw) || !strings.Contains(page.header.Get("Content-Security-Policy"),
+	if token == nil || !requestedFields.Match(page.raw) || !strings.Contains(page.header.Get("Content-Security-Policy"),
 		"frame-ancestors 'none'") {
 		t.Fatalf("page: %s", page.raw)
 	}
@@ -94,9 +94,9 @@ func TestApprovalPage(t *testing.T) {
 	r.as("").poll(d).want(200)
 }
 
-// A web page whose name was pointed at this machine is no stranger to the browser: it could open a login, read the approval page and
-// approve it itself.
-func TestApprovalPageIsNotForAPageOfAnotherName(t *testing.T) {
+// With DNS rebinding, a page of another site has the same origin for the browser. It could start a login, read the
+// approval page and approve the login.
+func TestApprovalPage_DNSRebinding(t *testing.T) {
 	r := newRig(t)
 	d := r.as("").login()
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestApprovalPageIsNotForAPageOfAnotherName(t *testing.T) {
 		{"GET", "127.0.0.1:5", "", http.StatusForbidden},
 		{"GET", "127.0.0.1:5", "localhost:8474", http.StatusOK},
 		{"GET", "203.0.113.9:5", "simulator.example:8474", http.StatusOK},
-		// somebody in the network, where it listens there
+		// another machine, if the simulator listens on the network
 	} {
 		req := httptest.NewRequestWithContext(t.Context(), c.method, "/device?code="+d.User, nil)
 		req.RemoteAddr, req.Host = c.peer, c.host
@@ -122,7 +122,7 @@ func TestApprovalPageIsNotForAPageOfAnotherName(t *testing.T) {
 	}
 }
 
-// The user code is accepted as people type it.
+// The user code may be typed in lower case and without the dash.
 func TestDecideDeviceCode_Spelling(t *testing.T) {
 	r := newRig(t)
 	d := r.as("").login()

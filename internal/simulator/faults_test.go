@@ -14,7 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestFaultMatching(t *testing.T) {
+func TestFault_Matching(t *testing.T) {
 	r := newRig(t)
 	status := func(method, path string) int { return r.do(method, path, nil).status }
 	add := func(f simulator.Fault) {
@@ -60,7 +60,7 @@ func TestFaultMatching(t *testing.T) {
 	}
 }
 
-// start listens with a real clock or whatever the change says.
+// start starts a server.
 func start(t *testing.T, c simulator.Config) *simulator.Server {
 	t.Helper()
 	srv, err := simulator.Start(t.Context(), c)
@@ -83,7 +83,7 @@ func fetch(ctx context.Context, srv *simulator.Server, method, path, body string
 	}
 	req.Header.Set("Authorization", "Bearer "+srv.APIKey)
 	req.Header.Set("Content-Type", "application/json")
-	// Without it the transport sends an idempotent request again on a cut connection.
+	// Otherwise the transport retries an idempotent request on a cut connection.
 	req.GetBody = nil
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -94,7 +94,7 @@ func fetch(ctx context.Context, srv *simulator.Server, method, path, body string
 	return res, err
 }
 
-func TestFaultsCutConnections(t *testing.T) {
+func TestFault_CutsConnection(t *testing.T) {
 	srv := start(t, simulator.Config{Clock: simulator.ClockManual})
 	post := func() error {
 		_, err := fetch(t.Context(), srv, "POST", "/ssh-keys", `{"public_key":"`+ed25519A+`"}`)
@@ -129,7 +129,7 @@ func TestFaultsCutConnections(t *testing.T) {
 	}
 }
 
-func TestDelayEndsWithItsClient(t *testing.T) {
+func TestFault_DelayEndsWithClient(t *testing.T) {
 	srv := start(t, simulator.Config{})
 	if err := srv.AddFault(simulator.Fault{Path: "/me", DelayMS: 600_000}); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestDelayEndsWithItsClient(t *testing.T) {
 	if _, err := fetch(ctx, srv, "GET", "/me", ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	// One more is still waiting when the server closes: Close must not wait for it.
+	// Close must not wait for a delayed request.
 	done := make(chan error, 1)
 	go func() {
 		_, err := fetch(context.WithoutCancel(t.Context()), srv, "GET", "/me", "")

@@ -29,10 +29,10 @@ func FuzzCreateInstance(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, body string) {
 		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
 			func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			return // a server does not accept the header
+			return // net/http refuses the header
 		}
 		r := uncheckedRig(t, config)
-		create := func(body string) answer {
+		create := func(body string) response {
 			return r.with("Idempotency-Key", key).do("POST", "/instances", strings.ReplaceAll(body, "FREE", free))
 		}
 		a := create(body)

@@ -38,13 +38,13 @@ func TestStop_DuringBootAndBeforeStartTakesEffect(t *testing.T) {
 		r.rent("k", nil).want(201).into(&i)
 		r.Advance(wait)
 		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
-		r.Advance(settled)
+		r.Advance(bootComplete)
 		if got := r.instance(i.ID); got.Status != "stopped" || got.StartedAt != nil {
 			t.Errorf("stopped after %v: %+v", wait, got)
 		}
 		r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
 		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
-		r.Advance(settled)
+		r.Advance(bootComplete)
 		if got := r.instance(i.ID).Status; got != "stopped" {
 			t.Errorf("status %s after a start and a stop", got)
 		}
@@ -70,7 +70,7 @@ func TestSetInstance_StatusHoldsUntilTheNextRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	if got := r.instance(i.ID); got.Status != "running" || got.SSH == nil {
 		t.Errorf("started instance %+v", got)
 	}
@@ -78,7 +78,7 @@ func TestSetInstance_StatusHoldsUntilTheNextRequest(t *testing.T) {
 	if err := set(simulator.InstancePatch{Status: new("starting"), DesiredState: new("running")}); err != nil {
 		t.Fatal(err)
 	}
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	if got := r.instance(i.ID).Status; got != "starting" {
 		t.Errorf("the status that was set changed to %s", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestWindow(t *testing.T) {
+func TestLimiter_Window(t *testing.T) {
 	r := newRig(t)
 	r.SetRateLimit(3, 2)
 	for range 3 {
@@ -23,14 +23,14 @@ func TestWindow(t *testing.T) {
 	}
 	r.Advance(40 * time.Second)
 	r.do("GET", "/gpus", nil).want(200)
-	// A request with an unknown key is counted for the address.
+	// A request with an unknown key counts for the address.
 	r.as("gpr_bad").do("GET", "/me", nil).want(401)
 	r.as("").do("GET", "/gpus", nil).want(200)
 	r.as("gpr_bad").do("GET", "/me", nil).want(429)
 }
 
-// A bucket lends the whole limit at once and takes it back evenly.
-func TestTokenBucket(t *testing.T) {
+// A bucket allows the whole limit at once and refills evenly.
+func TestLimiter_TokenBucket(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.Limiter = simulator.LimiterBucket })
 	r.SetRateLimit(120, 60)
 	for n := range 120 {
@@ -60,7 +60,7 @@ func TestTokenBucket(t *testing.T) {
 	}
 }
 
-func TestRateResetAsEpoch(t *testing.T) {
+func TestLimiter_ResetAsEpoch(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
 	r.SetRateLimit(120, 60)
 	a := r.do("GET", "/gpus", nil).want(200)
@@ -74,8 +74,8 @@ func TestRateResetAsEpoch(t *testing.T) {
 	}
 }
 
-// Who is told to wait does so in real time.
-func TestRateLimitOfFastTime(t *testing.T) {
+// Clients wait in real time.
+func TestLimiter_ScaledTime(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.TimeScale, c.Clock = 60, simulator.ClockReal })
 	r.SetRateLimit(1, 1)
 	r.do("GET", "/gpus", nil).want(200)
@@ -86,7 +86,7 @@ func TestRateLimitOfFastTime(t *testing.T) {
 	}
 }
 
-func TestLimitsMustBeKnown(t *testing.T) {
+func TestConfig_UnknownLimiter(t *testing.T) {
 	for _, config := range []simulator.Config{{Limiter: "leaky"}, {RateReset: "never"}} {
 		if _, err := simulator.New(config); err == nil {
 			t.Errorf("%+v was taken", config)

@@ -17,26 +17,24 @@ import (
 const (
 	loadInstances = 5000
 	loadClients   = 200
-	// pace is how often a client may ask: 120 times a minute.
-	pace = 500 * time.Millisecond
+	// requestInterval is the interval that the rate limit of 120 requests per minute allows.
+	requestInterval = 500 * time.Millisecond
 )
 
-// What the load must stay inside of, in a quiet second.
+// Bounds of a quiet second.
 const (
 	maxP99 = 50 * time.Millisecond
-	// maxRatio is how many times as long as a server without any work the simulator may take beyond that.
+	// maxRatio is the bound relative to a server without any work. One of the bounds is enough.
 	maxRatio  = 3
 	maxMemory = 300_000_000
 )
 
-// BenchmarkLoad is a fleet of thousands and hundreds of clients: those of "paced" keep to the request limit, those of
-// "rushed" ask again as soon as they are answered, so that the machine has nothing left. It reports the slow end of what
-// the clients see, over real connections in this same process, and the memory of both sides. It fails beyond the bounds
-// above, but for the time of the rushed, which tells more of what else the machine does.
+// BenchmarkLoad measures thousands of instances and hundreds of clients over real connections in this process. "paced"
+// clients keep to the rate limit; "rushed" clients send the next request at once and use the whole machine. It reports
+// latencies and memory, and fails beyond the bounds above, except for the latencies of rushed clients.
 //
-// A machine may itself stand still, for seconds: many are one of several on the same hardware. So every other question
-// goes to a bare server that gives the same answers without work, and the quiet seconds of both are set beside
-// each other: a service that is slow is slow in those as well, and slower than the bare one.
+// A shared machine may pause for seconds. Therefore every second request goes to a server that returns the same
+// response without any work, and the benchmark compares the quiet seconds of both.
 func BenchmarkLoad(b *testing.B) {
 	server, paths := loadedServer(b)
 	list := func(int) string { return "/instances?limit=200" }
@@ -46,16 +44,16 @@ func BenchmarkLoad(b *testing.B) {
 		path  func(n int) string
 		pause time.Duration
 	}{
-		{"paced-list", list, pace},
-		{"paced-get", get, pace},
+		{"paced-list", list, requestInterval},
+		{"paced-get", get, requestInterval},
 		{"rushed-list", list, 0},
 		{"rushed-get", get, 0},
 	} {
-		b.Run(query.name, func(b *testing.B) { hammer(b, server, query.path, query.pause) })
+		b.Run(query.name, func(b *testing.B) { runLoad(b, server, query.path, query.pause) })
 	}
 }
 
-// loadedServer returns a simulator full of running servers, and their paths.
+// loadedServer returns a simulator with loadInstances running instances, and their paths.
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	server, err := simulator.Start(b.Context(), simulator.Config{Clock: simulator.ClockManual, MarketScale: 60,
 		APIKey: testKey})
@@ -79,7 +77,7 @@ func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	return server, paths
 }
 
-func hammer(b *testing.B, server *simulator.Server, path func(n int) string, pause time.Duration) {
+func runLoad(b *testing.B, server *simulator.Server, path func(n int) string, pause time.Duration) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: loadClients}}
 	defer client.CloseIdleConnections()
 	ask := func(url string) (body []byte, took time.Duration) {
@@ -115,7 +113,7 @@ func hammer(b *testing.B, server *simulator.Server, path func(n int) string, pau
 	began := time.Now()
 	for c := range loadClients {
 		clients.Go(func() {
-			time.Sleep(pause * time.Duration(c) / loadClients) // they did not all begin at once
+			time.Sleep(pause * time.Duration(c) / loadClients) // spread the first requests
 			for n := c; n < b.N; n += loadClients {
 				question := latency{second: int(time.Since(began).Seconds()), bare: (n/loadClients)%2 == 1}
 				url := server.BaseURL
@@ -133,15 +131,15 @@ func hammer(b *testing.B, server *simulator.Server, path func(n int) string, pau
 	report(b, slices.Concat(took...), pause > 0)
 }
 
-// latency is how long an answer took, in which second of the run it was asked for, and of whom.
+// latency is the latency of a request, the second of the run in which it was sent, and its server.
 type latency struct {
 	second int
 	took   time.Duration
 	bare   bool
 }
 
-// quiet returns the p99 of a quiet second, one in four of which are at least as quiet, and that of all seconds.
-func quiet(answers []latency, bare bool) (second, all time.Duration) {
+// quietP99 returns the p99 of a quiet second, which is the first quartile of all seconds, and the p99 of all requests.
+func quietP99(answers []latency, bare bool) (second, all time.Duration) {
 	bySecond := map[int][]time.Duration{}
 	var together []time.Duration
 	for _, a := range answers {
@@ -157,7 +155,7 @@ func quiet(answers []latency, bare bool) (second, all time.Duration) {
 	return quantile(seconds, 25), quantile(together, 99)
 }
 
-// quantile returns what percent of the durations are below, none for none. It sorts them.
+// quantile returns a percentile of durations, 0 for none. It sorts them.
 func quantile(took []time.Duration, percent int) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -167,13 +165,13 @@ func quantile(took []time.Duration, percent int) time.Duration {
 }
 
 func report(b *testing.B, answers []latency, bounded bool) {
-	second, all := quiet(answers, false)
-	bare, _ := quiet(answers, true)
+	second, all := quietP99(answers, false)
+	bare, _ := quietP99(answers, true)
 	b.ReportMetric(float64(all.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(second.Microseconds())/1000, "quiet-p99-ms")
 	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")
-	requested := bare > 0 // not in the single question that every benchmark begins with
-	if bounded && requested && second > maxP99 && second > maxRatio*bare {
+	measured := bare > 0 // not in the first round, which has one request
+	if bounded && measured && second > maxP99 && second > maxRatio*bare {
 		b.Errorf("p99 of a quiet second is %v, %v of a server without work: want at most %v or %d times that", second,
 			bare, maxP99, maxRatio)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func moving(c *simulator.Config) { c.Market = simulator.MarketMoving }
+func withMovingMarket(c *simulator.Config) { c.Market = simulator.MarketMoving }
 
-// market is all that is for rent, by id.
+// market returns all available offers by id.
 func (r *rig) market() map[string]offer {
 	r.t.Helper()
 	offers := map[string]offer{}
@@ -21,8 +21,8 @@ func (r *rig) market() map[string]offer {
 	return offers
 }
 
-func TestMarketDrifts(t *testing.T) {
-	r := newRig(t, moving)
+func TestMarketMoves_PricesAndAvailability(t *testing.T) {
+	r := newRig(t, withMovingMarket)
 	first := r.market()
 	dearer, cheaper, came, went := 0, 0, 0, 0
 	last := first
@@ -63,16 +63,16 @@ func TestMarketDrifts(t *testing.T) {
 	}
 }
 
-func TestDriftFollowsFromSeedAndTimeAlone(t *testing.T) {
-	one, other, third := newRig(t, moving), newRig(t, moving),
-		newRig(t, moving, func(c *simulator.Config) { c.Seed = 8 })
+func TestMarketMoves_DependOnSeedAndTimeOnly(t *testing.T) {
+	one, other, third := newRig(t, withMovingMarket), newRig(t, withMovingMarket),
+		newRig(t, withMovingMarket, func(c *simulator.Config) { c.Seed = 8 })
 	one.running("k", nil)
-	one.Advance(50*time.Hour - settled)
+	one.Advance(50*time.Hour - bootComplete)
 	for range 500 {
 		other.Advance(6 * time.Minute)
 	}
 	a, b := one.market(), other.market()
-	taken := onlyInOne(a, b)
+	taken := difference(a, b)
 	if len(taken) > 1 {
 		t.Errorf("the markets differ by %v: only the rented server may be missing", taken)
 	}
@@ -93,8 +93,8 @@ func TestDriftFollowsFromSeedAndTimeAlone(t *testing.T) {
 	}
 }
 
-// onlyInOne returns the ids that only one of two markets has.
-func onlyInOne(a, b map[string]offer) []string {
+// difference returns the ids that only one of two markets has.
+func difference(a, b map[string]offer) []string {
 	var missing []string
 	for id := range b {
 		if _, there := a[id]; !there {
@@ -109,9 +109,9 @@ func onlyInOne(a, b map[string]offer) []string {
 	return missing
 }
 
-// TestDriftOutbidsAndHostsFail rents for weeks what the market may take away.
-func TestDriftOutbidsAndHostsFail(t *testing.T) {
-	r := newRig(t, moving)
+// TestMarketMoves_OutbidAndOutages rents all offers of a moving market for weeks.
+func TestMarketMoves_OutbidAndOutages(t *testing.T) {
+	r := newRig(t, withMovingMarket)
 	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100_000_000_000))}); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestDriftOutbidsAndHostsFail(t *testing.T) {
 				end += " " + *i.StopReason
 			}
 			ends[end]++
-			// A host that is still away refuses.
+			// A host that is still offline refuses a start.
 			if a := r.do("POST", "/instances/"+i.ID+"/start", nil); a.status != 200 && a.status != 409 {
 				t.Errorf("start of %s: %d %s", end, a.status, a.raw)
 			}
@@ -151,8 +151,8 @@ func TestDriftOutbidsAndHostsFail(t *testing.T) {
 	t.Logf("%d rentals in 20 days ended so: %v", len(offers), ends)
 }
 
-func TestWhatIsSetByHandStays(t *testing.T) {
-	r := newRig(t, moving)
+func TestMarketMoves_KeepSetOffers(t *testing.T) {
+	r := newRig(t, withMovingMarket)
 	var ids []string
 	for id := range r.market() {
 		if ids = append(ids, id); len(ids) <= 20 {

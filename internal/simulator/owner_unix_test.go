@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// givenAway makes a file that belongs to another user, and that everyone can change.
-func givenAway(path string) error {
+// createForeignFile creates a file of another user that everyone can write.
+func createForeignFile(path string) error {
 	if os.Geteuid() != 0 {
 		return errors.ErrUnsupported
 	}
@@ -17,7 +17,7 @@ func givenAway(path string) error {
 	return errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o666), os.Chown(path, nobody, nobody))
 }
 
-// isPrivate reports whether a file belongs to the user of this process and to nobody else.
+// isPrivate reports whether only the user of this process can use a file.
 func isPrivate(info os.FileInfo) bool {
 	return info.Mode().Perm() == 0o600 && int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid()
 }

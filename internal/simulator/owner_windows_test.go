@@ -7,5 +7,5 @@ import (
 
 func givenAway(string) error { return errors.ErrUnsupported }
 
-// isPrivate cannot tell on Windows, which has access control lists in place of owners and modes.
+// isPrivate cannot check files on Windows, which has access control lists.
 func isPrivate(os.FileInfo) bool { return true }

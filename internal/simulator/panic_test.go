@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestPanicIsAnInternalError breaks the world from inside; nothing that a client sends is known to.
-func TestPanicIsAnInternalError(t *testing.T) {
+// TestHandlerPanic_IsInternalError causes a panic in a handler. No request is known to.
+func TestHandlerPanic_IsInternalError(t *testing.T) {
 	var log bytes.Buffer
 	s, err := New(Config{Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	if err != nil {
@@ -19,7 +19,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	s.engine.ledger = append(s.engine.ledger, nil)
 	req := httptest.NewRequestWithContext(t.Context(), "GET", basePath+"/transactions", nil)
 	req.Header.Set("Authorization", "Bearer "+s.config.APIKey)
-	for range 2 { // the second proves that no lock is left held
+	for range 2 { // the second request proves that no lock is held
 		rec := httptest.NewRecorder()
 		s.Handler().ServeHTTP(rec, req)
 		var got errorView
@@ -36,8 +36,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	}
 }
 
-// TestSeal shows that a cursor is good only with the seed that made it.
-func TestSeal(t *testing.T) {
+// TestCursor_ValidForOneSeed checks that a cursor is valid only with its seed.
+func TestCursor_ValidForOneSeed(t *testing.T) {
 	want := cursorPosition{List: "x", After: "9", PriceChanges: 3}
 	cursor, err := newCursorSigner(1).encode(want)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The guide has a row for each quirk with its description and sentence, and no other row.
+// The guide has a row for each quirk and no other row.
 func TestQuirks_GuideHasEachQuirk(t *testing.T) {
 	content, err := os.ReadFile(guide)
 	if err != nil {

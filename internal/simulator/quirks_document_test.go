@@ -9,8 +9,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 )
 
-// newDocument returns a check of the body of a response against the contract: required fields and types, but no enums.
-func newDocument(t *testing.T) func(method, path, status string, body any) {
+// newBodyChecker returns a function that checks the body of a response against the contract, without enums.
+func newBodyChecker(t *testing.T) func(method, path, status string, body any) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(contract.Document())
 	if err != nil {
@@ -33,7 +33,7 @@ func newDocument(t *testing.T) func(method, path, status string, body any) {
 	return func(method, path, status string, body any) {
 		t.Helper()
 		path, _, _ = strings.Cut(path, "?")
-		item := doc.Paths.Find(pattern(path))
+		item := doc.Paths.Find(contractPath(path))
 		if item == nil {
 			t.Fatalf("the contract has no %s", path)
 		}
@@ -49,8 +49,8 @@ func newDocument(t *testing.T) func(method, path, status string, body any) {
 	}
 }
 
-// pattern is a path of the story as the contract writes it.
-func pattern(path string) string {
+// contractPath returns the path of an operation with placeholders.
+func contractPath(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) > 2 {
 		parts[2] = map[string]string{"templates": "{slug}"}[parts[1]]

@@ -55,9 +55,9 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 	var directions []bool
 	for range 2 {
 		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
-		r.Advance(settled)
+		r.Advance(bootComplete)
 		r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-		r.Advance(settled)
+		r.Advance(bootComplete)
 		after := r.instance(i.ID)
 		if after.Price.Running == i.Price.Running {
 			t.Fatal("a start left the price")
@@ -83,7 +83,7 @@ func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 		t.Fatalf("%s, started %v, SSH %v", i.Status, i.StartedAt, i.SSH)
 	}
 	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil ||
 		again.Price.Running <= i.Price.Running {
 		t.Errorf("after the next start: %s, SSH %v, price %d after %d", again.Status, again.SSH, again.Price.Running,
@@ -153,7 +153,7 @@ func TestQuirk_LaggingStatus(t *testing.T) {
 	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
 	r.Advance(1.9e9)
 	shows("stopped")
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	shows("running")
 	var answer instance
 	r.do("DELETE", "/instances/"+i.ID, nil).want(200).into(&answer)
@@ -232,7 +232,7 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 		if !strings.Contains(statuses, i.Status) {
 			unknown++
 		}
-		r.Advance(settled)
+		r.Advance(bootComplete)
 		if i = r.instance(i.ID); i.Status != "running" {
 			t.Errorf("a settled instance is %s", i.Status)
 		}
@@ -365,16 +365,17 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 	r.as("").do("GET", "/instances?cursor=nb_1", nil).refused(401, "unauthorized")
 }
 
-// failuresInRow sends writes until each has succeeded, and returns every status and how many failures came in a row at most.
-func failuresInRow(r *rig, method string, path func(n int) string, body any) (statuses map[string]int, maxItems int) {
+// consecutiveFailures sends writes until each has succeeded. It returns the counts of all statuses and the maximum of
+// consecutive failures.
+func consecutiveFailures(r *rig, method string, path func(n int) string, body any) (statuses map[string]int, maxItems int) {
 	statuses = map[string]int{}
 	for n := range 60 {
 		inRow := 0
 		for {
 			a := r.try(method, path(n), body)
-			kind := fmt.Sprintf("%d %v", a.status, a.foreign())
+			kind := fmt.Sprintf("%d %v", a.status, a.isForeign())
 			statuses[kind]++
-			if a.status != 0 && a.status < 500 && !a.foreign() {
+			if a.status != 0 && a.status < 500 && !a.isForeign() {
 				break
 			}
 			inRow++
@@ -387,7 +388,7 @@ func failuresInRow(r *rig, method string, path func(n int) string, body any) (st
 func TestQuirk_StatusAfterWork(t *testing.T) {
 	r := newRig(t, withQuirks("status-after-work"))
 	i := r.running("a", nil)
-	statuses, maxItems := failuresInRow(r, "PATCH", func(int) string { return "/instances/" + i.ID }, m{"name": "x"})
+	statuses, maxItems := consecutiveFailures(r, "PATCH", func(int) string { return "/instances/" + i.ID }, m{"name": "x"})
 	for _, kind := range []string{"0 false", "500 true", "503 true", "502 true", "504 true", "200 false"} {
 		if statuses[kind] == 0 {
 			t.Errorf("never %s: %v", kind, statuses)
@@ -396,17 +397,17 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	if failed := len(statuses); maxItems != 2 || failed != 6 {
 		t.Errorf("at most %d failures in a row, want 2: %v", maxItems, statuses)
 	}
-	// The work is done whatever the answer.
+	// The work is done whatever the response is.
 	for n := range 30 {
 		name := fmt.Sprint("name ", n)
 		r.try("PATCH", "/instances/"+i.ID, m{"name": name})
 		var now instance
-		r.plain("/instances/" + i.ID).into(&now)
+		r.withoutQuirks("/instances/" + i.ID).into(&now)
 		if now.Name == nil || *now.Name != name {
 			t.Fatalf("the name is %v after a PATCH to %q", now.Name, name)
 		}
 	}
-	// A refusal is not hidden.
+	// A refusal is not replaced.
 	for range 20 {
 		r.do("DELETE", "/ssh-keys/none", nil).refused(404, "not_found")
 	}
@@ -414,8 +415,8 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 
 func TestQuirk_GatewayErrors(t *testing.T) {
 	r := newRig(t, withQuirks("gateway-errors"))
-	statuses, maxItems := failuresInRow(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
-	statusesOfReads, mostOfReads := failuresInRow(r, "GET",
+	statuses, maxItems := consecutiveFailures(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
+	statusesOfReads, mostOfReads := consecutiveFailures(r, "GET",
 		func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
 	if maxItems > 2 || mostOfReads > 2 {
 		t.Errorf("%d and %d failures in a row", maxItems, mostOfReads)
@@ -437,8 +438,8 @@ func TestQuirk_GatewayErrors(t *testing.T) {
 	}
 }
 
-// After a cut on a connection that was in use, the next new connection is cut too: else the transport, which repeats what
-// it sent on a used connection, would hide every cut.
+// After a cut on a used connection, the next new connection is cut, too. Otherwise the transport, which retries on a
+// new connection, would hide every cut.
 func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 	server, err := simulator.Start(t.Context(), simulator.Config{
 		Seed: 7, Clock: simulator.ClockManual, Market: simulator.MarketStill, APIKey: testKey,
@@ -458,7 +459,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		}
 		req.Header.Set("Authorization", "Bearer "+testKey)
 		req.Header.Set("Content-Type", "application/json")
-		if key != "" { // with it the transport repeats a POST by itself
+		if key != "" { // with it, the transport retries a POST by itself
 			req.Header.Set("Idempotency-Key", key)
 		}
 		resp, err := transport.RoundTrip(req)
@@ -487,7 +488,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 	server.ClearRequests()
 	cut := 0
 	for n := range 200 {
-		// After this there is a connection that was in use.
+		// This leaves a used connection.
 		if err := send("GET", "/me", "", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -507,10 +508,10 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 	}
 }
 
-func TestQuirks_AllKeepTheDocument(t *testing.T) {
-	check := newDocument(t)
+func TestQuirks_AllMatchContract(t *testing.T) {
+	check := newBodyChecker(t)
 	r := newRig(t, withQuirks("all"))
-	for _, line := range quirkStory(r) {
+	for _, line := range runScenario(r) {
 		method, rest, _ := strings.Cut(line, " ")
 		path, rest, ok := strings.Cut(rest, " ")
 		at := strings.Index(rest, "{")

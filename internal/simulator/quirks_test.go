@@ -15,54 +15,54 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// withQuirks switches quirks on from the start.
+// withQuirks enables quirks from the start.
 func withQuirks(names ...string) func(*simulator.Config) {
 	return func(c *simulator.Config) { c.Quirks = names }
 }
 
-// try sends a request whose connection may be cut: then the status is 0.
-func (r *rig) try(method, path string, body any) (a answer) {
+// try sends a request. The status is 0 if the connection is cut.
+func (r *rig) try(method, path string, body any) (a response) {
 	r.t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
 				panic(p)
 			}
-			a = answer{t: r.t}
+			a = response{t: r.t}
 		}
 	}()
 	return r.do(method, path, body)
 }
 
-// persist repeats a request until the service itself answers, as a client does.
-func (r *rig) persist(method, path string, body any) answer {
+// retry repeats a request until a handler answers, as a client does.
+func (r *rig) retry(method, path string, body any) response {
 	r.t.Helper()
 	for range 6 {
 		a := r.try(method, path, body)
-		if a.status == 0 || a.status >= 500 || a.foreign() {
+		if a.status == 0 || a.status >= 500 || a.isForeign() {
 			continue
 		}
 		return a
 	}
 	r.t.Fatalf("%s %s: no answer of the service in six attempts", method, path)
-	return answer{}
+	return response{}
 }
 
-// foreign reports whether an error is not one of the API's.
-func (a answer) foreign() bool {
+// isForeign reports whether an error is not an API error.
+func (a response) isForeign() bool {
 	if a.status < 400 {
 		return false
 	}
-	var p problem
+	var p apiError
 	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error",
 		"rate_limited"}
 	return json.Unmarshal(a.raw, &p) != nil || !slices.Contains(known, p.Error.Code)
 }
 
-// quirkStory sends requests of every kind and returns what was answered.
-func quirkStory(r *rig) (told []string) {
-	tell := func(method, path string, body any) answer {
-		a := r.persist(method, path, body)
+// runScenario sends requests of all kinds and returns all responses.
+func runScenario(r *rig) (told []string) {
+	tell := func(method, path string, body any) response {
+		a := r.retry(method, path, body)
 		told = append(told, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"),
 			a.raw))
 		return a
@@ -84,7 +84,7 @@ func quirkStory(r *rig) (told []string) {
 	var i instance
 	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible",
 		"name": "story"}
-	a := key.persist("POST", "/instances", body)
+	a := key.retry("POST", "/instances", body)
 	told = append(told, string(a.raw))
 	a.into(&i)
 	poll := func() {
@@ -106,46 +106,46 @@ func quirkStory(r *rig) (told []string) {
 	return told
 }
 
-// offers are the popular model's, as the service has them: no quirk is between.
+// offers returns the offers of the popular model without quirks.
 func (r *rig) offers() []offer {
 	r.t.Helper()
 	var p page[offer]
-	r.plain("/offers?gpu=rtx_4090&num_gpus=1").into(&p)
+	r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").into(&p)
 	return p.Data
 }
 
-// plain reads something as if no quirk were on.
-func (r *rig) plain(path string) answer {
+// withoutQuirks sends a GET request without quirks.
+func (r *rig) withoutQuirks(path string) response {
 	r.t.Helper()
 	req := httptest.NewRequestWithContext(simulator.WithoutQuirks(r.t.Context()), http.MethodGet,
 		"http://127.0.0.1/api/v1"+path, nil)
 	req.Header.Set("Authorization", "Bearer "+r.key)
 	rec := httptest.NewRecorder()
 	r.Handler().ServeHTTP(rec, req)
-	return answer{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}.want(200)
+	return response{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}.want(200)
 }
 
-// story is what a service with these quirks tells.
-func story(t *testing.T, names ...string) []string {
-	return quirkStory(newRig(t, withQuirks(names...), startAt))
+// scenario returns the responses of a simulator with quirks.
+func scenario(t *testing.T, names ...string) []string {
+	return runScenario(newRig(t, withQuirks(names...), withFixedStart))
 }
 
-func startAt(c *simulator.Config) { c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+func withFixedStart(c *simulator.Config) { c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-func TestQuirk_ChangesTheStoryAndOnlyTheSeedDecidesHow(t *testing.T) {
+func TestQuirk_ChangesResponsesBySeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
 	clean := func(told []string) string { return secrets.ReplaceAllString(strings.Join(told, "\n"), "") }
-	plain := clean(story(t))
-	if plain != clean(story(t)) {
+	plain := clean(scenario(t))
+	if plain != clean(scenario(t)) {
 		t.Fatal("two services without quirks differ")
 	}
 	for _, q := range simulator.AllQuirks() {
 		t.Run(q.Name, func(t *testing.T) {
-			first, second := clean(story(t, q.Name)), clean(story(t, q.Name))
+			first, second := clean(scenario(t, q.Name)), clean(scenario(t, q.Name))
 			if first != second {
 				t.Error("the same seed has two stories")
 			}
-			// Failures do not show in what a patient client is told.
+			// A client that retries does not see failures.
 			if q.Name != "gateway-errors" && q.Name != "status-after-work" && first == plain {
 				t.Error("the quirk changes nothing")
 			}

@@ -20,13 +20,13 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	testKey  = "gpr_0123456789abcdefghijABCDEFGHIJ0123456789"
-	boot     = 10 * time.Second
-	settled  = 2 * boot // after this a server has its ports
-	ed25519A = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIu1JjoJZcOJv0BAkiBPLXJzCZs0T3cKXxzIqtNQG0Xr laptop"
+	testKey      = "gpr_0123456789abcdefghijABCDEFGHIJ0123456789"
+	boot         = 10 * time.Second
+	bootComplete = 2 * boot // after this time the ports are assigned
+	ed25519A     = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIu1JjoJZcOJv0BAkiBPLXJzCZs0T3cKXxzIqtNQG0Xr laptop"
 )
 
-// rig is a simulator with a manual clock and a client for it. Whatever passes is held against the contract.
+// rig is a simulator with a manual clock and a client. The contract check is on.
 type rig struct {
 	*simulator.Simulator
 	t       testing.TB
@@ -62,7 +62,7 @@ func uncheckedRig(t testing.TB, config simulator.Config) *rig {
 	return &rig{Simulator: sim, t: t, key: testKey, header: http.Header{}}
 }
 
-// as returns the same rig with another key; "" is none.
+// as returns the same rig with another API key, "" for none.
 func (r *rig) as(key string) *rig {
 	other := *r
 	other.key, other.header = key, r.header.Clone()
@@ -76,15 +76,15 @@ func (r *rig) with(name, value string) *rig {
 }
 
 // answer is a response.
-type answer struct {
+type response struct {
 	t      testing.TB
 	status int
 	header http.Header
 	raw    []byte
 }
 
-// raw sends a request to any face of the simulator.
-func (r *rig) raw(method, target string, body io.Reader) answer {
+// raw sends a request to any path of the simulator.
+func (r *rig) raw(method, target string, body io.Reader) response {
 	r.t.Helper()
 	req := httptest.NewRequestWithContext(r.t.Context(), method, "http://127.0.0.1"+target, body)
 	req.RemoteAddr = "127.0.0.1:40000"
@@ -99,16 +99,16 @@ func (r *rig) raw(method, target string, body io.Reader) answer {
 	}
 	rec := httptest.NewRecorder()
 	r.Handler().ServeHTTP(rec, req)
-	return answer{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}
+	return response{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
-// do calls the API; the body, if any, is sent as JSON.
-func (r *rig) do(method, path string, body any) answer {
+// do calls the API. The body is sent as JSON, nil for none.
+func (r *rig) do(method, path string, body any) response {
 	r.t.Helper()
 	return r.raw(method, "/api/v1"+path, jsonBody(r.t, body))
 }
 
-func (r *rig) control(method, path string, body any) answer {
+func (r *rig) control(method, path string, body any) response {
 	r.t.Helper()
 	return r.raw(method, "/control"+path, jsonBody(r.t, body))
 }
@@ -128,8 +128,8 @@ func jsonBody(t testing.TB, body any) io.Reader {
 	return bytes.NewReader(raw)
 }
 
-// want fails the test unless the answer has the status.
-func (a answer) want(status int) answer {
+// want fails the test unless the response has the status.
+func (a response) want(status int) response {
 	a.t.Helper()
 	if a.status != status {
 		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.raw)
@@ -137,7 +137,7 @@ func (a answer) want(status int) answer {
 	return a
 }
 
-func (a answer) into(target any) answer {
+func (a response) into(target any) response {
 	a.t.Helper()
 	if err := json.Unmarshal(a.raw, target); err != nil {
 		a.t.Fatalf("%v: %s", err, a.raw)
@@ -145,7 +145,7 @@ func (a answer) into(target any) answer {
 	return a
 }
 
-type problem struct {
+type apiError struct {
 	Error struct {
 		Code    string
 		Message string
@@ -157,25 +157,25 @@ type problem struct {
 	}
 }
 
-func (a answer) problem() problem {
+func (a response) apiError() apiError {
 	a.t.Helper()
-	var p problem
+	var p apiError
 	a.into(&p)
 	return p
 }
 
-// refused fails the test unless the answer is the error.
-func (a answer) refused(status int, code string) problem {
+// refused fails the test unless the response is the error.
+func (a response) refused(status int, code string) apiError {
 	a.t.Helper()
-	p := a.want(status).problem()
+	p := a.want(status).apiError()
 	if p.Error.Code != code || p.Error.Message == "" {
 		a.t.Fatalf("code %q message %q, want code %q", p.Error.Code, p.Error.Message, code)
 	}
 	return p
 }
 
-// invalid fails the test unless the answer is a validation error about the field.
-func (a answer) invalid(field string) {
+// invalid fails the test unless the response is a validation error for the field.
+func (a response) invalid(field string) {
 	a.t.Helper()
 	for _, issue := range a.refused(422, "validation_error").Error.Details.Issues {
 		if issue.Field == field && issue.Message != "" {
@@ -190,7 +190,7 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// list reads a whole list, a few items a page.
+// list reads a whole list in pages.
 func list[T any](r *rig, path string, limit int) []T {
 	r.t.Helper()
 	var items []T
@@ -283,14 +283,14 @@ type transaction struct {
 
 type m = map[string]any
 
-// cheapest returns the cheapest single servers of the popular model.
+// cheapest returns the offers of the popular model with one GPU, the cheapest first.
 func (r *rig) cheapest() []offer {
 	r.t.Helper()
 	return list[offer](r, "/offers?gpu=rtx_4090&num_gpus=1", 50)
 }
 
-// rent creates an instance; changes override the body.
-func (r *rig) rent(key string, changes m) answer {
+// rent creates an instance. Changes override members of the body.
+func (r *rig) rent(key string, changes m) response {
 	r.t.Helper()
 	body := m{"template": "pytorch", "disk_gb": 50}
 	for name, value := range changes {
@@ -309,12 +309,12 @@ func (r *rig) instance(id string) instance {
 	return i
 }
 
-// running rents a server and waits until it is ready.
+// running creates an instance and waits until its ports are assigned.
 func (r *rig) running(key string, changes m) instance {
 	r.t.Helper()
 	var i instance
 	r.rent(key, changes).want(201).into(&i)
-	r.Advance(settled)
+	r.Advance(bootComplete)
 	return r.instance(i.ID)
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// TestSeeds holds what a user may count on, whatever the seed.
-func TestSeeds(t *testing.T) {
+// TestOffers_EverySeed checks what holds for every seed.
+func TestOffers_EverySeed(t *testing.T) {
 	listing := func(seed uint64) (offers, gpus []byte) {
 		r := newRig(t, func(c *simulator.Config) { c.Seed = seed })
 		return r.do("GET", "/offers?limit=200", nil).want(200).raw, r.do("GET", "/gpus", nil).want(200).raw

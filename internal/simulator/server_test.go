@@ -41,8 +41,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// Where nothing else is asked for, the network does not reach it; where it does, the log says so.
-func TestServerIsForThisMachineUnlessTold(t *testing.T) {
+// By default the network cannot reach the simulator. Otherwise it logs a warning.
+func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 	for listen, open := range map[string]bool{"": false, "127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true,
 		":0": true} {
 		var log bytes.Buffer
@@ -63,7 +63,7 @@ func TestServerIsForThisMachineUnlessTold(t *testing.T) {
 	}
 }
 
-func TestManualClockSteps(t *testing.T) {
+func TestConfig_Step(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.Step = time.Second })
 	var i instance
 	r.rent("k", nil).want(201).into(&i)
@@ -77,7 +77,7 @@ func TestManualClockSteps(t *testing.T) {
 	}
 }
 
-func TestWrapMayCutTheConnection(t *testing.T) {
+func TestConfig_WrapCutsConnection(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) {
 		c.Wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -91,7 +91,7 @@ func TestWrapMayCutTheConnection(t *testing.T) {
 	r.do("GET", "/me", nil)
 }
 
-func TestSecretsAreNotLogged(t *testing.T) {
+func TestLog_HasNoSecrets(t *testing.T) {
 	var log bytes.Buffer
 	r := newRig(t, func(c *simulator.Config) {
 		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})

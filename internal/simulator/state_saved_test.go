@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// TestStateHoldsEverything puts one more thing into each list and map of the world, and looks for it after a restart: a
-// noun that state.go forgets is gone with the process.
-func TestStateHoldsEverything(t *testing.T) {
-	const tried = "refers to other things: TestStateIsThereAfterAKill makes one"
+// TestState_HasAllListsAndMaps adds an item to each list and map of the engine and checks that it exists after a restart.
+func TestState_HasAllListsAndMaps(t *testing.T) {
+	const tried = "refers to other things: TestState_SurvivesKill makes one"
 	elsewhere := map[string]string{
 		"models": "are the same in every engine", "events": "follow from the instances and offers",
 		"active":    "follows from the instances",
@@ -31,7 +30,7 @@ func TestStateHoldsEverything(t *testing.T) {
 			continue
 		}
 		things := reflect.ValueOf(sim.engine).Elem().FieldByIndex(field.Index)
-		things = reflect.NewAt(field.Type, things.Addr().UnsafePointer()).Elem() // one that may be changed
+		things = reflect.NewAt(field.Type, things.Addr().UnsafePointer()).Elem() // a settable value
 		addOne(t, things)
 		want := things.Len()
 		restart(t, sim)
@@ -44,7 +43,7 @@ func TestStateHoldsEverything(t *testing.T) {
 	}
 }
 
-// addOne adds the zero value of a thing to a list or a map; where the list has pointers, one that is not nil.
+// addOne adds the zero value of an item, or a pointer to it.
 func addOne(t *testing.T, things reflect.Value) {
 	t.Helper()
 	item := reflect.New(things.Type().Elem()).Elem()
@@ -61,7 +60,7 @@ func addOne(t *testing.T, things reflect.Value) {
 	things.SetMapIndex(reflect.Zero(things.Type().Key()), item)
 }
 
-// restart puts the simulator where its own state file would.
+// restart restores the simulator from its own snapshot.
 func restart(t *testing.T, sim *Simulator) {
 	t.Helper()
 	saved, err := sim.snapshot(sim.engine.now)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// sights is everything that can be read from the outside.
-func (r *rig) sights() map[string]string {
+// allResponses returns the responses of all lists and single resources.
+func (r *rig) allResponses() map[string]string {
 	r.t.Helper()
 	seen := map[string]string{}
 	for _, op := range simulator.Operations() {
@@ -36,20 +36,20 @@ func (r *rig) sights() map[string]string {
 	return seen
 }
 
-func keptIn(file string) func(*simulator.Config) {
+func withStateFile(file string) func(*simulator.Config) {
 	return func(c *simulator.Config) { c.State = file }
 }
 
-// again is the simulator that comes up where another one was killed: nothing was done to end it.
-func (r *rig) again(file string) *rig {
+// restarted returns a simulator with the state file of one that was not closed.
+func (r *rig) restarted(file string) *rig {
 	r.t.Helper()
-	return newRig(r.t, keptIn(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
+	return newRig(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
-func TestStateIsThereAfterAKill(t *testing.T) {
+func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	r := newRig(t, keptIn(file), moving)
+	r := newRig(t, withStateFile(file), moving)
 	stay := r.running("k1", m{"disk_gb": 77})
 	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
 	r.do("POST", "/templates", m{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": m{"A": "b"}}).want(201)
@@ -65,16 +65,16 @@ func TestStateIsThereAfterAKill(t *testing.T) {
 	}
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
-	before := r.sights()
+	before := r.allResponses()
 	for path, answer := range before {
 		if strings.Contains(answer, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
 		}
 	}
 
-	back := r.again(file)
+	back := r.restarted(file)
 	for path, want := range before {
-		if got := back.sights()[path]; got != want {
+		if got := back.allResponses()[path]; got != want {
 			t.Errorf("%s\nbefore %s\nafter  %s", path, want, got)
 		}
 	}
@@ -88,21 +88,21 @@ func TestStateIsThereAfterAKill(t *testing.T) {
 		t.Errorf("log %q", logs.Lines)
 	}
 
-	// What comes is the same as if nothing had happened in between.
+	// Later events are the same as without the restart.
 	r.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
-	for path, want := range r.sights() {
-		if got := back.sights()[path]; got != want {
+	for path, want := range r.allResponses() {
+		if got := back.allResponses()[path]; got != want {
 			t.Errorf("%s, 40 hours later\nwithout a restart %s\nwith one          %s", path, want, got)
 		}
 	}
 	back.as(issued.Secret).do("GET", "/me", nil).want(200)
 }
 
-// TestStateCoversEveryAnswer kills the simulator after each kind of change.
-func TestStateCoversEveryAnswer(t *testing.T) {
+// TestState_SavedBeforeResponse restarts the simulator after each kind of change.
+func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, keptIn(file))
+	r := newRig(t, withStateFile(file))
 	i := r.running("k", nil)
 	for name, change := range map[string]func(){
 		"clock":   func() { r.control("POST", "/clock", m{"advance_seconds": 90}).want(200) },
@@ -114,8 +114,8 @@ func TestStateCoversEveryAnswer(t *testing.T) {
 		"stop":    func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200) },
 	} {
 		change()
-		before := r.sights()
-		for path, got := range r.again(file).sights() {
+		before := r.allResponses()
+		for path, got := range r.restarted(file).allResponses() {
 			if got != before[path] {
 				t.Errorf("%s: %s\nbefore %s\nafter  %s", name, path, before[path], got)
 			}
@@ -132,16 +132,16 @@ func TestStateCoversEveryAnswer(t *testing.T) {
 		t.Errorf("limit %v", a.header)
 	}
 	r.control("POST", "/reset", nil).want(200)
-	if n := len(list[instance](r.again(file), "/instances?status=all", 10)); n != 0 {
+	if n := len(list[instance](r.restarted(file), "/instances?status=all", 10)); n != 0 {
 		t.Errorf("%d instances after a reset", n)
 	}
 }
 
-// TestRealClockDoesNotGoBack kills a simulator whose clock runs fast: no time that anybody has seen comes again.
-func TestRealClockDoesNotGoBack(t *testing.T) {
+// TestState_RealClockDoesNotGoBack restarts a simulator with a fast clock without closing it.
+func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	r := newRig(t, keptIn(file), fast)
+	r := newRig(t, withStateFile(file), fast)
 	var seen time.Time
 	for range 50 {
 		var balance balance
@@ -151,49 +151,48 @@ func TestRealClockDoesNotGoBack(t *testing.T) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
 		}
 		seen = date
-		r = newRig(t, keptIn(file), fast)
+		r = newRig(t, withStateFile(file), fast)
 	}
 }
 
-// TestTimeThatWasSeenIsSaved reads only: a clock that moves is a change too.
-func TestTimeThatWasSeenIsSaved(t *testing.T) {
+// TestState_ShownTimeIsSaved only reads: an advancing clock is a change, too.
+func TestState_ShownTimeIsSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, keptIn(file), func(c *simulator.Config) { c.Step = time.Minute })
+	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
 	for range 3 {
 		r.do("GET", "/gpus", nil).want(200)
-		if seen, back := r.Now(), r.again(file).Now(); back.Before(seen) {
+		if seen, back := r.Now(), r.restarted(file).Now(); back.Before(seen) {
 			t.Errorf("after a restart it is %v, and it was %v", back, seen)
 		}
 	}
 }
 
-// A clock that is at its end stays there: the file of one that covers answers ahead of time must not pass it.
-func TestStateAtTheEndOfTime(t *testing.T) {
+// A clock at its end stays there: a state file that covers future responses must not pass it.
+func TestState_EndOfClock(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	r := newRig(t, keptIn(file), fast)
+	r := newRig(t, withStateFile(file), fast)
 	r.Advance(clockEnd.Sub(r.Now()))
 	r.do("GET", "/me", nil).want(200)
-	back := newRig(t, keptIn(file), fast)
+	back := newRig(t, withStateFile(file), fast)
 	if now := back.Now(); !now.Equal(clockEnd) {
 		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
 	}
 	back.do("GET", "/me", nil).want(200)
 }
 
-// The file beside the state file, which is renamed over it, holds the API key. Another user may have put something in
-// its place.
-func TestStateFile_IsWrittenToANewFile(t *testing.T) {
+// The temporary file contains the API key. Another user may have created something at its path.
+func TestState_WrittenToNewFile(t *testing.T) {
 	for name, before := range map[string]func(next, target string) error{
 		"link":            func(next, target string) error { return os.Symlink(target, next) },
 		"readable file":   func(next, _ string) error { return os.WriteFile(next, nil, 0o644) },
 		"larger file":     func(next, _ string) error { return os.WriteFile(next, make([]byte, 1<<20), 0o600) },
-		"file of another": func(next, _ string) error { return givenAway(next) },
+		"file of another": func(next, _ string) error { return createForeignFile(next) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-			r := newRig(t, keptIn(file))
+			r := newRig(t, withStateFile(file))
 			err := errors.Join(os.WriteFile(target, []byte("kept"), 0o644), before(file+".next", target))
 			if errors.Is(err, errors.ErrUnsupported) || runtime.GOOS == "windows" && name == "link" && err != nil {
 				t.Skipf("not possible here: %v", err)
@@ -213,10 +212,10 @@ func TestStateFile_IsWrittenToANewFile(t *testing.T) {
 	}
 }
 
-func TestStateFilesThatAreRefused(t *testing.T) {
+func TestState_InvalidFiles(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
-	newRig(t, keptIn(good))
+	newRig(t, withStateFile(good))
 	raw, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -273,18 +272,18 @@ func TestStateFilesThatAreRefused(t *testing.T) {
 		"folder.json")}); err == nil {
 		t.Error("a state file that cannot be written was accepted")
 	}
-	// A write that cannot be done is an error, not an answer.
-	r := newRig(t, keptIn(filepath.Join(folder, "gone", "..", "later.json")))
+	// If the file cannot be written, the response is an error.
+	r := newRig(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(500, "internal")
 }
 
-// TestStateOfManyAtOnce lets many write at once: they share writes, and each finds what it did in the file.
-func TestStateOfManyAtOnce(t *testing.T) {
+// TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
+func TestState_ConcurrentWrites(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, keptIn(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
+	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {
@@ -298,7 +297,7 @@ func TestStateOfManyAtOnce(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	if n := len(list[m](r.again(file), "/ssh-keys", 200)); n != 200 {
+	if n := len(list[m](r.restarted(file), "/ssh-keys", 200)); n != 200 {
 		t.Errorf("%d keys after a restart, want 200", n)
 	}
 }

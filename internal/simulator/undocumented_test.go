@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The tests in this file are about behaviour that the API document leaves open. The conformance package tests the rest.
+// The tests in this file check behavior that the API document does not define. The conformance package tests the rest.
 
 func (r *rig) newKey(scopes ...string) string {
 	r.t.Helper()
@@ -48,7 +48,7 @@ func TestSSHKeys_DefaultName(t *testing.T) {
 
 func TestTemplates_OwnRules(t *testing.T) {
 	r := newRig(t)
-	create := func(change m) answer {
+	create := func(change m) response {
 		body := m{"name": "name", "image": "a:1"}
 		for k, v := range change {
 			body[k] = v
@@ -79,11 +79,11 @@ func TestErrors_Headers(t *testing.T) {
 		t.Errorf("request ids %q and %q", a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id"))
 	}
 	r.with("Content-Type", "").do("POST", "/ssh-keys", `{}`).invalid("body")
-	// An unauthorized client does not learn what is wrong with its body.
+	// An unauthorized client gets no details about its body.
 	r.as("").do("POST", "/ssh-keys", `{`).refused(401, "unauthorized")
 }
 
-func TestDateIsSimulatedTime(t *testing.T) {
+func TestDateHeader_IsSimulatedTime(t *testing.T) {
 	r := newRig(t)
 	for _, passed := range []time.Duration{0, 90 * 24 * time.Hour} {
 		want := r.Advance(passed).Truncate(time.Second)

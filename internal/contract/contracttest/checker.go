@@ -1,10 +1,9 @@
-// Package contracttest holds every exchange of a test between a client and a
-// server of the rental API against the contract.
+// Package contracttest validates the traffic between a client and a server of the rental API against the contract.
 //
 //	checker := contracttest.New(t)
 //	server := httptest.NewServer(checker.Wrap(handler))
 //
-// It is for tests only: nothing that ships may import it.
+// It is for tests only. No package of the binary may import it.
 package contracttest
 
 import (
@@ -18,11 +17,11 @@ import (
 	"testing"
 )
 
-// excerptSize is how many bytes of a body a message shows.
+// excerptSize is the maximum number of bytes of a body in a message.
 const excerptSize = 300
 
-// Checker reports every violation of the contract to a test. It is safe for
-// concurrent use, and silent once the test has ended.
+// Checker reports contract violations to a test. It is safe for concurrent use. It reports nothing after the test has
+// ended.
 type Checker struct {
 	doc          *document
 	allowInvalid bool
@@ -33,17 +32,16 @@ type Checker struct {
 	seen  map[string]int
 }
 
-// Option changes what a [Checker] takes for a violation.
+// Option configures a [Checker].
 type Option func(*Checker)
 
-// AllowInvalidRequests is for tests that misuse the API on purpose: a request
-// that violates the contract is not reported, but must be answered with 4xx.
-// Responses are held against the contract all the same.
+// AllowInvalidRequests is for tests that send invalid requests on purpose. An invalid request is not reported, but its
+// response must be a 4xx. Responses are still validated.
 func AllowInvalidRequests() Option {
 	return func(c *Checker) { c.allowInvalid = true }
 }
 
-// New returns a checker that reports violations to t through Errorf.
+// New returns a checker that reports violations through t.Errorf.
 func New(t testing.TB, options ...Option) *Checker {
 	t.Helper()
 	doc, err := load()
@@ -62,31 +60,28 @@ func New(t testing.TB, options ...Option) *Checker {
 	return c
 }
 
-// Seen returns how many requests there were of each operation id so far,
-// violating ones included.
+// Seen returns the number of requests by operation id, invalid ones included.
 func (c *Checker) Seen() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.seen)
 }
 
-// Wrap returns a handler that serves with next and checks what passes: each
-// request, and each response that next writes to its end. A response that is
-// cut off on purpose (a panic, a hijacked connection) is not judged.
+// Wrap returns a handler that calls next and validates each request and each complete response. It does not validate a
+// response that is cut on purpose (a panic, a hijacked connection).
 //
-// The handler expects whole paths, "/api/v1/…". The contract itself
-// (GET /api/v1/openapi.json) and CORS preflights, which are no operations of
-// the API, pass unchecked.
+// The handler expects whole paths, "/api/v1/…". It does not validate GET /api/v1/openapi.json and CORS preflight
+// requests, which are not operations of the API.
 func (c *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.isAside(r) {
+		if c.isUnchecked(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		body, err := io.ReadAll(r.Body)
-		r = r.WithContext(r.Context()) // a copy: the caller's request keeps its body
+		r = r.WithContext(r.Context()) // a copy, so that the caller's request keeps its body
 		if err != nil {
-			// The client broke off: there is no whole request to judge.
+			// The client disconnected, so the request is incomplete.
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err}))
 			next.ServeHTTP(w, r)
 			return
@@ -102,19 +97,19 @@ func (c *Checker) serve(next http.Handler, w http.ResponseWriter, r *http.Reques
 	key := r.Header.Get("Authorization")
 	c.count(x)
 	if !c.allowInvalid {
-		for _, what := range slices.Concat(x.broken, x.odd) {
+		for _, what := range slices.Concat(x.violations, x.undocumented) {
 			c.report(x, target, "request: "+what, body, key)
 		}
 		if x.route == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		x.broken = nil // reported: the answer need not be a refusal too
+		x.violations = nil // reported; the response need not be a 4xx
 	}
 
 	rec := &recorder{ResponseWriter: w}
-	next.ServeHTTP(rec, r) // a panic leaves from here, past the checks
-	if rec.cut || (rec.status == 0 && r.Context().Err() != nil) {
+	next.ServeHTTP(rec, r) // a panic skips the checks
+	if rec.incomplete || (rec.status == 0 && r.Context().Err() != nil) {
 		return
 	}
 	rec.finish()
@@ -123,8 +118,8 @@ func (c *Checker) serve(next http.Handler, w http.ResponseWriter, r *http.Reques
 	}
 }
 
-// isAside tells requests that belong to the address space, but not to the API.
-func (c *Checker) isAside(r *http.Request) bool {
+// isUnchecked reports whether a request is not an operation of the API.
+func (c *Checker) isUnchecked(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet:
 		return r.URL.Path == c.doc.base+"/openapi.json"
@@ -141,22 +136,21 @@ func (c *Checker) count(x *exchange) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen[x.id()]++
+	c.seen[x.operationID()]++
 }
 
 func (c *Checker) report(x *exchange, target, what string, body []byte, authorization string) {
-	excerpt := hide(authorization, string(body))
-	message := hide(authorization, target+": "+what) + "\n\tbody: " + excerpt[:min(len(excerpt), excerptSize)]
+	excerpt := redact(authorization, string(body))
+	message := redact(authorization, target+": "+what) + "\n\tbody: " + excerpt[:min(len(excerpt), excerptSize)]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ended { // a call after the end of the test would panic
-		c.t.Errorf("contract: %s: %s", x.id(), strings.ToValidUTF8(message, "?"))
+	if !c.ended { // Errorf panics after the end of the test
+		c.t.Errorf("contract: %s: %s", x.operationID(), strings.ToValidUTF8(message, "?"))
 	}
 }
 
-// hide takes the credentials of an Authorization header out of text that may
-// repeat them.
-func hide(authorization, text string) string {
+// redact removes the credentials of an Authorization header from a text.
+func redact(authorization, text string) string {
 	secret := strings.TrimPrefix(authorization, "Bearer ")
 	if secret == "" {
 		return text
@@ -164,7 +158,7 @@ func hide(authorization, text string) string {
 	return strings.ReplaceAll(text, secret, "***")
 }
 
-// failingReader gives the error that broke off the client's request.
+// failingReader returns the error of the client's request.
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeTB records what a checker reports.
+// fakeTB records reports.
 type fakeTB struct {
 	testing.TB
 	mu       sync.Mutex
@@ -31,14 +31,14 @@ func (f *fakeTB) Errorf(format string, args ...any) {
 	f.reports = append(f.reports, fmt.Sprintf(format, args...))
 }
 
-func (f *fakeTB) all() string {
+func (f *fakeTB) messages() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.reports, "\n")
 }
 
-// end does what the testing package does when a test is over.
-func (f *fakeTB) end() {
+// runCleanups runs the cleanups as at the end of a test.
+func (f *fakeTB) runCleanups() {
 	for _, cleanup := range f.cleanups {
 		cleanup()
 	}
@@ -57,9 +57,9 @@ func forbidden(reason string) string {
 	return fmt.Sprintf(`{"error":{"code":"forbidden","message":"no","details":{"reason":%q}}}`, reason)
 }
 
-// answer is a handler that gives one response, with all the headers that every
-// response has, changed by pairs of names and values; an empty value removes.
-func answer(status int, body string, headers ...string) http.Handler {
+// handlerOf returns a handler with one response. It sets the headers of all responses and then the given pairs of names
+// and values; an empty value removes a header.
+func handlerOf(status int, body string, headers ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "application/json; charset=utf-8")
@@ -82,8 +82,8 @@ func answer(status int, body string, headers ...string) http.Handler {
 	})
 }
 
-// ask makes a request with a key; headers as for answer.
-func ask(method, target, body string, headers ...string) *http.Request {
+// newRequest returns a request with a key. Headers are as for handlerOf.
+func newRequest(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+key)
 	if body != "" {
@@ -97,58 +97,58 @@ func ask(method, target, body string, headers ...string) *http.Request {
 	return r
 }
 
-func TestGoodExchanges(t *testing.T) {
+func TestWrap_ValidTraffic(t *testing.T) {
 	tests := map[string]struct {
 		request *http.Request
 		handler http.Handler
 	}{
-		"read":       {ask("GET", "/api/v1/me", ""), answer(200, user)},
-		"any host":   {ask("GET", "https://rent.example:8443/api/v1/me", ""), answer(200, user)},
-		"escaped id": {ask("GET", "/api/v1/instances/i%2F1%20%25", ""), answer(200, instance)},
-		"create":     {ask("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"), answer(201, instance)},
-		"replay": {ask("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
-			answer(200, instance, "Idempotent-Replayed", "true")},
-		"clear a name": {ask("PATCH", "/api/v1/instances/1", `{"name":null}`), answer(200, instance)},
-		"delete":       {ask("DELETE", "/api/v1/ssh-keys/1", ""), answer(204, "")},
-		"error":        {ask("GET", "/api/v1/instances/1", ""), answer(404, notFound)},
-		"reason": {ask("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
-			answer(403, forbidden("email_not_verified"))},
-		"without a key": {ask("GET", "/api/v1/me", "", "Authorization", ""),
-			answer(401, `{"error":{"code":"unauthorized","message":"no"}}`)},
+		"read":       {newRequest("GET", "/api/v1/me", ""), handlerOf(200, user)},
+		"any host":   {newRequest("GET", "https://rent.example:8443/api/v1/me", ""), handlerOf(200, user)},
+		"escaped id": {newRequest("GET", "/api/v1/instances/i%2F1%20%25", ""), handlerOf(200, instance)},
+		"create":     {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"), handlerOf(201, instance)},
+		"replay": {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
+			handlerOf(200, instance, "Idempotent-Replayed", "true")},
+		"clear a name": {newRequest("PATCH", "/api/v1/instances/1", `{"name":null}`), handlerOf(200, instance)},
+		"delete":       {newRequest("DELETE", "/api/v1/ssh-keys/1", ""), handlerOf(204, "")},
+		"error":        {newRequest("GET", "/api/v1/instances/1", ""), handlerOf(404, notFound)},
+		"reason": {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
+			handlerOf(403, forbidden("email_not_verified"))},
+		"without a key": {newRequest("GET", "/api/v1/me", "", "Authorization", ""),
+			handlerOf(401, `{"error":{"code":"unauthorized","message":"no"}}`)},
 		"public": {
-			ask("GET", "/api/v1/offers?gpu=a,b&num_gpus=1,8&verified=true&min_reliability=0.9&limit=200", "",
+			newRequest("GET", "/api/v1/offers?gpu=a,b&num_gpus=1,8&verified=true&min_reliability=0.9&limit=200", "",
 				"Authorization", ""),
-			answer(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "public, max-age=60",
+			handlerOf(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "public, max-age=60",
 				"Access-Control-Allow-Origin", "*"),
 		},
 		"device login without a body": {
-			ask("POST", "/api/v1/auth/device", "", "Authorization", ""),
-			answer(200,
+			newRequest("POST", "/api/v1/auth/device", "", "Authorization", ""),
+			handlerOf(200,
 				`{"device_code":"d","user_code":"u","verification_uri":"v","verification_uri_complete":"c","expires_in":600,"interval":5}`),
 		},
 		"retry later": {
-			ask("GET", "/api/v1/me", ""),
-			answer(429, `{"error":{"code":"rate_limited","message":"no"}}`, "Retry-After", "3"),
+			newRequest("GET", "/api/v1/me", ""),
+			handlerOf(429, `{"error":{"code":"rate_limited","message":"no"}}`, "Retry-After", "3"),
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			tb := &fakeTB{}
 			New(tb).Wrap(test.handler).ServeHTTP(httptest.NewRecorder(), test.request)
-			if tb.all() != "" {
-				t.Errorf("a good exchange was reported:\n%s", tb.all())
+			if tb.messages() != "" {
+				t.Errorf("a good exchange was reported:\n%s", tb.messages())
 			}
 		})
 	}
 }
 
-func TestViolations(t *testing.T) {
-	me := func() *http.Request { return ask("GET", "/api/v1/me", "") }
+func TestWrap_Violations(t *testing.T) {
+	me := func() *http.Request { return newRequest("GET", "/api/v1/me", "") }
 	create := func(body string, headers ...string) *http.Request {
-		return ask("POST", "/api/v1/instances", body, append([]string{"Idempotency-Key", "k"}, headers...)...)
+		return newRequest("POST", "/api/v1/instances", body, append([]string{"Idempotency-Key", "k"}, headers...)...)
 	}
-	created := answer(201, instance)
-	page := answer(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "max-age=60", "Access-Control-Allow-Origin",
+	created := handlerOf(201, instance)
+	page := handlerOf(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "max-age=60", "Access-Control-Allow-Origin",
 		"*")
 	change := func(body, from, to string) string {
 		if !strings.Contains(body, from) {
@@ -161,54 +161,54 @@ func TestViolations(t *testing.T) {
 		handler http.Handler
 		want    []string
 	}{
-		"unknown response field": {me(), answer(200, change(user, `"id"`, `"karma":1,"id"`)),
+		"unknown response field": {me(), handlerOf(200, change(user, `"id"`, `"karma":1,"id"`)),
 			[]string{"getMe", "response", "karma"}},
-		"unknown nested field": {ask("GET", "/api/v1/instances/1", ""),
-			answer(200, change(instance, `"label"`, `"x":1,"label"`)), []string{"getInstance", `"x"`, "/urls/0"}},
-		"missing field": {me(), answer(200, change(user, `"id":"u1",`, ``)),
+		"unknown nested field": {newRequest("GET", "/api/v1/instances/1", ""),
+			handlerOf(200, change(instance, `"label"`, `"x":1,"label"`)), []string{"getInstance", `"x"`, "/urls/0"}},
+		"missing field": {me(), handlerOf(200, change(user, `"id":"u1",`, ``)),
 			[]string{"getMe", `"id"`, "missing"}},
-		"wrong type":              {me(), answer(200, change(user, `"u1"`, `1`)), []string{"getMe", "/id"}},
-		"null where not nullable": {me(), answer(200, change(user, `"Ada"`, `null`)), []string{"getMe", "/name"}},
-		"wrong enum": {ask("GET", "/api/v1/instances/1", ""),
-			answer(200, change(instance, `"running"`, `"runing"`)), []string{"getInstance", "/status"}},
-		"unknown known value": {ask("GET", "/api/v1/instances/1", ""),
-			answer(200, change(instance, `"stop_reason":null`, `"stop_reason":"usr"`)), []string{"/stop_reason"}},
-		"not a time": {me(), answer(200, change(user, `2026-01-02T`, `2026-02-30T`)),
+		"wrong type":              {me(), handlerOf(200, change(user, `"u1"`, `1`)), []string{"getMe", "/id"}},
+		"null where not nullable": {me(), handlerOf(200, change(user, `"Ada"`, `null`)), []string{"getMe", "/name"}},
+		"wrong enum": {newRequest("GET", "/api/v1/instances/1", ""),
+			handlerOf(200, change(instance, `"running"`, `"runing"`)), []string{"getInstance", "/status"}},
+		"unknown known value": {newRequest("GET", "/api/v1/instances/1", ""),
+			handlerOf(200, change(instance, `"stop_reason":null`, `"stop_reason":"usr"`)), []string{"/stop_reason"}},
+		"not a time": {me(), handlerOf(200, change(user, `2026-01-02T`, `2026-02-30T`)),
 			[]string{"/created_at", "RFC 3339"}},
-		"not UTC": {me(), answer(200, change(user, `5.678Z`, `5+03:00`)),
+		"not UTC": {me(), handlerOf(200, change(user, `5.678Z`, `5+03:00`)),
 			[]string{"/created_at", "UTC"}},
-		"int64 overflow": {ask("GET", "/api/v1/instances/1", ""),
-			answer(200, change(instance, `"running_kop_h":1`, `"running_kop_h":1e30`)), []string{"/running_kop_h"}},
-		"unknown reason": {create(newInstance), answer(403, forbidden("phone_not_verified")),
+		"int64 overflow": {newRequest("GET", "/api/v1/instances/1", ""),
+			handlerOf(200, change(instance, `"running_kop_h":1`, `"running_kop_h":1e30`)), []string{"/running_kop_h"}},
+		"unknown reason": {create(newInstance), handlerOf(403, forbidden("phone_not_verified")),
 			[]string{"/error/details/reason"}},
-		"undocumented status": {me(), answer(418, `{}`), []string{"getMe", "418"}},
-		"redirect":            {me(), answer(301, ``), []string{"getMe", "301"}},
-		"status of others":    {me(), answer(404, notFound), []string{"getMe", "404"}},
-		"code of another status": {ask("GET", "/api/v1/instances/1", ""),
-			answer(404, change(notFound, "not_found", "conflict")), []string{"/error/code"}},
-		"wrong content type": {me(), answer(200, user, "Content-Type", "text/html"),
+		"undocumented status": {me(), handlerOf(418, `{}`), []string{"getMe", "418"}},
+		"redirect":            {me(), handlerOf(301, ``), []string{"getMe", "301"}},
+		"status of others":    {me(), handlerOf(404, notFound), []string{"getMe", "404"}},
+		"code of another status": {newRequest("GET", "/api/v1/instances/1", ""),
+			handlerOf(404, change(notFound, "not_found", "conflict")), []string{"/error/code"}},
+		"wrong content type": {me(), handlerOf(200, user, "Content-Type", "text/html"),
 			[]string{"getMe", "text/html"}},
-		"no content type": {me(), answer(200, user, "Content-Type", ""), []string{"getMe", "Content-Type"}},
-		"missing header": {me(), answer(200, user, "X-RateLimit-Limit", ""),
+		"no content type": {me(), handlerOf(200, user, "Content-Type", ""), []string{"getMe", "Content-Type"}},
+		"missing header": {me(), handlerOf(200, user, "X-RateLimit-Limit", ""),
 			[]string{"getMe", "X-RateLimit-Limit"}},
-		"cached private response": {me(), answer(200, user, "Cache-Control", "max-age=60"),
+		"cached private response": {me(), handlerOf(200, user, "Cache-Control", "max-age=60"),
 			[]string{"getMe", "Cache-Control"}},
-		"no Retry-After": {me(), answer(429, `{"error":{"code":"rate_limited","message":"no"}}`),
+		"no Retry-After": {me(), handlerOf(429, `{"error":{"code":"rate_limited","message":"no"}}`),
 			[]string{"Retry-After"}},
-		"replay without its mark": {create(newInstance), answer(200, instance), []string{"Idempotent-Replayed"}},
-		"no body":                 {me(), answer(200, ""), []string{"getMe", "response"}},
-		"two bodies":              {me(), answer(200, user+user), []string{"getMe", "one JSON value"}},
-		"body of 204": {ask("DELETE", "/api/v1/ssh-keys/1", ""), answer(204, "x"),
+		"replay without its mark": {create(newInstance), handlerOf(200, instance), []string{"Idempotent-Replayed"}},
+		"no body":                 {me(), handlerOf(200, ""), []string{"getMe", "response"}},
+		"two bodies":              {me(), handlerOf(200, user+user), []string{"getMe", "one JSON value"}},
+		"body of 204": {newRequest("DELETE", "/api/v1/ssh-keys/1", ""), handlerOf(204, "x"),
 			[]string{"deleteSshKey", "want none"}},
-		"served without a key": {ask("GET", "/api/v1/me", "", "Authorization", ""), answer(200, user),
+		"served without a key": {newRequest("GET", "/api/v1/me", "", "Authorization", ""), handlerOf(200, user),
 			[]string{"getMe", "without a key"}},
-		"unknown operation": {ask("GET", "/api/v1/topup", ""), answer(404, notFound),
+		"unknown operation": {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, notFound),
 			[]string{"no operation", "GET /api/v1/topup"}},
-		"trailing slash":           {ask("GET", "/api/v1/me/", ""), answer(200, user), []string{"no operation"}},
-		"outside the base address": {ask("GET", "/me", ""), answer(200, user), []string{"no operation"}},
-		"wrong method": {ask("PUT", "/api/v1/me", "{}"), answer(404, notFound),
+		"trailing slash":           {newRequest("GET", "/api/v1/me/", ""), handlerOf(200, user), []string{"no operation"}},
+		"outside the base address": {newRequest("GET", "/me", ""), handlerOf(200, user), []string{"no operation"}},
+		"wrong method": {newRequest("PUT", "/api/v1/me", "{}"), handlerOf(404, notFound),
 			[]string{"no operation", "method"}},
-		"no idempotency key": {ask("POST", "/api/v1/instances", newInstance), created,
+		"no idempotency key": {newRequest("POST", "/api/v1/instances", newInstance), created,
 			[]string{"createInstance", "request", "Idempotency-Key"}},
 		"unknown request field": {create(change(newInstance, `"env"`, `"x":1,"env"`)), created,
 			[]string{"request", `"x"`}},
@@ -220,27 +220,27 @@ func TestViolations(t *testing.T) {
 		"request is form data": {create(newInstance, "Content-Type", "text/plain"), created,
 			[]string{"request", "text/plain"}},
 		"trailing data": {create(newInstance + "{}"), created, []string{"request", "one JSON value"}},
-		"body where none belongs": {ask("POST", "/api/v1/instances/1/stop", "{}"), answer(200, instance),
+		"body where none belongs": {newRequest("POST", "/api/v1/instances/1/stop", "{}"), handlerOf(200, instance),
 			[]string{"stopInstance", "request", "body"}},
-		"query out of bounds": {ask("GET", "/api/v1/offers?limit=201", ""), page,
+		"query out of bounds": {newRequest("GET", "/api/v1/offers?limit=201", ""), page,
 			[]string{"listOffers", "request", "limit"}},
-		"unknown query parameter": {ask("GET", "/api/v1/offers?offset=1", ""), page, []string{"listOffers", "offset"}},
-		"doubled query parameter": {ask("GET", "/api/v1/offers?gpu=a&gpu=b", ""), page,
+		"unknown query parameter": {newRequest("GET", "/api/v1/offers?offset=1", ""), page, []string{"listOffers", "offset"}},
+		"doubled query parameter": {newRequest("GET", "/api/v1/offers?gpu=a&gpu=b", ""), page,
 			[]string{"listOffers", "gpu", "2 times"}},
-		"lenient boolean": {ask("GET", "/api/v1/offers?verified=1", ""), page,
+		"lenient boolean": {newRequest("GET", "/api/v1/offers?verified=1", ""), page,
 			[]string{"listOffers", "verified"}},
-		"malformed query": {ask("GET", "/api/v1/offers?gpu=%zz", ""), page, []string{"listOffers", "query"}},
+		"malformed query": {newRequest("GET", "/api/v1/offers?gpu=%zz", ""), page, []string{"listOffers", "query"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			tb := &fakeTB{}
 			New(tb).Wrap(test.handler).ServeHTTP(httptest.NewRecorder(), test.request)
 			if len(tb.reports) != 1 {
-				t.Fatalf("%d reports, want 1:\n%s", len(tb.reports), tb.all())
+				t.Fatalf("%d reports, want 1:\n%s", len(tb.reports), tb.messages())
 			}
 			for _, want := range test.want {
-				if !strings.Contains(tb.all(), want) {
-					t.Errorf("the report does not say %q:\n%s", want, tb.all())
+				if !strings.Contains(tb.messages(), want) {
+					t.Errorf("the report does not say %q:\n%s", want, tb.messages())
 				}
 			}
 		})
@@ -249,94 +249,94 @@ func TestViolations(t *testing.T) {
 
 func TestAllowInvalidRequests(t *testing.T) {
 	invalid := `{"error":{"code":"validation_error","message":"no","details":{"issues":[{"field":"disk_gb","message":"no"}]}}}`
-	bad := func() *http.Request { return ask("POST", "/api/v1/instances", "{}", "Idempotency-Key", "k") }
+	bad := func() *http.Request { return newRequest("POST", "/api/v1/instances", "{}", "Idempotency-Key", "k") }
 	tests := map[string]struct {
 		request *http.Request
 		handler http.Handler
 		want    string // "" for no report
 	}{
-		"refused":                    {bad(), answer(422, invalid), ""},
-		"refused for another reason": {bad(), answer(401, `{"error":{"code":"unauthorized","message":"no"}}`), ""},
-		"accepted":                   {bad(), answer(201, instance), "want 4xx"},
-		"failed":                     {bad(), answer(500, `{"error":{"code":"internal","message":"no"}}`), "want 4xx"},
-		"refused in a wrong form":    {bad(), answer(422, strings.Replace(invalid, "disk_gb", `x","y":"`, 1)), `"y"`},
-		"undocumented refusal":       {bad(), answer(400, invalid), "400"},
-		"unknown path":               {ask("GET", "/api/v1/topup", ""), answer(404, notFound), ""},
-		"unknown path served":        {ask("GET", "/api/v1/topup", ""), answer(200, notFound), "want 4xx"},
-		"unknown path, plain text": {ask("GET", "/api/v1/topup", ""), answer(404, "no", "Content-Type", "text/plain"),
+		"refused":                    {bad(), handlerOf(422, invalid), ""},
+		"refused for another reason": {bad(), handlerOf(401, `{"error":{"code":"unauthorized","message":"no"}}`), ""},
+		"accepted":                   {bad(), handlerOf(201, instance), "want 4xx"},
+		"failed":                     {bad(), handlerOf(500, `{"error":{"code":"internal","message":"no"}}`), "want 4xx"},
+		"refused in a wrong form":    {bad(), handlerOf(422, strings.Replace(invalid, "disk_gb", `x","y":"`, 1)), `"y"`},
+		"undocumented refusal":       {bad(), handlerOf(400, invalid), "400"},
+		"unknown path":               {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, notFound), ""},
+		"unknown path served":        {newRequest("GET", "/api/v1/topup", ""), handlerOf(200, notFound), "want 4xx"},
+		"unknown path, plain text": {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, "no", "Content-Type", "text/plain"),
 			"text/plain"},
-		"unknown path, own code": {ask("GET", "/api/v1/topup", ""),
-			answer(404, strings.Replace(notFound, "not_found", "nope", 1)), "/error/code"},
-		"unknown path, own field": {ask("GET", "/api/v1/topup", ""),
-			answer(404, strings.Replace(notFound, `"code"`, `"hint":1,"code"`, 1)), "hint"},
+		"unknown path, own code": {newRequest("GET", "/api/v1/topup", ""),
+			handlerOf(404, strings.Replace(notFound, "not_found", "nope", 1)), "/error/code"},
+		"unknown path, own field": {newRequest("GET", "/api/v1/topup", ""),
+			handlerOf(404, strings.Replace(notFound, `"code"`, `"hint":1,"code"`, 1)), "hint"},
 		"ignored body field": {
-			ask("PATCH", "/api/v1/instances/1", `{"name":"n","x":1}`), answer(200, instance), "",
+			newRequest("PATCH", "/api/v1/instances/1", `{"name":"n","x":1}`), handlerOf(200, instance), "",
 		},
-		"ignored query parameter": {ask("GET", "/api/v1/transactions?x=1", ""),
-			answer(200, `{"data":[],"next_cursor":null}`), ""},
-		"good request":               {ask("GET", "/api/v1/me", ""), answer(200, user), ""},
-		"good request, bad response": {ask("GET", "/api/v1/me", ""), answer(200, "{}"), "missing"},
+		"ignored query parameter": {newRequest("GET", "/api/v1/transactions?x=1", ""),
+			handlerOf(200, `{"data":[],"next_cursor":null}`), ""},
+		"good request":               {newRequest("GET", "/api/v1/me", ""), handlerOf(200, user), ""},
+		"good request, bad response": {newRequest("GET", "/api/v1/me", ""), handlerOf(200, "{}"), "missing"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			tb := &fakeTB{}
 			New(tb, AllowInvalidRequests()).Wrap(test.handler).ServeHTTP(httptest.NewRecorder(), test.request)
-			if test.want == "" && tb.all() != "" {
-				t.Errorf("reported:\n%s", tb.all())
+			if test.want == "" && tb.messages() != "" {
+				t.Errorf("reported:\n%s", tb.messages())
 			}
-			if test.want != "" && (len(tb.reports) == 0 || !strings.Contains(tb.all(), test.want)) {
-				t.Errorf("reports do not say %q:\n%s", test.want, tb.all())
+			if test.want != "" && (len(tb.reports) == 0 || !strings.Contains(tb.messages(), test.want)) {
+				t.Errorf("reports do not say %q:\n%s", test.want, tb.messages())
 			}
 		})
 	}
 }
 
-func TestUncheckedRequests(t *testing.T) {
+func TestWrap_UncheckedRequests(t *testing.T) {
 	for name, request := range map[string]*http.Request{
 		"the contract itself": httptest.NewRequest("GET", "/api/v1/openapi.json", nil),
-		"a CORS preflight": ask("OPTIONS", "/api/v1/offers", "", "Authorization", "", "Origin", "https://a.example",
+		"a CORS preflight": newRequest("OPTIONS", "/api/v1/offers", "", "Authorization", "", "Origin", "https://a.example",
 			"Access-Control-Request-Method", "GET"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tb := &fakeTB{}
 			w := httptest.NewRecorder()
-			New(tb).Wrap(answer(200, "anything", "Content-Type", "text/plain")).ServeHTTP(w, request)
-			if tb.all() != "" || w.Body.String() != "anything" {
-				t.Errorf("body %q, reports:\n%s", w.Body, tb.all())
+			New(tb).Wrap(handlerOf(200, "anything", "Content-Type", "text/plain")).ServeHTTP(w, request)
+			if tb.messages() != "" || w.Body.String() != "anything" {
+				t.Errorf("body %q, reports:\n%s", w.Body, tb.messages())
 			}
 		})
 	}
 }
 
-func TestReportsHideTheKey(t *testing.T) {
+func TestReports_HaveNoKey(t *testing.T) {
 	tb := &fakeTB{}
-	echo := answer(200, strings.Repeat(" ", excerptSize-30)+`{"id":"`+key+`"}`)
-	New(tb).Wrap(echo).ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", ""))
-	if tb.all() == "" || strings.Contains(tb.all(), key[:8]) {
-		t.Errorf("want a report without the key:\n%s", tb.all())
+	echo := handlerOf(200, strings.Repeat(" ", excerptSize-30)+`{"id":"`+key+`"}`)
+	New(tb).Wrap(echo).ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", ""))
+	if tb.messages() == "" || strings.Contains(tb.messages(), key[:8]) {
+		t.Errorf("want a report without the key:\n%s", tb.messages())
 	}
 }
 
-func TestReportsAreShort(t *testing.T) {
+func TestReports_AreShort(t *testing.T) {
 	tb := &fakeTB{}
-	long := answer(200, `{"id":"`+strings.Repeat("я", 1000)+`"}`)
-	New(tb).Wrap(long).ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", ""))
-	if n := len(tb.all()); n == 0 || n > 1000 {
-		t.Errorf("the report has %d bytes:\n%s", n, tb.all())
+	long := handlerOf(200, `{"id":"`+strings.Repeat("я", 1000)+`"}`)
+	New(tb).Wrap(long).ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", ""))
+	if n := len(tb.messages()); n == 0 || n > 1000 {
+		t.Errorf("the report has %d bytes:\n%s", n, tb.messages())
 	}
 }
 
-func TestSilentAfterTheTest(t *testing.T) {
+func TestReports_NoneAfterTest(t *testing.T) {
 	tb := &fakeTB{}
-	handler := New(tb).Wrap(answer(418, ""))
-	tb.end()
-	handler.ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", ""))
-	if tb.all() != "" {
-		t.Errorf("reported after the end:\n%s", tb.all())
+	handler := New(tb).Wrap(handlerOf(418, ""))
+	tb.runCleanups()
+	handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", ""))
+	if tb.messages() != "" {
+		t.Errorf("reported after the end:\n%s", tb.messages())
 	}
 }
 
-func TestHandlerSeesTheRequestUnchanged(t *testing.T) {
+func TestWrap_RequestUnchanged(t *testing.T) {
 	var body, query string
 	var header http.Header
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -345,9 +345,9 @@ func TestHandlerSeesTheRequestUnchanged(t *testing.T) {
 			t.Error(err)
 		}
 		body, query, header = string(data), r.URL.RawQuery, r.Header.Clone()
-		answer(201, instance).ServeHTTP(w, r)
+		handlerOf(201, instance).ServeHTTP(w, r)
 	})
-	request := ask("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k")
+	request := newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k")
 	want := request.Header.Clone()
 	New(t).Wrap(handler).ServeHTTP(httptest.NewRecorder(), request)
 	if body != newInstance || query != "" {
@@ -360,13 +360,13 @@ func TestHandlerSeesTheRequestUnchanged(t *testing.T) {
 
 func TestSeen(t *testing.T) {
 	c := New(&fakeTB{}, AllowInvalidRequests())
-	handler := c.Wrap(answer(404, notFound))
+	handler := c.Wrap(handlerOf(404, notFound))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for _, path := range []string{"/api/v1/me", "/api/v1/instances/1", "/api/v1/instances/2",
 				"/api/v1/nowhere"} {
-				handler.ServeHTTP(httptest.NewRecorder(), ask("GET", path, ""))
+				handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", path, ""))
 			}
 		})
 	}
@@ -382,8 +382,8 @@ func TestSeen(t *testing.T) {
 }
 
 func BenchmarkWrap(b *testing.B) {
-	handler := New(b).Wrap(answer(200, instance))
+	handler := New(b).Wrap(handlerOf(200, instance))
 	for b.Loop() {
-		handler.ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/instances/1", ""))
+		handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/instances/1", ""))
 	}
 }

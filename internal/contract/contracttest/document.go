@@ -17,11 +17,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 )
 
-// document is the contract, compiled for checking. It is never written to
-// after load, so that all checkers of a process share it.
+// document is the compiled contract. It is read-only after load, so all checkers share it.
 type document struct {
 	router       routers.Router
-	errorContent openapi3.Content // the form of every error
+	errorContent openapi3.Content // schema of all errors
 	base         string           // path of the base address
 	options      *openapi3filter.Options
 }
@@ -35,11 +34,11 @@ var load = sync.OnceValues(func() (*document, error) {
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, fmt.Errorf("validate the contract: %w", err)
 	}
-	if err := tighten(doc); err != nil {
+	if err := makeStrict(doc); err != nil {
 		return nil, fmt.Errorf("tighten the contract: %w", err)
 	}
 	anyError := openapi3.NewSchemaRef("", errorSchema(doc))
-	if err := anyError.WalkSubtree(tightenSchema); err != nil {
+	if err := anyError.WalkSubtree(makeSchemaStrict); err != nil {
 		return nil, fmt.Errorf("tighten the error schema: %w", err)
 	}
 	router, err := gorillamux.NewRouter(doc)
@@ -54,15 +53,14 @@ var load = sync.OnceValues(func() (*document, error) {
 			MultiError:                        true,
 			IncludeResponseStatus:             true,
 			RejectWhenRequestBodyNotSpecified: true,
-			SkipSettingDefaults:               true, // a witness changes nothing
+			SkipSettingDefaults:               true, // validation must not change the request
 			AuthenticationFunc:                openapi3filter.NoopAuthenticationFunc,
 			SchemaValidationOptions:           schemaOptions,
 		},
 	}, nil
 })
 
-// schemaOptions hold times to the contract's word, UTC, and keep values, which
-// may be secret, out of the messages.
+// schemaOptions require times in UTC and keep values, which may be secret, out of messages.
 var schemaOptions = []openapi3.SchemaValidationOption{
 	openapi3.DisableSchemaErrorDetails(),
 	openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(utcTime)),
@@ -79,7 +77,7 @@ func utcTime(value string) error {
 	return nil
 }
 
-// errorSchema returns the form of every error, with the codes of all error schemas of the document.
+// errorSchema returns the schema of all errors with the codes of all error schemas.
 func errorSchema(doc *openapi3.T) *openapi3.Schema {
 	codes := make(map[string]bool)
 	for _, schema := range doc.Components.Schemas {
@@ -103,14 +101,14 @@ func errorSchema(doc *openapi3.T) *openapi3.Schema {
 	return openapi3.NewObjectSchema().WithProperty("error", body).WithRequired([]string{"error"})
 }
 
-// tighten makes the response schemas stricter than published: clients must
-// tolerate unknown fields and values, but our simulator must not send any.
-func tighten(doc *openapi3.T) error {
+// makeStrict makes the response schemas stricter than the document: clients must tolerate unknown fields and values,
+// but the simulator must not send any.
+func makeStrict(doc *openapi3.T) error {
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			for _, response := range op.Responses.Map() {
 				for _, media := range response.Value.Content {
-					if err := media.Schema.WalkSubtree(tightenSchema); err != nil {
+					if err := media.Schema.WalkSubtree(makeSchemaStrict); err != nil {
 						return err
 					}
 				}
@@ -120,8 +118,8 @@ func tighten(doc *openapi3.T) error {
 	return nil
 }
 
-// tightenSchema forbids fields and values that the schema does not list.
-func tightenSchema(_ string, ref *openapi3.SchemaRef) error {
+// makeSchemaStrict forbids fields and values that the schema does not list.
+func makeSchemaStrict(_ string, ref *openapi3.SchemaRef) error {
 	s := ref.Value
 	if s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
 		never := false

@@ -16,24 +16,23 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// exchange is one request, held against the contract before the handler may
-// change it, and what is needed to judge the response to it.
+// exchange is a request with its validation result. It is created before the handler can change the request.
 type exchange struct {
-	doc   *document
-	route *routers.Route // nil where the contract has no such operation
-	input *openapi3filter.RequestValidationInput
-	keyed bool // an Authorization header was sent
+	doc    *document
+	route  *routers.Route // nil if the contract has no such operation
+	input  *openapi3filter.RequestValidationInput
+	hasKey bool // an Authorization header was sent
 
-	broken []string // how the request violates the contract
-	odd    []string // what the contract does not forbid a server to ignore, but our client must not send
+	violations   []string // contract violations of the request
+	undocumented []string // what a server may ignore, but the client must not send
 }
 
 func newExchange(doc *document, r *http.Request, body []byte) *exchange {
-	x := &exchange{doc: doc, keyed: r.Header.Get("Authorization") != ""}
-	// The base address is relative: whatever host the test server has is right.
+	x := &exchange{doc: doc, hasKey: r.Header.Get("Authorization") != ""}
+	// The base address is relative, so the host of the test server does not matter.
 	route, params, err := doc.router.FindRoute(r)
 	if err != nil {
-		x.broken = []string{err.Error()}
+		x.violations = []string{err.Error()}
 		return x
 	}
 	x.route = route
@@ -50,12 +49,12 @@ func newExchange(doc *document, r *http.Request, body []byte) *exchange {
 		Options:    doc.options,
 	}
 	x.checkRequest(r, body)
-	x.odd = append(oddQuery(r.URL.RawQuery, route), oddBody(body, route)...)
+	x.undocumented = append(undocumentedQuery(r.URL.RawQuery, route), undocumentedFields(body, route)...)
 	return x
 }
 
-// id names the operation in messages.
-func (x *exchange) id() string {
+// operationID is the name of the operation in messages.
+func (x *exchange) operationID() string {
 	if x.route == nil {
 		return "no operation"
 	}
@@ -64,16 +63,15 @@ func (x *exchange) id() string {
 
 func (x *exchange) checkRequest(r *http.Request, body []byte) {
 	if err := openapi3filter.ValidateRequest(r.Context(), x.input); err != nil {
-		x.broken = append(x.broken, err.Error())
+		x.violations = append(x.violations, err.Error())
 	} else if len(body) > 0 && !json.Valid(body) {
-		// The decoder stops after the first value and misses what follows it.
-		x.broken = append(x.broken, "the body is not one JSON value")
+		// The decoder stops after the first value and ignores the rest.
+		x.violations = append(x.violations, "the body is not one JSON value")
 	}
 }
 
-// oddQuery reports query parameters that the operation does not have, has
-// twice, or that only a lenient parser understands.
-func oddQuery(raw string, route *routers.Route) []string {
+// undocumentedQuery reports unknown and repeated query parameters, and values that only a lenient parser accepts.
+func undocumentedQuery(raw string, route *routers.Route) []string {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
 		return []string{fmt.Sprintf("query: %v", err)}
@@ -93,8 +91,8 @@ func oddQuery(raw string, route *routers.Route) []string {
 	return odd
 }
 
-// oddBody reports members of a body that the operation does not have.
-func oddBody(body []byte, route *routers.Route) []string {
+// undocumentedFields reports unknown members of a body.
+func undocumentedFields(body []byte, route *routers.Route) []string {
 	if route.Operation.RequestBody == nil {
 		return nil
 	}
@@ -112,18 +110,18 @@ func oddBody(body []byte, route *routers.Route) []string {
 	return odd
 }
 
-// checkResponse returns how the response violates the contract.
+// checkResponse returns the contract violations of a response.
 func (x *exchange) checkResponse(ctx context.Context, status int, header http.Header, body []byte) []string {
 	var broken []string
-	if len(x.broken) > 0 && (status < 400 || status > 499) {
+	if len(x.violations) > 0 && (status < 400 || status > 499) {
 		broken = append(broken, fmt.Sprintf("status %d for a request that violates the contract (%s), want 4xx", status,
-			x.broken[0]))
+			x.violations[0]))
 	}
 	if x.route == nil {
 		return append(broken, x.doc.checkError(header, body)...)
 	}
 	op := x.route.Operation
-	if op.Extensions["x-scope"] != "public" && op.Extensions["x-scope"] != "optional" && !x.keyed && status < 400 {
+	if op.Extensions["x-scope"] != "public" && op.Extensions["x-scope"] != "optional" && !x.hasKey && status < 400 {
 		broken = append(broken, "a private operation was served without a key")
 	}
 	response := op.Responses.Status(status)
@@ -148,8 +146,7 @@ func (x *exchange) checkResponse(ctx context.Context, status int, header http.He
 	return broken
 }
 
-// checkError holds the answer to an operation that does not exist against the
-// form that every error has.
+// checkError validates the response to an unknown operation against the schema of all errors.
 func (d *document) checkError(header http.Header, body []byte) []string {
 	media := d.errorContent.Get(header.Get("Content-Type"))
 	if media == nil {

@@ -8,13 +8,13 @@ import (
 	"net/http"
 )
 
-// recorder passes a response on as it is written and keeps a copy of it.
+// recorder passes a response on and keeps a copy.
 type recorder struct {
 	http.ResponseWriter
-	status int         // 0: nothing written yet
-	header http.Header // as it was when the status was written
-	body   bytes.Buffer
-	cut    bool // the client did not get the whole response
+	status     int         // 0: nothing written yet
+	header     http.Header // a copy at the time of WriteHeader
+	body       bytes.Buffer
+	incomplete bool // the client did not receive the whole response
 }
 
 func (r *recorder) begin(status int) {
@@ -23,7 +23,7 @@ func (r *recorder) begin(status int) {
 	}
 }
 
-// finish gives a handler that wrote nothing the status that net/http gives it.
+// finish sets the status of a handler that wrote nothing, as net/http does.
 func (r *recorder) finish() { r.begin(http.StatusOK) }
 
 func (r *recorder) WriteHeader(status int) {
@@ -37,36 +37,35 @@ func (r *recorder) Write(p []byte) (int, error) {
 	r.begin(http.StatusOK)
 	n, err := r.ResponseWriter.Write(p)
 	if errors.Is(err, http.ErrBodyNotAllowed) {
-		r.body.Write(p) // not sent, but the handler tried
+		r.body.Write(p) // not sent, but the handler wrote it
 		return n, err
 	}
 	r.body.Write(p[:n])
-	r.cut = r.cut || err != nil
+	r.incomplete = r.incomplete || err != nil
 	return n, err
 }
 
-// Flush implements [http.Flusher] for handlers that assert it.
+// Flush implements [http.Flusher].
 func (r *recorder) Flush() {
 	if err := r.FlushError(); err != nil {
-		r.cut = true
+		r.incomplete = true
 	}
 }
 
-// FlushError is what [http.ResponseController] calls.
+// FlushError is called by [http.ResponseController].
 func (r *recorder) FlushError() error {
 	r.begin(http.StatusOK)
 	return http.NewResponseController(r.ResponseWriter).Flush()
 }
 
-// Hijack implements [http.Hijacker]. What is sent afterwards is not HTTP that
-// can be judged.
+// Hijack implements [http.Hijacker]. What the handler sends afterwards is not validated.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	if err == nil {
-		r.cut = true
+		r.incomplete = true
 	}
 	return conn, rw, err
 }
 
-// Unwrap lets [http.ResponseController] reach the rest, such as deadlines.
+// Unwrap is for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

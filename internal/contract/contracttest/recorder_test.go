@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// serve starts a real server behind a checker and asks it for the profile.
+// serve starts a server with a checker and requests the profile.
 func serve(t *testing.T, tb *fakeTB, handler http.HandlerFunc) (*http.Response, error) {
 	t.Helper()
 	server := httptest.NewServer(New(tb).Wrap(handler))
@@ -33,9 +33,9 @@ func serve(t *testing.T, tb *fakeTB, handler http.HandlerFunc) (*http.Response, 
 	return response, err
 }
 
-func TestRealServer(t *testing.T) {
+func TestRecorder_RealServer(t *testing.T) {
 	tb := &fakeTB{}
-	response, err := serve(t, tb, answer(200, user).ServeHTTP)
+	response, err := serve(t, tb, handlerOf(200, user).ServeHTTP)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,12 +43,12 @@ func TestRealServer(t *testing.T) {
 	if err != nil || string(body) != user {
 		t.Errorf("body %q, error %v", body, err)
 	}
-	if tb.all() != "" {
-		t.Errorf("reported:\n%s", tb.all())
+	if tb.messages() != "" {
+		t.Errorf("reported:\n%s", tb.messages())
 	}
 }
 
-func TestCutResponsesAreNotJudged(t *testing.T) {
+func TestRecorder_CutResponse(t *testing.T) {
 	tests := map[string]http.HandlerFunc{
 		"panic before anything": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"panic amid the body": func(w http.ResponseWriter, _ *http.Request) {
@@ -88,28 +88,28 @@ func TestCutResponsesAreNotJudged(t *testing.T) {
 			if err == nil {
 				t.Error("the client got a whole response")
 			}
-			if tb.all() != "" {
-				t.Errorf("a response that was cut was reported:\n%s", tb.all())
+			if tb.messages() != "" {
+				t.Errorf("a response that was cut was reported:\n%s", tb.messages())
 			}
 		})
 	}
 }
 
-func TestPanicIsPassedOn(t *testing.T) {
+func TestRecorder_PanicPassedOn(t *testing.T) {
 	defer func() {
 		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("recovered %v", err)
 		}
 	}()
 	handler := New(t).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	handler.ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", ""))
+	handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", ""))
 }
 
-func TestResponseReachesTheClientWhileItIsWritten(t *testing.T) {
+func TestRecorder_Flush(t *testing.T) {
 	arrived := make(chan struct{})
 	tb := &fakeTB{}
 	response, err := serve(t, tb, func(w http.ResponseWriter, r *http.Request) {
-		answer(200, user[:10]).ServeHTTP(w, r)
+		handlerOf(200, user[:10]).ServeHTTP(w, r)
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			t.Error(err)
 		}
@@ -133,29 +133,29 @@ func TestResponseReachesTheClientWhileItIsWritten(t *testing.T) {
 	if body, err := io.ReadAll(reader); err != nil || string(body) != user {
 		t.Errorf("body %q, error %v", body, err)
 	}
-	if tb.all() != "" {
-		t.Errorf("reported:\n%s", tb.all())
+	if tb.messages() != "" {
+		t.Errorf("reported:\n%s", tb.messages())
 	}
 }
 
-func TestHintsAreNotTheStatus(t *testing.T) {
+func TestRecorder_InformationalStatus(t *testing.T) {
 	tb := &fakeTB{}
 	response, err := serve(t, tb, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)
-		answer(200, user).ServeHTTP(w, r)
+		handlerOf(200, user).ServeHTTP(w, r)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response.StatusCode != 200 || tb.all() != "" {
-		t.Errorf("status %d, reported:\n%s", response.StatusCode, tb.all())
+	if response.StatusCode != 200 || tb.messages() != "" {
+		t.Errorf("status %d, reported:\n%s", response.StatusCode, tb.messages())
 	}
 }
 
-func TestBodyThatMustNotBe(t *testing.T) {
+func TestRecorder_BodyNotAllowed(t *testing.T) {
 	tb := &fakeTB{}
 	server := httptest.NewServer(New(tb).Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer(204, "").ServeHTTP(w, r)
+		handlerOf(204, "").ServeHTTP(w, r)
 		if _, err := io.WriteString(w, "x"); !errors.Is(err, http.ErrBodyNotAllowed) {
 			t.Errorf("writing a body after 204: %v", err)
 		}
@@ -173,41 +173,41 @@ func TestBodyThatMustNotBe(t *testing.T) {
 		t.Error(err)
 	}
 	server.Close()
-	if !strings.Contains(tb.all(), "want none") {
-		t.Errorf("reports: %q", tb.all())
+	if !strings.Contains(tb.messages(), "want none") {
+		t.Errorf("reports: %q", tb.messages())
 	}
 }
 
-func TestEmptyHandlerIsStatus200(t *testing.T) {
+func TestRecorder_EmptyHandler(t *testing.T) {
 	tb := &fakeTB{}
 	New(tb).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).
-		ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", ""))
-	if tb.all() == "" {
+		ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", ""))
+	if tb.messages() == "" {
 		t.Error("an empty response was not reported")
 	}
 }
 
-func TestClientThatLeft(t *testing.T) {
+func TestRecorder_ClientDisconnected(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	tb := &fakeTB{}
 	handler := New(tb).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leave() }))
-	handler.ServeHTTP(httptest.NewRecorder(), ask("GET", "/api/v1/me", "").WithContext(ctx))
-	if tb.all() != "" {
-		t.Errorf("nobody waited for the response, yet it was reported:\n%s", tb.all())
+	handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", "").WithContext(ctx))
+	if tb.messages() != "" {
+		t.Errorf("nobody waited for the response, yet it was reported:\n%s", tb.messages())
 	}
 }
 
-func TestRequestThatBrokeOff(t *testing.T) {
+func TestRecorder_IncompleteRequest(t *testing.T) {
 	broken := errors.New("broken off")
 	tb := &fakeTB{}
 	var got error
 	handler := New(tb).Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, got = io.ReadAll(r.Body)
 	}))
-	request := ask("POST", "/api/v1/instances", "")
+	request := newRequest("POST", "/api/v1/instances", "")
 	request.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"offer`), iotest.ErrReader(broken)))
 	handler.ServeHTTP(httptest.NewRecorder(), request)
-	if !errors.Is(got, broken) || tb.all() != "" {
-		t.Errorf("the handler saw %v, reported:\n%s", got, tb.all())
+	if !errors.Is(got, broken) || tb.messages() != "" {
+		t.Errorf("the handler saw %v, reported:\n%s", got, tb.messages())
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// The document's chapter "Account".
+// Chapter "Account" of the API document.
 
 func TestAccountMe(t *testing.T) {
 	s := start(t)
 	equal(t, "email_verified", s.get("/me").ok()["email_verified"], any(true))
-	s.account(object{"email_verified": false})
+	s.setAccount(object{"email_verified": false})
 	equal(t, "email_verified", s.get("/me").ok()["email_verified"], any(false))
 	first, second := s.get("/me").ok(), s.get("/me").ok()
 	equal(t, "id", first["id"], second["id"])
@@ -20,25 +20,25 @@ func TestAccountMe(t *testing.T) {
 
 func TestAccountBalance(t *testing.T) {
 	s := start(t)
-	s.account(object{"balance_kop": 1_000_000, "credit_limit_kop": 30_000})
+	s.setAccount(object{"balance_kop": 1_000_000, "credit_limit_kop": 30_000})
 	o := s.get("/balance").ok()
-	equal(t, "balance_kop", whole(o, "balance_kop"), 1_000_000)
-	equal(t, "available_kop", whole(o, "available_kop"), 1_000_000)
-	equal(t, "credit_limit_kop", whole(o, "credit_limit_kop"), 30_000)
-	equal(t, "burn_kop_h", whole(o, "burn_kop_h"), 0)
+	equal(t, "balance_kop", integer(o, "balance_kop"), 1_000_000)
+	equal(t, "available_kop", integer(o, "available_kop"), 1_000_000)
+	equal(t, "credit_limit_kop", integer(o, "credit_limit_kop"), 30_000)
+	equal(t, "burn_kop_h", integer(o, "burn_kop_h"), 0)
 	equal(t, "currency", text(o, "currency"), "RUB")
 	equal(t, "runway_hours", o["runway_hours"], nil)
 }
 
-// burn is what the instances cost together, by their own prices.
-func (s *service) burn() (total int64) {
+// burnOfInstances returns the sum of the current prices of all instances.
+func (s *service) burnOfInstances() (total int64) {
 	s.t.Helper()
 	for _, o := range s.list("/instances") {
 		switch text(o, "status") {
 		case "running":
-			total += whole(o, "price.running_kop_h")
+			total += integer(o, "price.running_kop_h")
 		case "stopped", "outbid":
-			total += whole(o, "price.stopped_kop_h")
+			total += integer(o, "price.stopped_kop_h")
 		}
 	}
 	return total
@@ -46,35 +46,35 @@ func (s *service) burn() (total int64) {
 
 func TestAccountBurnAndRunway(t *testing.T) {
 	s := start(t)
-	s.account(object{"balance_kop": 50_000_000})
+	s.setAccount(object{"balance_kop": 50_000_000})
 	first := text(s.running(object{"disk_gb": 500}), "id")
 	second := text(s.running(object{"disk_gb": 1000, "type": "interruptible"}), "id")
 	judge := func(when string) {
 		t.Helper()
 		o := s.get("/balance").ok()
-		equal(t, when+": burn_kop_h", whole(o, "burn_kop_h"), s.burn())
-		runway, known := decimal(o, "runway_hours")
-		if whole(o, "burn_kop_h") == 0 {
+		equal(t, when+": burn_kop_h", integer(o, "burn_kop_h"), s.burnOfInstances())
+		runway, known := number(o, "runway_hours")
+		if integer(o, "burn_kop_h") == 0 {
 			check(t, !known, "%s: runway %v without burn", when, runway)
 			return
 		}
-		want := float64(whole(o, "available_kop")) / float64(whole(o, "burn_kop_h"))
+		want := float64(integer(o, "available_kop")) / float64(integer(o, "burn_kop_h"))
 		check(t, known && math.Abs(runway-want) < 0.1, "%s: runway %v hours, want %v", when, runway, want)
 	}
 	judge("two run")
-	s.act(first, "stop").ok()
-	s.settle(first, "stopped")
+	s.action(first, "stop").ok()
+	s.waitForStatus(first, "stopped")
 	judge("one is stopped")
-	s.force(second, object{"status": "outbid"})
+	s.setInstance(second, object{"status": "outbid"})
 	judge("one is stopped, one outbid")
-	s.act(first, "start").ok()
-	s.settle(first, "running")
+	s.action(first, "start").ok()
+	s.waitForStatus(first, "running")
 	s.advance(5000)
 	judge("started again")
 	s.delete("/instances/" + first).ok()
-	s.settle(first, "destroyed")
+	s.waitForStatus(first, "destroyed")
 	s.delete("/instances/" + second).ok()
-	s.settle(second, "destroyed")
+	s.waitForStatus(second, "destroyed")
 	judge("none")
 }
 
@@ -88,26 +88,26 @@ func TestAccountTransactions(t *testing.T) {
 		s.delete("/instances/" + id).ok()
 		s.advance(3600)
 	}
-	s.account(object{"balance_kop": 123_456})
+	s.setAccount(object{"balance_kop": 123_456})
 	entries := s.list("/transactions")
 	var sum, usage int64
 	for _, o := range entries {
-		sum += whole(o, "amount_kop")
-		check(t, !instant(o, "at").After(s.now()), "an entry of the future: %v", o)
+		sum += integer(o, "amount_kop")
+		check(t, !timeOf(o, "at").After(s.now()), "an entry of the future: %v", o)
 		switch text(o, "type") {
 		case "usage", "bandwidth":
 			usage++
-			check(t, whole(o, "amount_kop") < 0, "usage that is no debit: %v", o)
+			check(t, integer(o, "amount_kop") < 0, "usage that is no debit: %v", o)
 			check(t, ids[text(o, "instance_id")], "usage of an unknown instance: %v", o)
 		case "topup", "refund", "promo_grant":
-			check(t, whole(o, "amount_kop") > 0, "a credit that is none: %v", o)
+			check(t, integer(o, "amount_kop") > 0, "a credit that is none: %v", o)
 		}
-		check(t, whole(o, "amount_kop") != 0, "an entry of nothing: %v", o)
+		check(t, integer(o, "amount_kop") != 0, "an entry of nothing: %v", o)
 	}
 	check(t, usage >= 3, "%d entries of usage for three rentals", usage)
 	equal(t, "sum of the ledger", sum, 123_456)
-	equal(t, "balance_kop", whole(s.get("/balance").ok(), "balance_kop"), sum)
-	sorted := slices.IsSortedFunc(entries, func(a, b object) int { return instant(b, "at").Compare(instant(a, "at")) })
+	equal(t, "balance_kop", integer(s.get("/balance").ok(), "balance_kop"), sum)
+	sorted := slices.IsSortedFunc(entries, func(a, b object) int { return timeOf(b, "at").Compare(timeOf(a, "at")) })
 	check(t, sorted, "the ledger is not newest first")
 	s.get("/transactions?limit=201").invalid("limit")
 	s.get("/transactions?type=no_such_filter").want(http.StatusOK)

@@ -10,11 +10,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// The document's chapter "API keys".
+// Chapter "API keys".
 
 var scopes = apidoc.Scopes
 
-func TestAPIKeyIsCreatedWithItsSecretOnce(t *testing.T) {
+func TestAPIKeyCreated(t *testing.T) {
 	s := start(t)
 	created := s.post("/api-keys", object{"name": "ci", "scopes": scopes, "expires_in_days": 7}).created()
 	newTable("ApiKeyCreated").verify(t, created)
@@ -24,10 +24,10 @@ func TestAPIKeyIsCreatedWithItsSecretOnce(t *testing.T) {
 		"the secret %q is not base62 after its prefix", secret)
 	check(t, prefix != "" && strings.HasPrefix(secret, prefix), "prefix %q of %q", prefix, secret)
 	equal(t, "source", text(created, "source"), "api")
-	equal(t, "expires_at", instant(created, "expires_at").Sub(instant(created, "created_at")), 7*24*time.Hour)
+	equal(t, "expires_at", timeOf(created, "expires_at").Sub(timeOf(created, "created_at")), 7*24*time.Hour)
 	for _, o := range s.list("/api-keys") {
 		newTable("ApiKey").verify(t, o)
-		check(t, !strings.Contains(brief(o), secret), "the list shows the secret")
+		check(t, !strings.Contains(short(o), secret), "the list shows the secret")
 	}
 	other, _ := s.newKey("user:read")
 	check(t, other != secret && other[:4] == secret[:4], "secrets %q and %q", secret, other)
@@ -36,46 +36,46 @@ func TestAPIKeyIsCreatedWithItsSecretOnce(t *testing.T) {
 func TestAPIKeyBounds(t *testing.T) {
 	s := start(t)
 	body := object{"name": "ci", "scopes": []string{"user:read"}}
-	checkBounds("ApiKeyCreate", body, func(body object) answer { return s.post("/api-keys", body) })
+	checkBounds("ApiKeyCreate", body, func(body object) response { return s.post("/api-keys", body) })
 	for _, scope := range scopes {
 		o := s.post("/api-keys", object{"name": scope, "scopes": []string{scope}}).created()
-		check(t, brief(o["scopes"]) == brief([]any{scope}), "scopes %s", brief(o["scopes"]))
+		check(t, short(o["scopes"]) == short([]any{scope}), "scopes %s", short(o["scopes"]))
 	}
 }
 
-func TestAPIKeyGrantsNoMoreThanItsIssuerHas(t *testing.T) {
+func TestAPIKeyScopesOfIssuer(t *testing.T) {
 	s := start(t)
 	secret, _ := s.newKey("user:read", "user:write")
 	weak := s.as(secret)
 	weak.post("/api-keys", object{"name": "same", "scopes": []string{"user:write"}}).created()
 	for _, scope := range scopes[2:] {
-		weak.post("/api-keys", object{"name": "more", "scopes": []string{"user:read", scope}}).fails("forbidden")
+		weak.post("/api-keys", object{"name": "more", "scopes": []string{"user:read", scope}}).failsWith("forbidden")
 	}
 }
 
-func TestAPIKeyIsRevokedAtOnce(t *testing.T) {
+func TestAPIKeyRevoked(t *testing.T) {
 	s := start(t)
 	secret, id := s.newKey(scopes...)
 	mine := s.as(secret)
 	mine.get("/me").ok()
 	mine.delete("/api-keys/" + id).want(http.StatusNoContent) // the key in use
-	mine.get("/me").fails("unauthorized")
-	mine.delete("/api-keys/" + id).fails("unauthorized")
-	s.delete("/api-keys/" + id).fails("not_found")
-	s.delete("/api-keys/key_nobody").fails("not_found")
+	mine.get("/me").failsWith("unauthorized")
+	mine.delete("/api-keys/" + id).failsWith("unauthorized")
+	s.delete("/api-keys/" + id).failsWith("not_found")
+	s.delete("/api-keys/key_nobody").failsWith("not_found")
 	check(t, !slices.Contains(ids(s.list("/api-keys")), id), "a revoked key is listed")
 }
 
-func TestAPIKeyExpiresToTheInstant(t *testing.T) {
+func TestAPIKeyExpires(t *testing.T) {
 	s := start(t)
 	o := s.post("/api-keys", object{"name": "short", "scopes": scopes, "expires_in_days": 1}).created()
 	short, id := s.as(text(o, "secret")), text(o, "id")
-	left := instant(o, "expires_at").Sub(s.now())
+	left := timeOf(o, "expires_at").Sub(s.now())
 	s.advance((left - time.Second).Seconds())
 	short.get("/me").ok()
 	check(t, slices.Contains(ids(s.list("/api-keys")), id), "a key that works is not listed")
 	s.advance(1)
-	short.get("/me").fails("unauthorized")
+	short.get("/me").failsWith("unauthorized")
 	check(t, !slices.Contains(ids(s.list("/api-keys")), id), "an expired key is listed")
 	forever := s.post("/api-keys", object{"name": "forever", "scopes": scopes}).created()
 	equal(t, "expires_at", forever["expires_at"], nil)
@@ -83,7 +83,7 @@ func TestAPIKeyExpiresToTheInstant(t *testing.T) {
 	s.as(text(forever, "secret")).get("/me").ok()
 }
 
-func TestAPIKeyRemembersItsLastUse(t *testing.T) {
+func TestAPIKeyLastUse(t *testing.T) {
 	s := start(t)
 	secret, id := s.newKey("user:read")
 	used := func() any {

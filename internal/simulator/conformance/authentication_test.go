@@ -8,15 +8,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// The document's chapter "Authentication", and the column "Scope" of the tables of operations.
+// Chapter "Authentication", and the column "Scope" of the chapter "Endpoints".
 
-// concrete fills the placeholders of an operation with what is there.
-func (s *service) concrete(op apidoc.Operation, instance string) string {
+// fillPath replaces the placeholders of a path.
+func (s *service) fillPath(op apidoc.Operation, instance string) string {
 	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}",
 		"nobody", "{slug}", "nobody").Replace(op.Path)
 }
 
-func TestScopeOpensItsOperationsOnly(t *testing.T) {
+func TestScopes(t *testing.T) {
 	s := start(t)
 	instance := text(s.running(nil), "id")
 	keys := map[string]*service{}
@@ -25,27 +25,27 @@ func TestScopeOpensItsOperationsOnly(t *testing.T) {
 		keys[scope] = s.as(secret)
 	}
 	for _, op := range apidoc.Operations {
-		path := s.concrete(op, instance)
+		path := s.fillPath(op, instance)
 		for _, scope := range scopes {
 			if op.Method == http.MethodDelete && scope == op.Scope || strings.HasSuffix(op.Path, "/stop") &&
 				scope == op.Scope {
-				continue // judged below: it would end the instance
+				continue // tested below, because it ends the instance
 			}
 			a := keys[scope].call(op.Method, path, bodyOf(op))
-			a.what = scope + ": " + a.what
+			a.request = scope + ": " + a.request
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
-				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.what,
+				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.request,
 					a.status)
 			} else {
-				a.fails("forbidden")
+				a.failsWith("forbidden")
 			}
 		}
 	}
-	keys["instances:write"].act(instance, "stop").ok()
+	keys["instances:write"].action(instance, "stop").ok()
 	keys["instances:write"].delete("/instances/" + instance).ok()
 }
 
-func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
+func TestUnauthorized(t *testing.T) {
 	s := start(t)
 	revoked, id := s.newKey(scopes...)
 	s.delete("/api-keys/" + id).want(http.StatusNoContent)
@@ -60,34 +60,34 @@ func TestKeyIsNeededWhereTheTableSaysSo(t *testing.T) {
 	for name, header := range headers {
 		bare := s.as("").with("Authorization", header)
 		for _, op := range apidoc.Operations {
-			a := bare.call(op.Method, s.concrete(op, "nobody"), bodyOf(op))
-			a.what = name + ": " + a.what
+			a := bare.call(op.Method, s.fillPath(op, "nobody"), bodyOf(op))
+			a.request = name + ": " + a.request
 			switch {
 			case op.Scope == "public" || op.Scope == "optional" && name == "no key":
-				check(t, a.status != http.StatusUnauthorized, "%s: 401", a.what)
+				check(t, a.status != http.StatusUnauthorized, "%s: 401", a.request)
 			default:
-				a.fails("unauthorized")
+				a.failsWith("unauthorized")
 			}
 		}
 	}
 }
 
-func TestBlockedAccountIsForbidden(t *testing.T) {
+func TestBlockedAccount(t *testing.T) {
 	s := start(t)
-	s.account(object{"blocked": true})
+	s.setAccount(object{"blocked": true})
 	for _, op := range apidoc.Operations {
-		a := s.call(op.Method, s.concrete(op, "nobody"), bodyOf(op))
+		a := s.call(op.Method, s.fillPath(op, "nobody"), bodyOf(op))
 		if op.Scope == "public" || op.Scope == "optional" {
-			check(t, a.status != http.StatusForbidden, "%s: 403", a.what)
+			check(t, a.status != http.StatusForbidden, "%s: 403", a.request)
 		} else {
-			a.fails("forbidden")
+			a.failsWith("forbidden")
 		}
 	}
-	s.account(object{"blocked": false})
+	s.setAccount(object{"blocked": false})
 	s.get("/me").ok()
 }
 
-func TestOwnTemplatesShowWithAKeyOnly(t *testing.T) {
+func TestOwnTemplatesRequireKey(t *testing.T) {
 	s := start(t)
 	o := s.post("/templates", object{"name": "mine", "image": "registry.example/mine:1"}).created()
 	seen := func(s *service) (own, all int) {
@@ -101,11 +101,11 @@ func TestOwnTemplatesShowWithAKeyOnly(t *testing.T) {
 	}
 	own, all := seen(s)
 	equal(t, "own templates with a key", own, 1)
-	// The table of endpoints gives GET /templates no scope, and its answers have no 403.
+	// GET /templates has no scope and no response 403.
 	weak, _ := s.newKey("billing:read")
 	own, _ = seen(s.as(weak))
 	equal(t, "own templates with a key that has another scope", own, 1)
-	s.account(object{"blocked": true})
+	s.setAccount(object{"blocked": true})
 	own, _ = seen(s)
 	equal(t, "own templates of a blocked account", own, 1)
 	public, catalogue := seen(s.as(""))

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The document's chapter "Catalog", but for the filters of offers and the templates.
+// Chapter "Catalog", without templates and the filters of offers.
 
-// The figures of a model follow from the offers that are available.
+// The numbers of a model are computed from the available offers.
 func TestCatalogGpus(t *testing.T) {
 	s := start(t)
 	judge := func(when string) {
@@ -16,22 +16,22 @@ func TestCatalogGpus(t *testing.T) {
 		for _, model := range s.list("/gpus") {
 			var gpus, cheapest, interruptible int64
 			for _, o := range s.list("/offers?gpu=" + text(model, "slug")) {
-				n := whole(o, "gpu.count")
+				n := integer(o, "gpu.count")
 				gpus += n
-				if per := whole(o, "price.on_demand_kop_h"); cheapest == 0 || per < cheapest*n {
+				if per := integer(o, "price.on_demand_kop_h"); cheapest == 0 || per < cheapest*n {
 					cheapest = (per + n/2) / n
 				}
-				if per := whole(o, "price.interruptible_kop_h"); per > 0 &&
+				if per := integer(o, "price.interruptible_kop_h"); per > 0 &&
 					(interruptible == 0 || per < interruptible*n) {
 					interruptible = (per + n/2) / n
 				}
-				equal(t, "vram_gb of "+text(model, "slug"), whole(o, "gpu.vram_gb"), whole(model, "vram_gb"))
+				equal(t, "vram_gb of "+text(model, "slug"), integer(o, "gpu.vram_gb"), integer(model, "vram_gb"))
 				equal(t, "name of "+text(model, "slug"), text(o, "gpu.name"), text(model, "name"))
 			}
-			equal(t, when+": available_gpus of "+text(model, "slug"), whole(model, "available_gpus"), gpus)
-			check(t, near(whole(model, "from_kop_h"), cheapest), "%s: from_kop_h of %v is %v, want %d", when,
+			equal(t, when+": available_gpus of "+text(model, "slug"), integer(model, "available_gpus"), gpus)
+			check(t, withinOne(integer(model, "from_kop_h"), cheapest), "%s: from_kop_h of %v is %v, want %d", when,
 				model["slug"], model["from_kop_h"], cheapest)
-			check(t, near(whole(model, "from_interruptible_kop_h"), interruptible),
+			check(t, withinOne(integer(model, "from_interruptible_kop_h"), interruptible),
 				"%s: from_interruptible_kop_h of %v is %v, want %d", when, model["slug"],
 				model["from_interruptible_kop_h"], interruptible)
 		}
@@ -40,9 +40,9 @@ func TestCatalogGpus(t *testing.T) {
 	for n, o := range s.list("/offers") {
 		switch n % 5 {
 		case 0:
-			s.offer(text(o, "id"), object{"available": false})
+			s.setOffer(text(o, "id"), object{"available": false})
 		case 1:
-			s.offer(text(o, "id"), object{"on_demand_kop_h": 777})
+			s.setOffer(text(o, "id"), object{"on_demand_kop_h": 777})
 		case 2:
 			s.rent(object{"offer_id": o["id"]})
 		}
@@ -55,33 +55,33 @@ func TestCatalogOffer(t *testing.T) {
 	s := start(t).as("")
 	for _, o := range s.list("/offers")[:20] {
 		one := s.get("/offers/" + text(o, "id")).ok()
-		equal(t, "the offer alone and in the list", brief(one), brief(o))
+		equal(t, "the offer alone and in the list", short(one), short(o))
 	}
 	for _, id := range []string{"none", "0", "off_", "%20", "%D0%B9", "..", "%2e%2e", "a%2Fb", "off_%00"} {
-		s.get("/offers/" + id).fails("not_found")
+		s.get("/offers/" + id).failsWith("not_found")
 	}
 }
 
-// Only offers that are available right now are listed.
+// Only available offers are listed.
 func TestCatalogOnlyAvailable(t *testing.T) {
 	s := start(t)
 	listed := func(id string) bool { return slices.Contains(ids(s.list("/offers")), id) }
 	i := s.rent(nil)
-	id := s.ofInstance(i)
+	id := s.offerOf(i)
 	check(t, !listed(id), "an offer that is rented is listed")
 	if a := s.get("/offers/" + id); a.status == http.StatusOK {
 		equal(t, "available of a rented offer", a.object()["available"], any(false))
 	} else {
-		a.fails("not_found")
+		a.failsWith("not_found")
 	}
 	s.delete("/instances/" + text(i, "id")).ok()
-	s.settle(text(i, "id"), "destroyed")
+	s.waitForStatus(text(i, "id"), "destroyed")
 	s.advance(60)
 	check(t, listed(id), "an offer that was released is not listed")
-	s.offer(id, object{"available": false})
+	s.setOffer(id, object{"available": false})
 	check(t, !listed(id), "an offer that was taken from the market is listed")
-	s.offer(id, object{"available": true, "online": false})
+	s.setOffer(id, object{"available": true, "online": false})
 	check(t, !listed(id), "an offer whose host is gone is listed")
-	s.offer(id, object{"online": true})
+	s.setOffer(id, object{"online": true})
 	check(t, listed(id), "an offer whose host is back is not listed")
 }

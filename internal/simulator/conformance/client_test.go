@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// object is a JSON object as it came; numbers are json.Number, so that 1 and 1.0 are told apart.
+// object is a JSON object. Numbers are json.Number, which distinguishes 1 and 1.0.
 type object = map[string]any
 
-// wire follows no redirect: the API knows none.
-var wire = &http.Client{
+// httpClient follows no redirects, because the API has none.
+var httpClient = &http.Client{
 	Timeout:       30 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// service is a Rental Service that is known by its addresses and a key only.
+// service is a running Rental Service.
 type service struct {
-	t                  *testing.T
-	base, control, key string
-	header             http.Header
-	// known has the offer of each instance that rent made, and the plain template.
-	known map[string]string
+	t                        *testing.T
+	baseURL, controlURL, key string
+	header                   http.Header
+	// cache contains the offers of the instances that rent created, and the plain template.
+	cache map[string]string
 }
 
-// start starts a service without request limits, whose account has money and may rent much.
+// start starts a service without rate limits whose account has enough money and a high limit of instances.
 func start(t *testing.T) *service {
 	t.Helper()
-	s := untouched(t)
-	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
-	s.account(object{"balance_kop": 1_000_000_000, "credit_limit_kop": 0, "email_verified": true,
+	s := startUnconfigured(t)
+	s.control(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
+	s.setAccount(object{"balance_kop": 1_000_000_000, "credit_limit_kop": 0, "email_verified": true,
 		"max_instances": 1000})
 	return s
 }
 
-// check is one judgement.
+// check counts a check and reports an error if it fails.
 func check(t *testing.T, ok bool, format string, args ...any) bool {
 	t.Helper()
 	checks.Add(1)
@@ -50,20 +50,20 @@ func check(t *testing.T, ok bool, format string, args ...any) bool {
 	return ok
 }
 
-// equal is one judgement too.
+// equal checks that two values are equal.
 func equal[T comparable](t *testing.T, what string, got, want T) bool {
 	t.Helper()
 	return check(t, got == want, "%s: got %v, want %v", what, got, want)
 }
 
-// as returns the same service with another key; "" is none.
+// as returns the same service with another API key, "" for none.
 func (s *service) as(key string) *service {
 	other := *s
 	other.key, other.header = key, s.header.Clone()
 	return &other
 }
 
-// with returns the same service with a header on every request; "" removes it.
+// with returns the same service with a header in all requests; "" removes the header.
 func (s *service) with(name, value string) *service {
 	other := s.as(s.key)
 	if value == "" {
@@ -74,19 +74,19 @@ func (s *service) with(name, value string) *service {
 	return other
 }
 
-// answer is a response that was read to its end.
-type answer struct {
-	t      *testing.T
-	what   string
-	status int
-	header http.Header
-	raw    []byte
+// response is a complete response.
+type response struct {
+	t       *testing.T
+	request string
+	status  int
+	header  http.Header
+	raw     []byte
 }
 
-// send sends a request and judges what holds for every answer.
-func (s *service) send(method, path string, body io.Reader) answer {
+// send sends a request and checks what holds for all responses.
+func (s *service) send(method, path string, body io.Reader) response {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, body)
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.baseURL+path, body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -100,13 +100,13 @@ func (s *service) send(method, path string, body io.Reader) answer {
 		req.Header[name] = values
 	}
 	a := s.do(req)
-	a.standing(method, path)
+	a.checkCommon(method, path)
 	return a
 }
 
-func (s *service) do(req *http.Request) answer {
+func (s *service) do(req *http.Request) response {
 	s.t.Helper()
-	res, err := wire.Do(req)
+	res, err := httpClient.Do(req)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
 	}
@@ -115,12 +115,12 @@ func (s *service) do(req *http.Request) answer {
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
 	}
-	return answer{s.t, req.Method + " " + strings.TrimPrefix(req.URL.RequestURI(), "/api/v1"), res.StatusCode,
+	return response{s.t, req.Method + " " + strings.TrimPrefix(req.URL.RequestURI(), "/api/v1"), res.StatusCode,
 		res.Header, raw}
 }
 
-// call sends a JSON body; nil is none.
-func (s *service) call(method, path string, body any) answer {
+// call sends a JSON body, nil for none.
+func (s *service) call(method, path string, body any) response {
 	s.t.Helper()
 	if body == nil {
 		return s.send(method, path, nil)
@@ -132,76 +132,76 @@ func (s *service) call(method, path string, body any) answer {
 	return s.send(method, path, bytes.NewReader(raw))
 }
 
-func (s *service) get(path string) answer { s.t.Helper(); return s.call(http.MethodGet, path, nil) }
+func (s *service) get(path string) response { s.t.Helper(); return s.call(http.MethodGet, path, nil) }
 
-func (s *service) post(path string, body any) answer {
+func (s *service) post(path string, body any) response {
 	s.t.Helper()
 	return s.call(http.MethodPost, path, body)
 }
 
-func (s *service) delete(path string) answer {
+func (s *service) delete(path string) response {
 	s.t.Helper()
 	return s.call(http.MethodDelete, path, nil)
 }
 
-// want judges the status and returns the answer.
-func (a answer) want(status int) answer {
+// want fails the test unless the response has the status.
+func (a response) want(status int) response {
 	a.t.Helper()
-	if !check(a.t, a.status == status, "%s: status %d, want %d: %.300s", a.what, a.status, status, a.raw) {
+	if !check(a.t, a.status == status, "%s: status %d, want %d: %.300s", a.request, a.status, status, a.raw) {
 		a.t.FailNow()
 	}
 	return a
 }
 
-// object is the body, which must be one JSON object.
-func (a answer) object() object {
+// object returns the body, which must be one JSON object.
+func (a response) object() object {
 	a.t.Helper()
 	var o object
 	d := json.NewDecoder(bytes.NewReader(a.raw))
 	d.UseNumber()
 	if err := d.Decode(&o); err != nil || o == nil || d.More() {
-		a.t.Fatalf("%s: the body is no JSON object: %v: %.300s", a.what, err, a.raw)
+		a.t.Fatalf("%s: the body is no JSON object: %v: %.300s", a.request, err, a.raw)
 	}
 	return o
 }
 
-// ok is the object of a 200.
-func (a answer) ok() object { a.t.Helper(); return a.want(http.StatusOK).object() }
+// ok returns the object of a response 200.
+func (a response) ok() object { a.t.Helper(); return a.want(http.StatusOK).object() }
 
-// created is the object of a 201.
-func (a answer) created() object { a.t.Helper(); return a.want(http.StatusCreated).object() }
+// created returns the object of a response 201.
+func (a response) created() object { a.t.Helper(); return a.want(http.StatusCreated).object() }
 
-// number is a header that must be a whole number.
-func (a answer) number(name string) int {
+// headerNumber returns a header that must be a whole number.
+func (a response) headerNumber(name string) int {
 	a.t.Helper()
 	n, err := strconv.Atoi(a.header.Get(name))
-	check(a.t, err == nil && n >= 0, "%s: header %s is %q, want a whole number", a.what, name, a.header.Get(name))
+	check(a.t, err == nil && n >= 0, "%s: header %s is %q, want a whole number", a.request, name, a.header.Get(name))
 	return n
 }
 
-// standing judges what the document says of every answer.
-func (a answer) standing(method, path string) {
+// checkCommon checks what holds for all responses.
+func (a response) checkCommon(method, path string) {
 	a.t.Helper()
-	check(a.t, a.status != http.StatusInternalServerError, "%s: an internal error: %.300s", a.what, a.raw)
-	limit, left := a.number("X-Ratelimit-Limit"), a.number("X-Ratelimit-Remaining")
-	a.number("X-Ratelimit-Reset")
-	check(a.t, left < limit || left == 0, "%s: %d of %d requests left after one", a.what, left, limit)
+	check(a.t, a.status != http.StatusInternalServerError, "%s: an internal error: %.300s", a.request, a.raw)
+	limit, left := a.headerNumber("X-Ratelimit-Limit"), a.headerNumber("X-Ratelimit-Remaining")
+	a.headerNumber("X-Ratelimit-Reset")
+	check(a.t, left < limit || left == 0, "%s: %d of %d requests left after one", a.request, left, limit)
 	if a.status != http.StatusNoContent && method != http.MethodHead {
 		mediaType, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
-		check(a.t, mediaType == "application/json" && len(a.raw) > 0, "%s: content type %q, %d bytes", a.what,
+		check(a.t, mediaType == "application/json" && len(a.raw) > 0, "%s: content type %q, %d bytes", a.request,
 			mediaType, len(a.raw))
 	}
 	if a.status == http.StatusNoContent {
-		check(a.t, len(a.raw) == 0, "%s: a 204 with a body", a.what)
+		check(a.t, len(a.raw) == 0, "%s: a 204 with a body", a.request)
 	}
 	path, _, _ = strings.Cut(path, "?")
 	cached := method == http.MethodGet && (path == "/gpus" || path == "/offers" || path == "/templates")
 	if !cached && path != "/openapi.json" {
-		equal(a.t, a.what+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
+		equal(a.t, a.request+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
 		return
 	}
 	if a.status == http.StatusOK {
 		check(a.t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60") || path == "/openapi.json",
-			"%s: Cache-Control %q", a.what, a.header.Get("Cache-Control"))
+			"%s: Cache-Control %q", a.request, a.header.Get("Cache-Control"))
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// The document's chapter "Terminal login".
+// Chapter "Terminal login".
 
-// login starts one.
+// login starts a device login.
 func (s *service) login() object {
 	s.t.Helper()
 	o := s.as("").post("/auth/device", object{"client_name": "terminal"}).ok()
@@ -19,21 +19,21 @@ func (s *service) login() object {
 	return o
 }
 
-func (s *service) poll(login object) answer {
+func (s *service) poll(login object) response {
 	s.t.Helper()
 	return s.as("").post("/auth/device/token", object{"device_code": login["device_code"]})
 }
 
 func (s *service) decide(login object, decision string) {
 	s.t.Helper()
-	s.steer(http.MethodPost, "/device-codes/"+text(login, "user_code"), object{"decision": decision})
+	s.control(http.MethodPost, "/device-codes/"+text(login, "user_code"), object{"decision": decision})
 }
 
 func TestDeviceCode(t *testing.T) {
 	s := start(t)
 	o := s.login()
-	equal(t, "expires_in", whole(o, "expires_in"), 600)
-	check(t, whole(o, "interval") > 0, "interval %v", o["interval"])
+	equal(t, "expires_in", integer(o, "expires_in"), 600)
+	check(t, integer(o, "interval") > 0, "interval %v", o["interval"])
 	page, err := url.Parse(text(o, "verification_uri"))
 	check(t, err == nil && page.Host != "", "verification_uri %q: %v", text(o, "verification_uri"), err)
 	complete := text(o, "verification_uri_complete")
@@ -43,21 +43,21 @@ func TestDeviceCode(t *testing.T) {
 	another := s.login()
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
-	checkBounds("DeviceCodeCreate", object{}, func(body object) answer { return s.as("").post("/auth/device", body) })
+	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return s.as("").post("/auth/device", body) })
 	for _, f := range apidoc.Fields("DeviceTokenCreate") {
-		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) answer {
+		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) response {
 			return s.as("").post("/auth/device/token", body)
 		})
 	}
 }
 
-func TestDeviceTokenIsIssuedOnce(t *testing.T) {
+func TestDeviceTokenOnce(t *testing.T) {
 	s := start(t)
 	login := s.login()
-	interval := float64(whole(login, "interval"))
-	s.poll(login).fails("authorization_pending")
+	interval := float64(integer(login, "interval"))
+	s.poll(login).failsWith("authorization_pending")
 	s.advance(interval)
-	s.poll(login).fails("authorization_pending")
+	s.poll(login).failsWith("authorization_pending")
 	s.decide(login, "approve")
 	s.advance(interval)
 	token := s.poll(login).ok()
@@ -75,44 +75,44 @@ func TestDeviceTokenIsIssuedOnce(t *testing.T) {
 	check(t, found, "the key is not listed")
 	equal(t, "user.email", text(token, "user.email"), text(s.get("/me").ok(), "email"))
 	s.advance(interval)
-	s.poll(login).fails("expired_token")
+	s.poll(login).failsWith("expired_token")
 }
 
-func TestDeviceLoginIsDenied(t *testing.T) {
+func TestDeviceLoginDenied(t *testing.T) {
 	s := start(t)
 	login := s.login()
 	s.decide(login, "deny")
-	s.poll(login).fails("access_denied")
+	s.poll(login).failsWith("access_denied")
 }
 
-func TestDevicePollingTooFastLengthensTheInterval(t *testing.T) {
+func TestDeviceSlowDown(t *testing.T) {
 	s := start(t)
 	login := s.login()
-	interval := float64(whole(login, "interval"))
-	s.poll(login).fails("authorization_pending")
+	interval := float64(integer(login, "interval"))
+	s.poll(login).failsWith("authorization_pending")
 	s.advance(interval - 1)
-	s.poll(login).fails("slow_down")
-	// The client that goes on at the old pace is too fast now.
+	s.poll(login).failsWith("slow_down")
+	// A client that keeps its old interval is too fast now.
 	s.advance(interval)
-	s.poll(login).fails("slow_down")
+	s.poll(login).failsWith("slow_down")
 	s.advance(3 * interval)
-	s.poll(login).fails("authorization_pending")
+	s.poll(login).failsWith("authorization_pending")
 	s.advance(3*interval - 1)
-	s.poll(login).fails("slow_down")
+	s.poll(login).failsWith("slow_down")
 	s.advance(4 * interval)
-	s.poll(login).fails("authorization_pending")
+	s.poll(login).failsWith("authorization_pending")
 }
 
-func TestDeviceCodeLivesTenMinutes(t *testing.T) {
+func TestDeviceCodeExpires(t *testing.T) {
 	s := start(t)
 	old, late, approved := s.login(), s.login(), s.login()
 	s.decide(approved, "approve")
 	s.advance(599)
-	s.poll(old).fails("authorization_pending")
+	s.poll(old).failsWith("authorization_pending")
 	s.decide(late, "approve")
 	s.poll(late).ok()
 	s.advance(1)
-	s.poll(old).fails("expired_token")
-	s.poll(approved).fails("expired_token")
-	s.as("").post("/auth/device/token", object{"device_code": "nobody has this one"}).fails("expired_token")
+	s.poll(old).failsWith("expired_token")
+	s.poll(approved).failsWith("expired_token")
+	s.as("").post("/auth/device/token", object{"device_code": "nobody has this one"}).failsWith("expired_token")
 }

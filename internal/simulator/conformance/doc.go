@@ -1,11 +1,11 @@
-// Package conformance is a suite of tests that goes through the document of the Rental Service API v1 from top to bottom,
-// as a stranger would who has nothing else. It speaks plain HTTP, and sets the stage through the control API alone.
+// Package conformance tests the whole API document of the Rental Service over HTTP. It uses the control API for
+// preparation only.
 //
-// Each test gets a simulator of its own. To try a service that runs already, which must have a manual clock and a still
-// market, name what it printed when it started:
+// Each test starts its own simulator. To test a running service, which must have a manual clock and a still market,
+// pass the values that it printed at its start:
 //
 //	terraform-provider-gpurent simulator --clock manual --market still
 //	go test ./internal/simulator/conformance -target BASE_URL,CONTROL_URL,API_KEY
 //
-// Then the tests run one after another, with a POST /reset before each.
+// The tests then run one after another, each after a POST /reset.
 package conformance

@@ -6,35 +6,35 @@ import (
 	"testing"
 )
 
-// The document's chapter "Errors".
+// Chapter "Errors".
 
-// cyrillic tells whether a text is Russian.
-func cyrillic(text string) bool {
+// isRussian reports whether a text contains Cyrillic letters.
+func isRussian(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r >= 'А' && r <= 'я' })
 }
 
-// TestErrorMessagesFollowTheLanguage asks for one error of each code that can be had, in many languages.
-func TestErrorMessagesFollowTheLanguage(t *testing.T) {
+// TestErrorLanguage requests an error of each code in several languages.
+func TestErrorLanguage(t *testing.T) {
 	s := start(t)
 	weak, _ := s.newKey("user:read")
 	pending, denied := s.login(), s.login()
 	s.decide(denied, "deny")
 	instance := text(s.running(nil), "id")
-	taken := s.ofInstance(s.instance(instance))
-	causes := map[string]func(s *service) answer{
-		"unauthorized":          func(s *service) answer { return s.as("").get("/me") },
-		"forbidden":             func(s *service) answer { return s.as(weak).get("/balance") },
-		"not_found":             func(s *service) answer { return s.get("/instances/nobody") },
-		"conflict":              func(s *service) answer { return s.act(instance, "start") },
-		"validation_error":      func(s *service) answer { return s.get("/instances?limit=0") },
-		"access_denied":         func(s *service) answer { return s.poll(denied) },
-		"authorization_pending": func(s *service) answer { return s.poll(s.login()) },
-		"expired_token":         func(s *service) answer { return s.poll(object{"device_code": "x"}) },
-		"slow_down":             func(s *service) answer { s.poll(pending); return s.poll(pending) },
-		"insufficient_funds": func(s *service) answer {
-			s.account(object{"balance_kop": 0})
-			defer s.account(object{"balance_kop": 1_000_000_000})
-			return s.order(fresh("key"), s.ready())
+	taken := s.offerOf(s.instance(instance))
+	causes := map[string]func(s *service) response{
+		"unauthorized":          func(s *service) response { return s.as("").get("/me") },
+		"forbidden":             func(s *service) response { return s.as(weak).get("/balance") },
+		"not_found":             func(s *service) response { return s.get("/instances/nobody") },
+		"conflict":              func(s *service) response { return s.action(instance, "start") },
+		"validation_error":      func(s *service) response { return s.get("/instances?limit=0") },
+		"access_denied":         func(s *service) response { return s.poll(denied) },
+		"authorization_pending": func(s *service) response { return s.poll(s.login()) },
+		"expired_token":         func(s *service) response { return s.poll(object{"device_code": "x"}) },
+		"slow_down":             func(s *service) response { s.poll(pending); return s.poll(pending) },
+		"insufficient_funds": func(s *service) response {
+			s.setAccount(object{"balance_kop": 0})
+			defer s.setAccount(object{"balance_kop": 1_000_000_000})
+			return s.create(uniqueName("key"), s.rentBody())
 		},
 	}
 	check(t, taken != "", "the instance has no offer")
@@ -46,37 +46,37 @@ func TestErrorMessagesFollowTheLanguage(t *testing.T) {
 		} {
 			pending = s.login()
 			a := cause(s.with("Accept-Language", header))
-			a.what += " in " + header
-			a.fails(code)
+			a.request += " in " + header
+			a.failsWith(code)
 			message := text(a.object(), "error.message")
-			equal(t, a.what+": Russian in "+message, cyrillic(message), russian)
+			equal(t, a.request+": Russian in "+message, isRussian(message), russian)
 		}
 	}
 }
 
-// TestErrorsOfTheServiceItself are those that only trouble brings; faults stand in for it.
-func TestErrorsOfTheServiceItself(t *testing.T) {
+// TestErrorsOfFailures causes the errors of failures by faults.
+func TestErrorsOfFailures(t *testing.T) {
 	s := start(t)
 	for code, status := range map[string]int{"internal": http.StatusInternalServerError,
 		"provider_unavailable": http.StatusServiceUnavailable, "rate_limited": http.StatusTooManyRequests} {
-		s.steer(http.MethodPost, "/faults", object{"path": "/me", "status": status, "times": 1})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/me", nil)
+		s.control(http.MethodPost, "/faults", object{"path": "/me", "status": status, "times": 1})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.baseURL+"/me", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer "+s.key)
 		a := s.do(req)
-		a.fails(code)
+		a.failsWith(code)
 		if status != http.StatusInternalServerError {
-			check(t, a.number("Retry-After") > 0, "%s without Retry-After", code)
+			check(t, a.headerNumber("Retry-After") > 0, "%s without Retry-After", code)
 		}
 		check(t, a.header.Get("X-Request-Id") != "", "%s without a request id", code)
 	}
 	s.get("/me").ok()
 }
 
-// TestErrorNamesEveryWrongField sends several wrong fields at once.
-func TestErrorNamesEveryWrongField(t *testing.T) {
+// TestErrorIssues sends several invalid fields at once.
+func TestErrorIssues(t *testing.T) {
 	s := start(t)
 	a := s.post("/templates", object{"name": "x", "image": 1, "ports": "none", "min_disk_gb": 1, "launch_mode": "boat"})
 	for _, field := range []string{"name", "image", "ports", "min_disk_gb", "launch_mode"} {

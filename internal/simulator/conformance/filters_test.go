@@ -12,31 +12,31 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// filter is a value of one of the query parameters of GET /offers, and what a listed offer must then be like.
+// filter is a value of a query parameter of GET /offers and the condition that listed offers satisfy.
 type filter struct {
 	query string
 	holds func(o object) bool
 }
 
-func oneOf(path, list string) func(object) bool {
+func fieldIn(path, list string) func(object) bool {
 	return func(o object) bool { return slices.Contains(strings.Split(list, ","), fmt.Sprint(at(o, path))) }
 }
 
-// atLeast is a lower bound, which an unknown fact never meets.
+// atLeast is a lower bound. An unknown value never satisfies it.
 func atLeast(path string, bound float64) func(object) bool {
-	return func(o object) bool { v, known := decimal(o, path); return known && v >= bound }
+	return func(o object) bool { v, known := number(o, path); return known && v >= bound }
 }
 
 func atMost(path string, bound float64) func(object) bool {
-	return func(o object) bool { v, known := decimal(o, path); return known && v <= bound }
+	return func(o object) bool { v, known := number(o, path); return known && v <= bound }
 }
 
-// bounds are a bound below, between, at and above the values that the offers have.
-func bounds(offers []object, name, path string) []filter {
+// boundFilters returns lower bounds below, between, at and above the values of the offers.
+func boundFilters(offers []object, name, path string) []filter {
 	list := []filter{{name + "=0", atLeast(path, 0)}}
 	var values []float64
 	for _, o := range offers {
-		if v, known := decimal(o, path); known {
+		if v, known := number(o, path); known {
 			values = append(values, v)
 		}
 	}
@@ -52,45 +52,45 @@ func bounds(offers []object, name, path string) []filter {
 	return list
 }
 
-func offerFilters(offers []object) []filter {
+func allFilters(offers []object) []filter {
 	list := []filter{
-		{"gpu=rtx_4090", oneOf("gpu.slug", "rtx_4090")},
-		{"gpu=rtx_4090,h100_sxm", oneOf("gpu.slug", "rtx_4090,h100_sxm")},
-		{"num_gpus=1", oneOf("gpu.count", "1")},
-		{"num_gpus=2", oneOf("gpu.count", "2")},
-		{"num_gpus=4", oneOf("gpu.count", "4")},
-		{"num_gpus=8", oneOf("gpu.count", "8")},
-		{"num_gpus=2,8", oneOf("gpu.count", "2,8")},
+		{"gpu=rtx_4090", fieldIn("gpu.slug", "rtx_4090")},
+		{"gpu=rtx_4090,h100_sxm", fieldIn("gpu.slug", "rtx_4090,h100_sxm")},
+		{"num_gpus=1", fieldIn("gpu.count", "1")},
+		{"num_gpus=2", fieldIn("gpu.count", "2")},
+		{"num_gpus=4", fieldIn("gpu.count", "4")},
+		{"num_gpus=8", fieldIn("gpu.count", "8")},
+		{"num_gpus=2,8", fieldIn("gpu.count", "2,8")},
 		{"min_gpus=1", atLeast("gpu.count", 1)},
 		{"min_gpus=2", atLeast("gpu.count", 2)},
 		{"min_gpus=3", atLeast("gpu.count", 3)},
 		{"min_gpus=8", atLeast("gpu.count", 8)},
 		{"min_gpus=1000", atLeast("gpu.count", 1000)},
-		{"country=US", oneOf("country", "US")},
-		{"country=DE,NL,RU", oneOf("country", "DE,NL,RU")},
+		{"country=US", fieldIn("country", "US")},
+		{"country=DE,NL,RU", fieldIn("country", "DE,NL,RU")},
 		{"verified=true", func(o object) bool { return o["verified"] == any(true) }},
 		{"gpu=rtx_4090&num_gpus=1&verified=true&min_cuda=12", func(o object) bool {
-			return text(o, "gpu.slug") == "rtx_4090" && whole(o, "gpu.count") == 1 && o["verified"] == any(true) &&
+			return text(o, "gpu.slug") == "rtx_4090" && integer(o, "gpu.count") == 1 && o["verified"] == any(true) &&
 				atLeast("cuda_max", 12)(o)
 		}},
 	}
 	for _, b := range [][2]string{{"min_reliability", "reliability"}, {"min_vram_gb", "gpu.vram_gb"},
 		{"min_cuda", "cuda_max"}, {"min_disk_gb", "disk.max_gb"},
 		{"min_inet_down_mbps", "network.down_mbps"}} {
-		list = append(list, bounds(offers, b[0], b[1])...)
+		list = append(list, boundFilters(offers, b[0], b[1])...)
 	}
 	return list
 }
 
-// Each offer that is listed satisfies the filter, and none that satisfies it is missing.
+// All listed offers satisfy the filter, and no offer that satisfies it is missing.
 func TestOfferFilters(t *testing.T) {
 	s := start(t)
 	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
 		"interruptible": "price.interruptible_kop_h"} {
 		all := s.list("/offers?type=" + kind)
-		list := offerFilters(all)
+		list := allFilters(all)
 		for _, n := range []int{0, len(all) / 2, len(all) - 1} {
-			v := whole(all[n], price)
+			v := integer(all[n], price)
 			for _, bound := range []int64{v - 1, v, v + 1} {
 				list = append(list, filter{fmt.Sprintf("max_price_kop_h=%d", bound), atMost(price, float64(bound))})
 			}
@@ -122,7 +122,7 @@ func TestOfferFilters(t *testing.T) {
 	}
 }
 
-// An offer without an interruptible price cannot be rented so, and is not listed so.
+// An offer without an interruptible price is not listed as interruptible.
 func TestOfferType(t *testing.T) {
 	s := start(t)
 	usual, onDemand, interruptible := s.list("/offers"), s.list("/offers?type=on_demand"),
@@ -158,10 +158,10 @@ func TestQueryBounds(t *testing.T) {
 	s.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
 }
 
-// Several mistakes are told at once or one by one, but each that is told is one.
+// The API may report one issue or all of them, but only real ones.
 func TestOfferQueryIssues(t *testing.T) {
 	s := start(t).as("")
-	details := s.get("/offers?limit=0&order=x&gpu=rtx_4090").fails("validation_error")
+	details := s.get("/offers?limit=0&order=x&gpu=rtx_4090").failsWith("validation_error")
 	issues, _ := details["issues"].([]any)
 	for _, issue := range issues {
 		field := text(issue.(object), "field")
@@ -177,19 +177,19 @@ func TestOfferOrders(t *testing.T) {
 		check(t, slices.Equal(ids(s.list(path)), ids(s.list(path+"&order=price"))),
 			"%s: the default order is not price", kind)
 		for order, key := range map[string]func(o object) (float64, bool){
-			"price":       func(o object) (float64, bool) { return decimal(o, price) },
-			"-price":      func(o object) (float64, bool) { v, known := decimal(o, price); return -v, known },
-			"dlperf":      func(o object) (float64, bool) { v, known := decimal(o, "dlperf"); return -v, known },
-			"reliability": func(o object) (float64, bool) { v, known := decimal(o, "reliability"); return -v, known },
-			"vram":        func(o object) (float64, bool) { v, known := decimal(o, "gpu.vram_gb"); return -v, known },
+			"price":       func(o object) (float64, bool) { return number(o, price) },
+			"-price":      func(o object) (float64, bool) { v, known := number(o, price); return -v, known },
+			"dlperf":      func(o object) (float64, bool) { v, known := number(o, "dlperf"); return -v, known },
+			"reliability": func(o object) (float64, bool) { v, known := number(o, "reliability"); return -v, known },
+			"vram":        func(o object) (float64, bool) { v, known := number(o, "gpu.vram_gb"); return -v, known },
 			"inet_down": func(o object) (float64, bool) {
-				v, known := decimal(o, "network.down_mbps")
+				v, known := number(o, "network.down_mbps")
 				return -v,
 					known
 			},
 			"dlperf_per_price": func(o object) (float64, bool) {
-				v, known := decimal(o, "dlperf")
-				p, _ := decimal(o, price)
+				v, known := number(o, "dlperf")
+				p, _ := number(o, price)
 				return -v / p, known
 			},
 		} {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Every status against every action: what the state allows, and what it forbids. A destroyed instance is found: GET and
-// status=all show it. So its state forbids, with 409, what the document lists a 409 for; a new name and the log have none.
-func TestStateMatrix(t *testing.T) {
+// Each status with each action. A destroyed instance can still be read, so actions on it fail with 409 where the
+// document lists it. A new name and the log have no 409.
+func TestStateActions(t *testing.T) {
 	s := start(t)
 	const yes, no = "", "conflict"
 	actions := []string{"start", "stop", "patch", "logs", "get", "delete"}
@@ -22,7 +22,7 @@ func TestStateMatrix(t *testing.T) {
 		"stopping": {"stopped", []string{no, no, yes, yes, yes, yes}},
 		"stopped":  {"stopped", []string{yes, no, yes, yes, yes, yes}},
 		"outbid":   {"running", []string{yes, "?", yes, yes, yes, yes}},
-		// whether outbid is heading to running, the document does not say
+		// the document does not define the desired state while outbid
 		"failed":     {"running", []string{no, "?", yes, yes, yes, yes}},
 		"destroying": {"destroyed", []string{no, no, yes, yes, yes, no}},
 		"destroyed":  {"destroyed", []string{no, no, yes, yes, yes, no}},
@@ -30,9 +30,9 @@ func TestStateMatrix(t *testing.T) {
 		for n, action := range actions {
 			i := s.running(object{"type": "interruptible"})
 			id := text(i, "id")
-			s.force(id, object{"status": status, "desired_state": row.desired})
+			s.setInstance(id, object{"status": status, "desired_state": row.desired})
 			path := "/instances/" + id
-			var a answer
+			var a response
 			switch action {
 			case "patch":
 				a = s.call(http.MethodPatch, path, object{"name": "new"})
@@ -43,46 +43,46 @@ func TestStateMatrix(t *testing.T) {
 			case "delete":
 				a = s.delete(path)
 			default:
-				a = s.act(id, action)
+				a = s.action(id, action)
 			}
-			a.what = action + " while " + status
+			a.request = action + " while " + status
 			switch row.answers[n] {
 			case yes:
-				check(t, a.status == http.StatusOK, "%s: %d %.200s", a.what, a.status, a.raw)
+				check(t, a.status == http.StatusOK, "%s: %d %.200s", a.request, a.status, a.raw)
 			case "?":
-				check(t, a.status == http.StatusOK || a.status == http.StatusConflict, "%s: %d %.200s", a.what,
+				check(t, a.status == http.StatusOK || a.status == http.StatusConflict, "%s: %d %.200s", a.request,
 					a.status, a.raw)
 			default:
-				a.fails(row.answers[n])
-				equal(t, a.what+", which is refused: status", text(s.instance(id), "status"), status)
-				equal(t, a.what+", which is refused: desired_state", text(s.instance(id), "desired_state"), row.desired)
+				a.failsWith(row.answers[n])
+				equal(t, a.request+", which is refused: status", text(s.instance(id), "status"), status)
+				equal(t, a.request+", which is refused: desired_state", text(s.instance(id), "desired_state"), row.desired)
 			}
 			if status != "destroyed" && text(s.instance(id), "status") != "destroying" {
 				s.delete(path).ok()
 			}
-			s.force(id, object{"status": "destroyed"})
+			s.setInstance(id, object{"status": "destroyed"})
 		}
 	}
 }
 
-// A start that is on its way cannot be started again, nor a stop stopped again.
+// A pending start cannot be started again, and a pending stop cannot be stopped again.
 func TestStateRepeatedActions(t *testing.T) {
 	s := start(t)
 	id := text(s.running(nil), "id")
-	s.act(id, "start").fails("conflict")
-	s.act(id, "stop").ok()
-	s.act(id, "stop").fails("conflict")
-	s.settle(id, "stopped")
-	s.act(id, "stop").fails("conflict")
-	s.act(id, "start").ok()
-	s.act(id, "start").fails("conflict")
-	s.settle(id, "running")
+	s.action(id, "start").failsWith("conflict")
+	s.action(id, "stop").ok()
+	s.action(id, "stop").failsWith("conflict")
+	s.waitForStatus(id, "stopped")
+	s.action(id, "stop").failsWith("conflict")
+	s.action(id, "start").ok()
+	s.action(id, "start").failsWith("conflict")
+	s.waitForStatus(id, "running")
 	check(t, !strings.Contains(text(s.instance(id), "stop_reason"), "low"), "stop_reason of a running server")
 
-	// A stop during the boot is heading elsewhere: the server does not come up.
+	// An instance that is stopped during its boot never runs.
 	booting := text(s.rent(nil), "id")
-	s.act(booting, "stop").ok()
-	s.settle(booting, "stopped")
+	s.action(booting, "stop").ok()
+	s.waitForStatus(booting, "stopped")
 	s.advance(600)
 	equal(t, "status of one that was stopped during its boot", text(s.instance(booting), "status"), "stopped")
 }

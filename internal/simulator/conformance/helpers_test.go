@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// What sets the stage: the control API, and the shortest way to a thing that a test is about.
+// Helpers that use the control API or prepare resources.
 
-// steer calls the control API, which must do as it is told.
-func (s *service) steer(method, path string, body any) object {
+// control calls the control API. It fails the test on an error.
+func (s *service) control(method, path string, body any) object {
 	s.t.Helper()
 	var raw []byte
 	if body != nil {
@@ -24,7 +24,7 @@ func (s *service) steer(method, path string, body any) object {
 			s.t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.control+path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.controlURL+path, bytes.NewReader(raw))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -39,36 +39,36 @@ func (s *service) steer(method, path string, body any) object {
 	return a.object()
 }
 
-func (s *service) account(set object) { s.t.Helper(); s.steer(http.MethodPatch, "/account", set) }
+func (s *service) setAccount(set object) { s.t.Helper(); s.control(http.MethodPatch, "/account", set) }
 
-func (s *service) offer(id string, set object) {
+func (s *service) setOffer(id string, set object) {
 	s.t.Helper()
-	s.steer(http.MethodPatch, "/offers/"+url.PathEscape(id), set)
+	s.control(http.MethodPatch, "/offers/"+url.PathEscape(id), set)
 }
 
-func (s *service) force(id string, set object) {
+func (s *service) setInstance(id string, set object) {
 	s.t.Helper()
-	s.steer(http.MethodPatch, "/instances/"+url.PathEscape(id), set)
+	s.control(http.MethodPatch, "/instances/"+url.PathEscape(id), set)
 }
 
-// reset returns to the first state: nobody has been shown anything. The request limits stay lifted.
+// reset resets the service, including shown prices, and lifts the rate limits.
 func (s *service) reset() {
 	s.t.Helper()
-	s.steer(http.MethodPost, "/reset", nil)
-	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
+	s.control(http.MethodPost, "/reset", nil)
+	s.control(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
 }
 
 func (s *service) advance(seconds float64) {
 	s.t.Helper()
-	s.steer(http.MethodPost, "/clock", object{"advance_seconds": seconds})
+	s.control(http.MethodPost, "/clock", object{"advance_seconds": seconds})
 }
 
 func (s *service) now() time.Time {
 	s.t.Helper()
-	return instant(s.steer(http.MethodGet, "/health", nil), "now")
+	return timeOf(s.control(http.MethodGet, "/health", nil), "now")
 }
 
-// page reads one page of a list.
+// page returns one page of a list.
 func (s *service) page(path string) (items []object, next string) {
 	s.t.Helper()
 	o := s.get(path).ok()
@@ -86,7 +86,7 @@ func (s *service) page(path string) (items []object, next string) {
 	return items, next
 }
 
-// join adds a query to a path that may have one.
+// join adds a query to a path that may already have one.
 func join(path, query string) string {
 	if strings.Contains(path, "?") {
 		return path + "&" + query
@@ -94,8 +94,8 @@ func join(path, query string) string {
 	return path + "?" + query
 }
 
-// walk reads a list to its end, page by page; between is called after each page but the last.
-func (s *service) walk(path string, limit int, between func(page int)) []object {
+// readPages reads a list page by page. It calls between after each page but the last.
+func (s *service) readPages(path string, limit int, between func(page int)) []object {
 	s.t.Helper()
 	path = join(path, fmt.Sprintf("limit=%d", limit))
 	var all []object
@@ -117,10 +117,10 @@ func (s *service) walk(path string, limit int, between func(page int)) []object 
 	}
 }
 
-// list reads all of a list in large pages.
-func (s *service) list(path string) []object { s.t.Helper(); return s.walk(path, 200, nil) }
+// list reads a list in large pages.
+func (s *service) list(path string) []object { s.t.Helper(); return s.readPages(path, 200, nil) }
 
-// ids of a list, in its order.
+// ids returns the ids of a list in its order.
 func ids(items []object) []string {
 	var all []string
 	for _, o := range items {
@@ -133,7 +133,7 @@ func ids(items []object) []string {
 	return all
 }
 
-// at reads a member by its path, "gpu.slug"; nil when it is null or missing.
+// at returns a member by its path, such as "gpu.slug"; nil if it is null or missing.
 func at(o object, path string) any {
 	var value any = o
 	for name := range strings.SplitSeq(path, ".") {
@@ -145,8 +145,8 @@ func at(o object, path string) any {
 
 func text(o object, path string) string { v, _ := at(o, path).(string); return v }
 
-// whole reads an integer; 0 when it is null or missing.
-func whole(o object, path string) int64 {
+// integer returns an integer; 0 if it is null or missing.
+func integer(o object, path string) int64 {
 	n, _ := at(o, path).(json.Number)
 	if v, err := n.Int64(); err == nil {
 		return v
@@ -154,8 +154,8 @@ func whole(o object, path string) int64 {
 	return 0
 }
 
-// decimal reads a number; ok is false when it is null or missing.
-func decimal(o object, path string) (v float64, ok bool) {
+// number returns a number; ok is false if it is null or missing.
+func number(o object, path string) (v float64, ok bool) {
 	n, ok := at(o, path).(json.Number)
 	if !ok {
 		return 0, false
@@ -164,7 +164,7 @@ func decimal(o object, path string) (v float64, ok bool) {
 	return v, err == nil
 }
 
-func instant(o object, path string) time.Time {
+func timeOf(o object, path string) time.Time {
 	if at, err := time.Parse(time.RFC3339Nano, text(o, path)); err == nil {
 		return at
 	}
@@ -173,11 +173,11 @@ func instant(o object, path string) time.Time {
 
 var serial atomic.Int64
 
-// fresh is a name that no test used before.
-func fresh(prefix string) string { return fmt.Sprintf("%s-%d", prefix, serial.Add(1)) }
+// uniqueName returns a name that no other test uses.
+func uniqueName(prefix string) string { return fmt.Sprintf("%s-%d", prefix, serial.Add(1)) }
 
-// brief is a value for a message.
-func brief(value any) string {
+// short formats a value for a message.
+func short(value any) string {
 	if _, leave := value.(absent); leave {
 		return "(left out)"
 	}
@@ -191,11 +191,11 @@ func brief(value any) string {
 	return string(raw)
 }
 
-// ready is a body of POST /instances that must succeed.
-func (s *service) ready() object { s.t.Helper(); return s.roomy(200) }
+// rentBody returns a valid body of POST /instances.
+func (s *service) rentBody() object { s.t.Helper(); return s.rentBodyWithDisk(200) }
 
-// roomy is a ready body on the cheapest server that can be rented both ways and has so much disk, GB.
-func (s *service) roomy(diskGB int64) object {
+// rentBodyWithDisk returns a valid body for the cheapest offer with both prices and a disk of that size in GB.
+func (s *service) rentBodyWithDisk(diskGB int64) object {
 	s.t.Helper()
 	few, _ := s.page(fmt.Sprintf("/offers?min_disk_gb=%d&limit=10", diskGB))
 	for _, o := range few {
@@ -207,11 +207,11 @@ func (s *service) roomy(diskGB int64) object {
 	return nil
 }
 
-// metered is an available offer whose traffic costs money.
-func (s *service) metered() object {
+// offerWithTraffic returns an available offer with a traffic price.
+func (s *service) offerWithTraffic() object {
 	s.t.Helper()
 	for _, o := range s.list("/offers") {
-		if whole(o, "price.traffic_kop_gb") > 0 {
+		if integer(o, "price.traffic_kop_gb") > 0 {
 			return o
 		}
 	}
@@ -219,15 +219,15 @@ func (s *service) metered() object {
 	return nil
 }
 
-// plainTemplate is a template of the catalogue that has SSH and the least disk.
+// plainTemplate returns the slug of a catalog template with SSH and the smallest disk.
 func (s *service) plainTemplate() string {
 	s.t.Helper()
-	if slug := s.known["plain template"]; slug != "" {
+	if slug := s.cache["plain template"]; slug != "" {
 		return slug
 	}
 	for _, o := range s.as("").list("/templates") {
-		if text(o, "launch_mode") == "ssh" && whole(o, "min_disk_gb") == 10 && text(o, "slug") != "custom" {
-			s.known["plain template"] = text(o, "slug")
+		if text(o, "launch_mode") == "ssh" && integer(o, "min_disk_gb") == 10 && text(o, "slug") != "custom" {
+			s.cache["plain template"] = text(o, "slug")
 			return text(o, "slug")
 		}
 	}
@@ -235,13 +235,13 @@ func (s *service) plainTemplate() string {
 	return ""
 }
 
-// order sends POST /instances under an Idempotency-Key.
-func (s *service) order(key string, body any) answer {
+// create sends POST /instances with an Idempotency-Key.
+func (s *service) create(key string, body any) response {
 	s.t.Helper()
 	return s.with("Idempotency-Key", key).post("/instances", body)
 }
 
-// rent makes an instance from the ready body with some fields changed.
+// rent creates an instance from a valid body with changes.
 func (s *service) rent(change object) object {
 	s.t.Helper()
 	body := object{"template": s.plainTemplate(), "disk_gb": 10}
@@ -250,21 +250,21 @@ func (s *service) rent(change object) object {
 		if _, err := fmt.Sscan(fmt.Sprint(change["disk_gb"]), &disk); err != nil {
 			disk = 10
 		}
-		body = s.roomy(disk)
+		body = s.rentBodyWithDisk(disk)
 	}
 	for name, value := range change {
 		body[name] = value
 	}
-	o := s.order(fresh("rent"), body).created()
-	s.known[text(o, "id")] = text(body, "offer_id")
+	o := s.create(uniqueName("rent"), body).created()
+	s.cache[text(o, "id")] = text(body, "offer_id")
 	return o
 }
 
-// instance reads one.
+// instance reads an instance.
 func (s *service) instance(id string) object { s.t.Helper(); return s.get("/instances/" + id).ok() }
 
-// settle lets time go by, second by second, until the instance has a status.
-func (s *service) settle(id, status string) object {
+// waitForStatus advances the clock by seconds until the instance has a status.
+func (s *service) waitForStatus(id, status string) object {
 	s.t.Helper()
 	for range 600 {
 		o := s.instance(id)
@@ -277,60 +277,60 @@ func (s *service) settle(id, status string) object {
 	return nil
 }
 
-// running makes an instance that runs and has its address.
+// running creates an instance and waits until it is running and has its address.
 func (s *service) running(change object) object {
 	s.t.Helper()
 	id := text(s.rent(change), "id")
-	s.settle(id, "running")
+	s.waitForStatus(id, "running")
 	s.advance(60)
 	return s.instance(id)
 }
 
-// act calls start or stop.
-func (s *service) act(id, action string) answer {
+// action sends start or stop.
+func (s *service) action(id, action string) response {
 	s.t.Helper()
 	return s.post("/instances/"+id+"/"+action, nil)
 }
 
-// newKey issues an API key with scopes.
+// newKey creates an API key with scopes.
 func (s *service) newKey(scopes ...string) (secret, id string) {
 	s.t.Helper()
-	o := s.post("/api-keys", object{"name": fresh("key"), "scopes": scopes}).created()
+	o := s.post("/api-keys", object{"name": uniqueName("key"), "scopes": scopes}).created()
 	return text(o, "secret"), text(o, "id")
 }
 
-// publicKey is an SSH key that is well formed; each seed gives another one.
+// publicKey returns a valid SSH key. Different seeds return different keys.
 func publicKey(seed byte) string {
 	blob := append([]byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"), bytes.Repeat([]byte{seed}, 32)...)
 	return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(blob) + " someone@example"
 }
 
-// ofInstance is the offer that an instance was rented from, which the instance does not tell.
-func (s *service) ofInstance(i object) string {
+// offerOf returns the offer of an instance. The API does not return it.
+func (s *service) offerOf(i object) string {
 	s.t.Helper()
-	id, found := s.known[text(i, "id")]
+	id, found := s.cache[text(i, "id")]
 	if !found {
 		s.t.Fatalf("instance %v was not rented here", i["id"])
 	}
 	return id
 }
 
-// cut sends a request whose connection is to be cut, and tells whether it was.
-func (s *service) cut(method, path string, body any) bool {
+// connectionCut sends a request and reports whether the connection was cut.
+func (s *service) connectionCut(method, path string, body any) bool {
 	s.t.Helper()
 	raw, err := json.Marshal(body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.baseURL+path, bytes.NewReader(raw))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	req.Header = s.header.Clone()
 	req.Header.Set("Authorization", "Bearer "+s.key)
 	req.Header.Set("Content-Type", "application/json")
-	// On a connection that was used before, the transport would repeat what has an Idempotency-Key by itself.
-	once := &http.Client{Timeout: wire.Timeout, Transport: &http.Transport{DisableKeepAlives: true}}
+	// On a used connection, the transport retries a request with an Idempotency-Key by itself.
+	once := &http.Client{Timeout: httpClient.Timeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := once.Do(req)
 	if err != nil {
 		return true

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// What the document leaves to HTTP: whatever a client sends, it gets a clear answer.
+// Behavior of HTTP that the document does not define.
 
-func TestPathsThatAreNotThere(t *testing.T) {
+func TestUnknownPaths(t *testing.T) {
 	s := start(t)
 	for _, path := range []string{
 		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart",
@@ -18,13 +18,13 @@ func TestPathsThatAreNotThere(t *testing.T) {
 		"/instances/..%2f..", "/instances/%00", "/instances/x%20y", "/transactions/1", "/auth", "/auth/device/",
 		"/openapi.yaml", "/control/health",
 	} {
-		s.get(path).fails("not_found")
+		s.get(path).failsWith("not_found")
 	}
-	s.get("/instances/%6eobody").fails("not_found")
-	s.delete("/api-keys/a%2Fb").fails("not_found")
+	s.get("/instances/%6eobody").failsWith("not_found")
+	s.delete("/api-keys/a%2Fb").failsWith("not_found")
 }
 
-// bodied are the operations that read a body, and a good one for each.
+// bodied returns operations with a body and a valid body for each.
 func bodied() map[string]object {
 	return map[string]object{
 		"/templates": {"name": "mine", "image": "a/b:1"}, "/ssh-keys": {"public_key": publicKey(1)},
@@ -32,7 +32,7 @@ func bodied() map[string]object {
 	}
 }
 
-func TestBodiesThatAreNoJSONObject(t *testing.T) {
+func TestBodyNotJSONObject(t *testing.T) {
 	s := start(t)
 	for path := range bodied() {
 		for name, body := range map[string]string{
@@ -44,58 +44,58 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 			"a huge number": `{"name": 1e999, "client_name": 1e999}`,
 		} {
 			a := s.send(http.MethodPost, path, strings.NewReader(body))
-			a.what += " with " + name
+			a.request += " with " + name
 			a.invalid("")
 		}
 	}
 }
 
-func TestBodiesOfAnotherType(t *testing.T) {
+func TestBodyMediaType(t *testing.T) {
 	s := start(t)
 	for path := range bodied() {
 		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
 			"multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
 			a := s.with("Content-Type", mediaType).send(http.MethodPost, path, strings.NewReader(`{}`))
-			a.what += " as " + mediaType
+			a.request += " as " + mediaType
 			a.invalid("")
 		}
 		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8",
 			"Application/JSON;charset=UTF-8"} {
 			a := s.with("Content-Type", mediaType).call(http.MethodPost, path, bodied()[path])
-			check(t, a.status/100 == 2, "%s as %s: %d %s", a.what, mediaType, a.status, a.raw)
+			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.raw)
 		}
 	}
 }
 
-// TestBodyOfOneMebibyte is the largest that is read.
-func TestBodyOfOneMebibyte(t *testing.T) {
-	s := beyondContract(t)
+// TestBodySize tests the maximum size.
+func TestBodySize(t *testing.T) {
+	s := startUnchecked(t)
 	const descending = 1 << 20
 	padded := func(size int) io.Reader {
 		body := []byte(`{"name":"x","scopes":["user:read"]}`)
 		return bytes.NewReader(append(body, bytes.Repeat([]byte(" "), size-len(body))...))
 	}
 	s.send(http.MethodPost, "/api-keys", padded(descending)).created()
-	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsAs(http.StatusRequestEntityTooLarge,
+	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsWithStatus(http.StatusRequestEntityTooLarge,
 		"validation_error")
-	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsAs(http.StatusRequestEntityTooLarge,
+	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsWithStatus(http.StatusRequestEntityTooLarge,
 		"validation_error")
 	s.get("/me").ok()
 }
 
-func TestBodiesWhereNoneIsRead(t *testing.T) {
-	s := beyondContract(t)
+func TestBodyWithoutUse(t *testing.T) {
+	s := startUnchecked(t)
 	for _, body := range []string{"{}", "garbage", strings.Repeat("x", 4096)} {
 		s.send(http.MethodGet, "/me", strings.NewReader(body)).ok()
-		s.send(http.MethodDelete, "/ssh-keys/nobody", strings.NewReader(body)).fails("not_found")
+		s.send(http.MethodDelete, "/ssh-keys/nobody", strings.NewReader(body)).failsWith("not_found")
 	}
-	// A body is left out where nothing in it is required.
+	// A body may be left out if no field is required.
 	s.as("").send(http.MethodPost, "/auth/device", nil).ok()
 	s.send(http.MethodPost, "/templates", nil).invalid("name")
 }
 
-// The document does not say that a field it does not list is refused, so it is ignored, as a query parameter is.
-func TestUnknownFieldsAreIgnored(t *testing.T) {
+// The document does not say that unknown fields are refused, so they are ignored like unknown query parameters.
+func TestUnknownFieldsIgnored(t *testing.T) {
 	s := start(t)
 	for path, body := range bodied() {
 		body["surprise"] = true
@@ -103,14 +103,14 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.raw)
 		s.get("/me?surprise=1").ok()
 	}
-	body := s.ready()
+	body := s.rentBody()
 	body["surprise"], body["max_price_kop_h"] = nil, 1
-	before := s.order(fresh("key"), body).created()
+	before := s.create(uniqueName("key"), body).created()
 	path := "/instances/" + text(before, "id")
 	after := s.call(http.MethodPatch, path, object{"name": "x", "disk_gb": 20, "status": "stopped"}).ok()
 	equal(t, "name", text(after, "name"), "x")
 	for _, field := range []string{"status", "disk_gb"} {
-		equal(t, field+" after a new name", brief(after[field]), brief(before[field]))
+		equal(t, field+" after a new name", short(after[field]), short(before[field]))
 	}
 	s.call(http.MethodPatch, path, object{"surprise": 1}).invalid("name")
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The document's chapter "Instances": reading, naming and the log. Renting has files of its own.
+// Chapter "Instances" without renting, states and costs.
 
 func TestInstanceList(t *testing.T) {
 	s := start(t)
@@ -19,9 +19,9 @@ func TestInstanceList(t *testing.T) {
 	}
 	s.delete("/instances/" + made[0]).ok()
 	check(t, slices.Contains(ids(s.list("/instances")), made[0]), "active leaves out one that is being destroyed")
-	s.settle(made[0], "destroyed")
-	s.force(made[1], object{"status": "failed"})
-	s.force(made[2], object{"status": "outbid"})
+	s.waitForStatus(made[0], "destroyed")
+	s.setInstance(made[1], object{"status": "failed"})
+	s.setInstance(made[2], object{"status": "outbid"})
 	has := func(query string, id string) bool { return slices.Contains(ids(s.list("/instances"+query)), id) }
 	for _, query := range []string{"", "?status=active"} {
 		check(t, !has(query, made[0]), "%q lists a destroyed instance", query)
@@ -33,7 +33,7 @@ func TestInstanceList(t *testing.T) {
 		check(t, has("?status=all", id), "all does not list %s", id)
 	}
 	for _, o := range s.list("/instances?status=all") {
-		equal(t, "an instance alone and in the list", brief(o), brief(s.instance(text(o, "id"))))
+		equal(t, "an instance alone and in the list", short(o), short(s.instance(text(o, "id"))))
 	}
 	s.get("/instances?status=all&status=all").invalid("status")
 }
@@ -41,12 +41,12 @@ func TestInstanceList(t *testing.T) {
 func TestInstanceNotFound(t *testing.T) {
 	s := start(t)
 	for _, id := range []string{"none", "ins_000000000000", "%D0%B9", "a%2Fb", "%20", strings.Repeat("x", 2000)} {
-		s.get("/instances/" + id).fails("not_found")
-		s.get("/instances/" + id + "/logs").fails("not_found")
-		s.act(id, "start").fails("not_found")
-		s.act(id, "stop").fails("not_found")
-		s.delete("/instances/" + id).fails("not_found")
-		s.call(http.MethodPatch, "/instances/"+id, object{"name": "x"}).fails("not_found")
+		s.get("/instances/" + id).failsWith("not_found")
+		s.get("/instances/" + id + "/logs").failsWith("not_found")
+		s.action(id, "start").failsWith("not_found")
+		s.action(id, "stop").failsWith("not_found")
+		s.delete("/instances/" + id).failsWith("not_found")
+		s.call(http.MethodPatch, "/instances/"+id, object{"name": "x"}).failsWith("not_found")
 	}
 }
 
@@ -54,15 +54,15 @@ func TestInstancePatch(t *testing.T) {
 	s := start(t)
 	before := s.running(object{"name": "first"})
 	path := "/instances/" + text(before, "id")
-	send := func(body object) answer { return s.call(http.MethodPatch, path, body) }
+	send := func(body object) response { return s.call(http.MethodPatch, path, body) }
 	checkBounds("InstanceUpdate", object{"name": "x"}, send)
 	for _, name := range []any{"new", nil, "имя 🦊", nil} {
 		o := send(object{"name": name}).ok()
-		equal(t, "name", brief(o["name"]), brief(name))
-		equal(t, "name when read again", brief(s.instance(text(before, "id"))["name"]), brief(name))
+		equal(t, "name", short(o["name"]), short(name))
+		equal(t, "name when read again", short(s.instance(text(before, "id"))["name"]), short(name))
 		for _, field := range []string{"status", "desired_state", "disk_gb", "type", "price", "gpu", "template",
 			"ssh"} {
-			equal(t, field+" after a new name", brief(o[field]), brief(before[field]))
+			equal(t, field+" after a new name", short(o[field]), short(before[field]))
 		}
 	}
 }
@@ -81,11 +81,11 @@ func TestInstanceLogs(t *testing.T) {
 	s.get(path + "?tail=1&tail=1").invalid("tail")
 }
 
-// An address appears once the port is assigned, the first time of running stays, the disk and the type are as ordered.
-func TestInstanceFacts(t *testing.T) {
+// The address appears when the port is assigned. The time of the first start, the disk and the type do not change.
+func TestInstanceFields(t *testing.T) {
 	s := start(t)
 	s.post("/ssh-keys", object{"public_key": publicKey(1)}).created()
-	body := s.roomy(123)
+	body := s.rentBodyWithDisk(123)
 	offer := s.get("/offers/" + text(body, "offer_id")).ok()
 	began := s.now()
 	o := s.rent(object{"name": "a name", "disk_gb": 123})
@@ -95,38 +95,38 @@ func TestInstanceFacts(t *testing.T) {
 	equal(t, "desired_state", text(o, "desired_state"), "running")
 	equal(t, "type", text(o, "type"), "on_demand")
 	equal(t, "name", text(o, "name"), "a name")
-	equal(t, "disk_gb", whole(o, "disk_gb"), 123)
+	equal(t, "disk_gb", integer(o, "disk_gb"), 123)
 	equal(t, "template.slug", o["template"].(object)["slug"], body["template"])
 	for _, field := range []string{"slug", "name", "count", "vram_gb"} {
 		equal(t, "gpu."+field, fmt.Sprint(at(o, "gpu."+field)), fmt.Sprint(at(offer, "gpu."+field)))
 	}
 	equal(t, "country", o["country"], offer["country"])
-	equal(t, "price.traffic_kop_gb", whole(o, "price.traffic_kop_gb"), whole(offer, "price.traffic_kop_gb"))
-	check(t, instant(o, "created_at").Equal(began), "created_at %v, now %v", o["created_at"], began)
+	equal(t, "price.traffic_kop_gb", integer(o, "price.traffic_kop_gb"), integer(offer, "price.traffic_kop_gb"))
+	check(t, timeOf(o, "created_at").Equal(began), "created_at %v, now %v", o["created_at"], began)
 	equal(t, "ssh of a new instance", o["ssh"], nil)
 	equal(t, "started_at of a new instance", o["started_at"], nil)
 	equal(t, "stop_reason of a new instance", o["stop_reason"], nil)
 
-	running := s.settle(id, "running")
-	started := instant(running, "started_at")
+	running := s.waitForStatus(id, "running")
+	started := timeOf(running, "started_at")
 	check(t, !started.Before(began) && !started.After(s.now()), "started_at %v", running["started_at"])
 	s.advance(60)
 	o = s.instance(id)
-	port := whole(o, "ssh.port")
+	port := integer(o, "ssh.port")
 	check(t, port > 0 && port < 65536, "ssh.port %v", at(o, "ssh.port"))
 	for _, part := range []string{text(o, "ssh.host"), text(o, "ssh.user"), fmt.Sprint(port), "ssh"} {
 		check(t, part != "" && strings.Contains(text(o, "ssh.command"), part), "ssh.command %q lacks %q",
 			text(o, "ssh.command"), part)
 	}
-	s.act(id, "stop").ok()
-	s.settle(id, "stopped")
-	s.act(id, "start").ok()
-	s.settle(id, "running")
-	check(t, instant(s.instance(id), "started_at").Equal(started), "started_at moved with the second start")
+	s.action(id, "stop").ok()
+	s.waitForStatus(id, "stopped")
+	s.action(id, "start").ok()
+	s.waitForStatus(id, "running")
+	check(t, timeOf(s.instance(id), "started_at").Equal(started), "started_at moved with the second start")
 	check(t, s.now().Sub(started) > time.Second, "no time went by")
 }
 
-// Web interfaces come with the template; templates that run their own entry point have no SSH.
+// Web interfaces depend on the template. Instances of templates with an entry point have no SSH.
 func TestInstanceURLs(t *testing.T) {
 	s := start(t)
 	for _, template := range s.as("").list("/templates") {
@@ -134,7 +134,7 @@ func TestInstanceURLs(t *testing.T) {
 		if slug == "custom" {
 			continue
 		}
-		o := s.running(object{"template": slug, "disk_gb": max(whole(template, "min_disk_gb"), 10)})
+		o := s.running(object{"template": slug, "disk_gb": max(integer(template, "min_disk_gb"), 10)})
 		equal(t, slug+": image", text(o, "image"), text(template, "image"))
 		equal(t, slug+": has ssh", o["ssh"] != nil, text(template, "launch_mode") != "entrypoint")
 		for _, u := range o["urls"].([]any) {

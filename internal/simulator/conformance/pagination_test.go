@@ -21,14 +21,14 @@ var listPaths = func() (paths []string) {
 	return paths
 }()
 
-// fillLists makes every list of the account longer than a page of seven.
+// fillLists makes all lists of the account longer than two pages of seven items.
 func (s *service) fillLists() {
 	s.t.Helper()
 	offers := s.list("/offers")
 	for n := range 15 {
 		s.post("/templates", object{"name": fmt.Sprintf("template %d", n), "image": "alpine:3"}).created()
 		s.post("/ssh-keys", object{"public_key": publicKey(byte(n))}).created()
-		s.post("/api-keys", object{"name": fresh("key"), "scopes": []string{"user:read"}}).created()
+		s.post("/api-keys", object{"name": uniqueName("key"), "scopes": []string{"user:read"}}).created()
 		s.rent(object{"offer_id": offers[n]["id"]})
 		s.advance(3600)
 	}
@@ -62,7 +62,7 @@ func TestPaginationLimit(t *testing.T) {
 	check(t, len(offers) == 50 && next != "", "/offers: %d items without a limit, next %q", len(offers), next)
 }
 
-// Every list gives each item once, whatever the size of its pages.
+// Each item of a list is on exactly one page, for all page sizes.
 func TestPaginationWalk(t *testing.T) {
 	s := start(t)
 	s.fillLists()
@@ -79,16 +79,16 @@ func TestPaginationWalk(t *testing.T) {
 			if limit == 1 && strings.HasPrefix(path, "/offers?") {
 				continue
 			}
-			walked := ids(s.walk(path, limit, nil))
+			walked := ids(s.readPages(path, limit, nil))
 			check(t, slices.Equal(walked, whole),
 				"%s in pages of %d: %d items, not the %d in one page, or in another order", path, limit, len(walked),
 				len(whole))
 		}
-		// The size of the page may change on the way.
+		// The page size may change between pages.
 		first, next := s.page(join(path, "limit=2"))
 		second, _ := s.page(join(path, "limit=200&cursor="+url.QueryEscape(next)))
 		check(t, slices.Equal(ids(append(first, second...)), whole), "%s: pages of 2 and 200 are not the list", path)
-		// A page can be read twice.
+		// A page can be read again.
 		again, _ := s.page(join(path, "limit=200&cursor="+url.QueryEscape(next)))
 		check(t, slices.Equal(ids(again), ids(second)), "%s: a page read twice is not the same", path)
 	}
@@ -125,8 +125,8 @@ func TestPaginationBadCursors(t *testing.T) {
 	}
 }
 
-// A cursor goes on with the list it came from, not with another one.
-func TestPaginationCursorKeepsItsFilter(t *testing.T) {
+// A cursor is valid only for the same list and filters.
+func TestPaginationCursorOfOtherQuery(t *testing.T) {
 	s := start(t)
 	s.fillLists()
 	_, next := s.page("/offers?limit=2&order=price&country=US")
@@ -145,8 +145,8 @@ func TestPaginationCursorKeepsItsFilter(t *testing.T) {
 	s.get("/instances?limit=2&cursor=" + url.QueryEscape(next)).invalid("cursor")
 	s.get("/instances?limit=2&status=active&cursor=" + url.QueryEscape(next)).invalid("cursor")
 	s.get("/instances?limit=2&status=all&cursor=" + url.QueryEscape(next)).want(http.StatusOK)
-	// With or without a key is no filter; but a cursor must not bring a caller's own templates to somebody else.
+	// The key is not a filter, but a cursor must not give access to the own templates of another account.
 	_, next = s.page("/templates?limit=2")
 	a := s.as("").get("/templates?limit=200&cursor=" + url.QueryEscape(next))
-	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.what)
+	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.request)
 }

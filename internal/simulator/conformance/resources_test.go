@@ -30,8 +30,8 @@ func TestResourceBalance(t *testing.T) {
 
 func TestResourceTransaction(t *testing.T) {
 	s := start(t)
-	id := text(s.running(object{"offer_id": s.metered()["id"]}), "id")
-	s.force(id, object{"traffic_gb": 100})
+	id := text(s.running(object{"offer_id": s.offerWithTraffic()["id"]}), "id")
+	s.setInstance(id, object{"traffic_gb": 100})
 	s.advance(3 * 3600)
 	s.delete("/instances/" + id).ok()
 	s.advance(24 * 3600)
@@ -39,7 +39,7 @@ func TestResourceTransaction(t *testing.T) {
 	for _, o := range s.list("/transactions") {
 		tb.verify(t, o)
 	}
-	// These kinds happen in the console only, which no request reaches.
+	// Only the console causes entries of these types.
 	tb.complete(t, "type=refund", "type=promo_expire", "type=writeoff", "type=reversal")
 }
 
@@ -52,12 +52,12 @@ func TestResourceGpuModel(t *testing.T) {
 	}
 	slug := text(models[0], "slug")
 	for _, o := range s.list("/offers?gpu=" + slug) {
-		s.offer(text(o, "id"), object{"available": false})
+		s.setOffer(text(o, "id"), object{"available": false})
 	}
 	for _, o := range s.list("/gpus") {
 		tb.verify(t, o)
 		if text(o, "slug") == slug {
-			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil && whole(o, "available_gpus") == 0,
+			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil && integer(o, "available_gpus") == 0,
 				"%s: nothing is available, but %v", slug, o)
 		}
 	}
@@ -75,15 +75,15 @@ func TestResourceOffer(t *testing.T) {
 				check(t, len(text(o, "country")) == 2 && strings.ToUpper(text(o, "country")) == country,
 					"country %v is no ISO-2 code", country)
 			}
-			if r, known := decimal(o, "reliability"); known {
+			if r, known := number(o, "reliability"); known {
 				check(t, r >= 0 && r <= 1, "reliability %v", r)
 			}
-			check(t, whole(o, "gpu.count") > 0 && whole(o, "gpu.vram_gb") > 0 && whole(o, "price.on_demand_kop_h") > 0,
+			check(t, integer(o, "gpu.count") > 0 && integer(o, "gpu.vram_gb") > 0 && integer(o, "price.on_demand_kop_h") > 0,
 				"an offer of nothing: %v", o)
 			tb.verify(t, s.get("/offers/"+text(o, "id")).ok())
 		}
 	}
-	// A stranger cannot tell which of the facts are ever unknown: those that are not must have a value.
+	// The document does not say which values are ever unknown. All others must have a value.
 	var known []string
 	for path := range tb.seen {
 		if !strings.HasSuffix(path, "=null") && tb.seen[path+"=null"] == 0 {
@@ -100,7 +100,7 @@ func TestResourceTemplate(t *testing.T) {
 		tb.verify(t, o)
 		equal(t, "owner", text(o, "owner"), "catalog")
 		equal(t, "public", at(o, "public"), any(true))
-		check(t, whole(o, "recommended_disk_gb") >= whole(o, "min_disk_gb"), "%s recommends less disk than it needs",
+		check(t, integer(o, "recommended_disk_gb") >= integer(o, "min_disk_gb"), "%s recommends less disk than it needs",
 			text(o, "slug"))
 	}
 	tb.verify(t, s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1",
@@ -149,16 +149,16 @@ func TestResourceInstance(t *testing.T) {
 	}
 	id := text(s.running(nil), "id")
 	for _, status := range statuses {
-		s.force(id, object{"status": status})
+		s.setInstance(id, object{"status": status})
 		judge(s.instance(id))
 		for _, o := range s.list("/instances?status=all") {
 			tb.verify(t, o)
 		}
 	}
 	stopped := text(s.running(nil), "id")
-	s.act(stopped, "stop").ok()
-	judge(s.settle(stopped, "stopped"))
-	// Whether a rental's country and VRAM are ever unknown is the market's business.
+	s.action(stopped, "stop").ok()
+	judge(s.waitForStatus(stopped, "stopped"))
+	// The market determines whether country and VRAM can be unknown.
 	tb.complete(t, "country=null", "gpu.vram_gb=null")
 }
 
@@ -176,7 +176,7 @@ func TestResourceApiKeys(t *testing.T) {
 		"expires_in_days": 1}).created())
 	created.verify(t, s.post("/api-keys", object{"name": "b", "scopes": []string{"user:read"}}).created())
 	code := s.as("").post("/auth/device", object{}).ok()
-	s.steer("POST", "/device-codes/"+text(code, "user_code"), object{"decision": "approve"})
+	s.control("POST", "/device-codes/"+text(code, "user_code"), object{"decision": "approve"})
 	s.as("").post("/auth/device/token", object{"device_code": code["device_code"]}).ok()
 	for _, o := range s.list("/api-keys") {
 		tb.verify(t, o)
@@ -196,11 +196,11 @@ func TestResourceDeviceLogin(t *testing.T) {
 	o := s.post("/auth/device", object{"client_name": "a laptop"}).ok()
 	code.verify(t, o)
 	code.complete(t)
-	equal(t, "expires_in", whole(o, "expires_in"), 600)
-	check(t, whole(o, "interval") > 0, "interval %v", o["interval"])
+	equal(t, "expires_in", integer(o, "expires_in"), 600)
+	check(t, integer(o, "interval") > 0, "interval %v", o["interval"])
 	check(t, strings.Contains(text(o, "verification_uri_complete"), text(o, "user_code")), "the code is not in %v",
 		o["verification_uri_complete"])
-	s.steer("POST", "/device-codes/"+text(o, "user_code"), object{"decision": "approve"})
+	s.control("POST", "/device-codes/"+text(o, "user_code"), object{"decision": "approve"})
 	token.verify(t, s.post("/auth/device/token", object{"device_code": o["device_code"]}).ok())
 	token.complete(t)
 }

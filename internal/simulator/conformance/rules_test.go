@@ -13,12 +13,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// The document's "Global rules", in their order.
+// Chapter "Global rules", in the order of the document.
 
 func TestRuleBaseAddressAndNames(t *testing.T) {
 	s := start(t)
 	s.running(nil)
-	check(t, strings.HasSuffix(s.base, "/api/v1"), "base address %q", s.base)
+	check(t, strings.HasSuffix(s.baseURL, "/api/v1"), "base address %q", s.baseURL)
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 	var visit func(path string, value any)
 	visit = func(path string, value any) {
@@ -54,38 +54,38 @@ func TestRuleBaseAddressAndNames(t *testing.T) {
 	}
 }
 
-// No request brings money, and nothing but a key lets in.
+// No request changes the balance directly, and only API keys authenticate.
 func TestRulePaymentsAndSessions(t *testing.T) {
 	s := start(t)
-	before := whole(s.get("/balance").ok(), "balance_kop")
+	before := integer(s.get("/balance").ok(), "balance_kop")
 	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup",
 		"/transactions/topup"} {
-		s.post(path, object{"amount_kop": 100}).fails("not_found")
+		s.post(path, object{"amount_kop": 100}).failsWith("not_found")
 	}
 	for _, path := range []string{"/balance", "/transactions"} {
 		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			s.call(method, path, object{"amount_kop": 100}).failsAs(http.StatusMethodNotAllowed, "not_found")
+			s.call(method, path, object{"amount_kop": 100}).failsWithStatus(http.StatusMethodNotAllowed, "not_found")
 		}
 	}
-	equal(t, "balance", whole(s.get("/balance").ok(), "balance_kop"), before)
+	equal(t, "balance", integer(s.get("/balance").ok(), "balance_kop"), before)
 
 	nobody := s.as("")
 	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
-		nobody.with("Cookie", cookie).get("/me").fails("unauthorized")
+		nobody.with("Cookie", cookie).get("/me").failsWith("unauthorized")
 	}
 	for _, value := range []string{s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer " + s.key +
 		" " + s.key, "Bearer=" + s.key} {
-		nobody.with("Authorization", value).get("/me").fails("unauthorized")
+		nobody.with("Authorization", value).get("/me").failsWith("unauthorized")
 	}
-	nobody.get("/me?api_key=" + s.key).fails("unauthorized")
-	nobody.get("/me?access_token=" + s.key).fails("unauthorized")
-	nobody.with("X-Api-Key", s.key).get("/me").fails("unauthorized")
+	nobody.get("/me?api_key=" + s.key).failsWith("unauthorized")
+	nobody.get("/me?access_token=" + s.key).failsWith("unauthorized")
+	nobody.with("X-Api-Key", s.key).get("/me").failsWith("unauthorized")
 }
 
-// preflight asks as a browser does before a request of another origin.
-func (s *service) preflight(method, path string) answer {
+// preflight sends the CORS preflight request of a browser.
+func (s *service) preflight(method, path string) response {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodOptions, s.base+path, nil)
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodOptions, s.baseURL+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (s *service) preflight(method, path string) answer {
 	return s.do(req)
 }
 
-func allowsPage(a answer) bool {
+func allowsOrigin(a response) bool {
 	origin := a.header.Get("Access-Control-Allow-Origin")
 	return origin == "*" || origin == "https://page.example"
 }
@@ -103,11 +103,11 @@ func allowsPage(a answer) bool {
 func TestRuleCORSAndCache(t *testing.T) {
 	s := start(t)
 	page := s.with("Origin", "https://page.example")
-	offer := "/offers/" + text(s.ready(), "offer_id")
+	offer := "/offers/" + text(s.rentBody(), "offer_id")
 	for _, path := range []string{"/gpus", "/offers", "/templates"} {
 		for _, from := range []*service{page, page.as("")} {
 			a := from.get(path).want(http.StatusOK)
-			check(t, allowsPage(a), "%s: Access-Control-Allow-Origin %q", path,
+			check(t, allowsOrigin(a), "%s: Access-Control-Allow-Origin %q", path,
 				a.header.Get("Access-Control-Allow-Origin"))
 			check(t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60"), "%s: Cache-Control %q", path,
 				a.header.Get("Cache-Control"))
@@ -115,20 +115,20 @@ func TestRuleCORSAndCache(t *testing.T) {
 				a.header.Get("Cache-Control"))
 		}
 	}
-	// A shared cache must not give one caller's own templates to another.
+	// A shared cache must not return own templates to other callers.
 	keyed := page.get("/templates")
 	private := strings.Contains(keyed.header.Get("Cache-Control"), "private") ||
 		strings.Contains(keyed.header.Get("Vary"), "Authorization")
 	check(t, private, "/templates with a key: Cache-Control %q, Vary %q", keyed.header.Get("Cache-Control"),
 		keyed.header.Get("Vary"))
-	check(t, allowsPage(page.get("/offers?limit=0")), "a refusal of /offers that no page can read")
-	check(t, allowsPage(page.get(offer)), "%s: no page can read it", offer)
+	check(t, allowsOrigin(page.get("/offers?limit=0")), "a refusal of /offers that no page can read")
+	check(t, allowsOrigin(page.get(offer)), "%s: no page can read it", offer)
 	equal(t, "Cache-Control of one offer", page.get(offer).header.Get("Cache-Control"), "no-store")
 
 	for _, path := range []string{"/gpus", "/offers", "/templates", offer} {
 		a := s.as("").preflight(http.MethodGet, path)
 		check(t, a.status/100 == 2, "preflight of %s: status %d", path, a.status)
-		check(t, allowsPage(a), "preflight of %s: Access-Control-Allow-Origin %q", path,
+		check(t, allowsOrigin(a), "preflight of %s: Access-Control-Allow-Origin %q", path,
 			a.header.Get("Access-Control-Allow-Origin"))
 		methods := strings.Split(strings.ReplaceAll(a.header.Get("Access-Control-Allow-Methods"), " ", ""), ",")
 		check(t, slices.Contains(methods, "GET"), "preflight of %s: methods %q", path, methods)
@@ -137,8 +137,8 @@ func TestRuleCORSAndCache(t *testing.T) {
 	}
 }
 
-// Pages of other origins see nothing but the public GETs.
-func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
+// Pages of other origins can read only the public GET endpoints.
+func TestRulePrivateResponsesHaveNoCORS(t *testing.T) {
 	s := start(t)
 	page := s.with("Origin", "https://page.example")
 	for _, op := range apidoc.Operations {
@@ -147,40 +147,40 @@ func TestRulePrivateAnswersHaveNoCORS(t *testing.T) {
 			continue
 		}
 		a := page.call(op.Method, path, nil)
-		equal(t, a.what+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "")
-		equal(t, a.what+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
+		equal(t, a.request+": Access-Control-Allow-Origin", a.header.Get("Access-Control-Allow-Origin"), "")
+		equal(t, a.request+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
 		p := s.as("").preflight(op.Method, path)
 		methods := p.header.Get("Access-Control-Allow-Methods")
-		check(t, !allowsPage(p) || !strings.Contains(methods, op.Method), "preflight of %s %s: methods %q", op.Method,
+		check(t, !allowsOrigin(p) || !strings.Contains(methods, op.Method), "preflight of %s %s: methods %q", op.Method,
 			path, methods)
 	}
 	a := page.get("/offers?cursor=" + url.QueryEscape("%%%"))
 	check(t, a.status == http.StatusUnprocessableEntity, "a bad cursor: %d", a.status)
 }
 
-// A page of another site can read that it asks too often, and for how long it must wait; the public addresses only.
+// Pages of other origins can read a 429 of public endpoints, with its Retry-After.
 func TestRuleCORSWhenLimited(t *testing.T) {
 	s := start(t)
-	offer := "/offers/" + text(s.ready(), "offer_id")
+	offer := "/offers/" + text(s.rentBody(), "offer_id")
 	page := s.with("Origin", "https://page.example")
-	s.steer(http.MethodPost, "/rate-limit", object{"per_minute_key": 1, "per_minute_address": 1})
+	s.control(http.MethodPost, "/rate-limit", object{"per_minute_key": 1, "per_minute_address": 1})
 	for _, from := range []*service{page, page.as("")} {
 		from.get("/nothing")
 		for _, path := range []string{"/gpus", "/offers", "/templates", offer} {
 			a := from.get(path)
-			a.fails("rate_limited")
-			check(t, allowsPage(a), "%s: a 429 that no page can read", path)
+			a.failsWith("rate_limited")
+			check(t, allowsOrigin(a), "%s: a 429 that no page can read", path)
 			exposed := a.header.Get("Access-Control-Expose-Headers")
 			check(t, strings.Contains(exposed, "Retry-After"), "%s: a 429 exposes %q", path, exposed)
 		}
 		for _, path := range []string{"/me", "/nothing"} {
 			a := from.get(path)
-			a.fails("rate_limited")
-			check(t, !allowsPage(a), "%s: any page can read a 429", path)
+			a.failsWith("rate_limited")
+			check(t, !allowsOrigin(a), "%s: any page can read a 429", path)
 		}
 		a := from.post("/templates", object{})
-		a.fails("rate_limited")
-		check(t, !allowsPage(a), "POST /templates: any page can read a 429")
+		a.failsWith("rate_limited")
+		check(t, !allowsOrigin(a), "POST /templates: any page can read a 429")
 	}
 }
 
@@ -210,13 +210,13 @@ func TestRuleOnlyListedOperations(t *testing.T) {
 				equal(t, "HEAD "+path+": status", a.status, http.StatusMethodNotAllowed)
 				continue
 			}
-			a.failsAs(http.StatusMethodNotAllowed, "not_found")
+			a.failsWithStatus(http.StatusMethodNotAllowed, "not_found")
 		}
 	}
 	for _, path := range []string{"/", "/users", "/instances/" + id + "/restart", "/instances/" + id + "/ssh",
 		"/offers/a/b", "/auth", "/auth/token", "/gpus/rtx_4090",
 		"/ssh-keys/a/b", "/api-keys/a/b", "/balances", "/ME", "/Instances"} {
-		s.get(path).fails("not_found")
-		s.post(path, object{}).fails("not_found")
+		s.get(path).failsWith("not_found")
+		s.post(path, object{}).failsWith("not_found")
 	}
 }

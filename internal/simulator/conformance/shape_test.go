@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// table compares objects with one of the document's tables of fields.
+// table compares objects with a table of fields.
 type table struct {
 	name   string
 	fields []apidoc.Field

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// The document's chapter "SSH keys".
+// Chapter "SSH keys".
 
 func TestSSHKeyBounds(t *testing.T) {
 	s := start(t)
-	send := func(body object) answer {
+	send := func(body object) response {
 		a := s.post("/ssh-keys", body)
 		if a.status == http.StatusCreated {
 			s.delete("/ssh-keys/" + text(a.object(), "id")).want(http.StatusNoContent)
@@ -33,7 +33,7 @@ func TestSSHKeyBounds(t *testing.T) {
 	equal(t, "keys that were left", len(s.list("/ssh-keys")), 0)
 }
 
-func TestSSHKeyLife(t *testing.T) {
+func TestSSHKeyCreatedAndDeleted(t *testing.T) {
 	s := start(t)
 	key := publicKey(7)
 	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
@@ -46,27 +46,27 @@ func TestSSHKeyLife(t *testing.T) {
 	equal(t, "name", text(o, "name"), "ноутбук")
 	equal(t, "type", text(o, "type"), "ssh-ed25519")
 	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
-	check(t, instant(o, "created_at").Equal(before), "created_at %v, now %v", o["created_at"], before)
+	check(t, timeOf(o, "created_at").Equal(before), "created_at %v, now %v", o["created_at"], before)
 	listed := s.list("/ssh-keys")
-	check(t, len(listed) == 1 && brief(listed[0]) == brief(o), "the key in the list: %v", listed)
+	check(t, len(listed) == 1 && short(listed[0]) == short(o), "the key in the list: %v", listed)
 	again := s.post("/ssh-keys", object{"public_key": key}).created()
 	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
 
 	i := s.running(nil)
 	s.delete("/ssh-keys/" + text(o, "id")).want(http.StatusNoContent)
-	s.delete("/ssh-keys/" + text(o, "id")).fails("not_found")
+	s.delete("/ssh-keys/" + text(o, "id")).failsWith("not_found")
 	check(t, !slices.Contains(ids(s.list("/ssh-keys")), text(o, "id")), "a deleted key is listed")
 	now := s.instance(text(i, "id"))
 	equal(t, "status of a server that has the key", text(now, "status"), "running")
-	equal(t, "ssh of a server that has the key", brief(now["ssh"]), brief(i["ssh"]))
-	body := s.ready()
+	equal(t, "ssh of a server that has the key", short(now["ssh"]), short(i["ssh"]))
+	body := s.rentBody()
 	body["ssh_key_ids"] = []any{o["id"]}
-	a := s.order(fresh("deleted-key"), body)
+	a := s.create(uniqueName("deleted-key"), body)
 	check(t, a.status == http.StatusUnprocessableEntity || a.status == http.StatusNotFound,
 		"a rental with a deleted key: %d", a.status)
 	body["ssh_key_ids"] = []any{again["id"]}
-	s.order(fresh("live-key"), body).created()
+	s.create(uniqueName("live-key"), body).created()
 	for _, id := range []string{"none", "%D0%B9", "a%2Fb"} {
-		s.delete("/ssh-keys/" + id).fails("not_found")
+		s.delete("/ssh-keys/" + id).failsWith("not_found")
 	}
 }

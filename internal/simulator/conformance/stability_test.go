@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// onceEach judges a walk during which the list changed: what was there all the time is there once, the rest once at most.
-func onceEach(t *testing.T, what string, walked, constant []string) {
+// checkEachOnce checks the pages of a list that changed while it was read: constant items are listed once, all others
+// at most once.
+func checkEachOnce(t *testing.T, what string, walked, constant []string) {
 	t.Helper()
 	count := map[string]int{}
 	for _, id := range walked {
@@ -22,7 +23,7 @@ func onceEach(t *testing.T, what string, walked, constant []string) {
 	}
 }
 
-// Prices of offers that were seen and of those that were not jump over each other between pages.
+// Prices of listed and of not yet listed offers change between pages.
 func TestCursorStableWhilePricesMove(t *testing.T) {
 	s := start(t)
 	all := s.list("/offers")
@@ -31,7 +32,7 @@ func TestCursorStableWhilePricesMove(t *testing.T) {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			path := "/offers?order=" + order + "&type=" + kind
 			before := ids(s.list(path))
-			walked := s.walk(path, 13, func(page int) {
+			walked := s.readPages(path, 13, func(page int) {
 				for n := range 8 {
 					o := all[(page*17+n*29)%len(all)]
 					price := int64(500 + (page*7919+n*104729)%90000)
@@ -39,48 +40,48 @@ func TestCursorStableWhilePricesMove(t *testing.T) {
 					if o["price"].(object)["interruptible_kop_h"] != nil {
 						change["interruptible_kop_h"] = price / 2
 					}
-					s.offer(text(o, "id"), change)
+					s.setOffer(text(o, "id"), change)
 				}
 			})
-			onceEach(t, path, ids(walked), before)
+			checkEachOnce(t, path, ids(walked), before)
 		}
 	}
 }
 
-// Offers come and go between pages.
-func TestCursorStableWhileOffersComeAndGo(t *testing.T) {
+// Offers become available and unavailable between pages.
+func TestCursorStableWhileOffersChange(t *testing.T) {
 	s := start(t)
 	all := s.list("/offers")
 	hidden := all[:10]
 	for _, o := range hidden {
-		s.offer(text(o, "id"), object{"available": false})
+		s.setOffer(text(o, "id"), object{"available": false})
 	}
 	for _, order := range []string{"price", "-price", "dlperf", "reliability"} {
 		path := "/offers?order=" + order
 		before := ids(s.list(path))
 		touched := map[string]bool{}
-		walked := s.walk(path, 9, func(page int) {
+		walked := s.readPages(path, 9, func(page int) {
 			gone, back := before[(page*23)%len(before)], text(hidden[page%len(hidden)], "id")
 			touched[gone], touched[back] = true, true
-			s.offer(gone, object{"available": false})
-			s.offer(back, object{"available": true})
+			s.setOffer(gone, object{"available": false})
+			s.setOffer(back, object{"available": true})
 		})
 		constant := slices.DeleteFunc(slices.Clone(before), func(id string) bool { return touched[id] })
 		check(t, len(constant) > len(before)/2, "%s: the test moved nearly everything", path)
-		onceEach(t, path, ids(walked), constant)
+		checkEachOnce(t, path, ids(walked), constant)
 		for _, o := range all {
-			s.offer(text(o, "id"), object{"available": !slices.ContainsFunc(hidden,
+			s.setOffer(text(o, "id"), object{"available": !slices.ContainsFunc(hidden,
 				func(h object) bool { return h["id"] == o["id"] })})
 		}
 	}
 }
 
-// Things of the account are made and deleted between pages.
-func TestCursorStableWhileThingsAreMade(t *testing.T) {
+// Resources are created and deleted between pages.
+func TestCursorStableWhileItemsChange(t *testing.T) {
 	s := start(t)
 	s.fillLists()
 	offers := s.list("/offers")
-	tried := map[string]bool{"/gpus": true, "/offers": true} // which are not the account's
+	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
 	for _, c := range []struct {
 		path   string
 		create func(n int) string
@@ -96,28 +97,28 @@ func TestCursorStableWhileThingsAreMade(t *testing.T) {
 		{"/api-keys", func(int) string { _, id := s.newKey("user:read"); return id },
 			func(id string) { s.delete("/api-keys/" + id).want(http.StatusNoContent) }},
 		{"/instances", func(n int) string { return text(s.rent(object{"offer_id": offers[30+n]["id"]}), "id") },
-			func(id string) { s.delete("/instances/" + id).ok(); s.settle(id, "destroyed") }},
+			func(id string) { s.delete("/instances/" + id).ok(); s.waitForStatus(id, "destroyed") }},
 		{"/instances?status=all", func(n int) string {
 			return text(s.rent(object{"offer_id": offers[60+n]["id"]}),
 				"id")
 		},
-			func(id string) { s.delete("/instances/" + id).ok(); s.settle(id, "destroyed") }},
+			func(id string) { s.delete("/instances/" + id).ok(); s.waitForStatus(id, "destroyed") }},
 		{"/transactions", func(int) string {
-			s.account(object{"balance_kop": 900_000_000 + s.now().Unix()%1000 +
+			s.setAccount(object{"balance_kop": 900_000_000 + s.now().Unix()%1000 +
 				1})
 			return ""
 		},
-			func(string) { s.account(object{"balance_kop": 900_000_000}) }},
+			func(string) { s.setAccount(object{"balance_kop": 900_000_000}) }},
 	} {
 		tried[c.path] = true
 		before := ids(s.list(c.path))
 		removed := map[string]bool{}
-		walked := s.walk(c.path, 5, func(page int) {
+		walked := s.readPages(c.path, 5, func(page int) {
 			c.create(page)
-			// One that was seen, the first of all, and one that is still to come.
+			// An item of an earlier page, and one of a later page.
 			for _, id := range []string{before[page-1], before[len(before)-page]} {
 				if removable := c.path != "/templates" ||
-					!slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] && s.spares(id) {
+					!slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] && s.deletable(id) {
 					c.remove(id)
 					removed[id] = true
 				}
@@ -128,15 +129,15 @@ func TestCursorStableWhileThingsAreMade(t *testing.T) {
 			constant = slices.DeleteFunc(slices.Clone(before), func(id string) bool { return removed[id] })
 			check(t, len(constant) < len(before), "%s: the test removed nothing", c.path)
 		}
-		onceEach(t, c.path, ids(walked), constant)
+		checkEachOnce(t, c.path, ids(walked), constant)
 	}
 	for _, path := range listPaths {
 		check(t, tried[path], "%s was not tried", path)
 	}
 }
 
-// spares tells whether a thing can be deleted without ending the test: the key in use and a destroyed instance cannot.
-func (s *service) spares(id string) bool {
+// deletable reports whether an item can be deleted: not the key in use, nor a destroyed instance.
+func (s *service) deletable(id string) bool {
 	s.t.Helper()
 	if a := s.get("/instances/" + id); a.status == http.StatusOK {
 		return text(a.object(), "status") != "destroyed"

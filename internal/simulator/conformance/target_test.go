@@ -17,7 +17,7 @@ import (
 var target = flag.String("target", os.Getenv("GPURENT_CONFORMANCE_TARGET"),
 	"base_url,control_url,api_key of a running service with a manual clock and a still market; each test resets it")
 
-// checks and tests are what the run has judged so far.
+// checks and tests count what the run has checked.
 var checks, tests atomic.Int64
 
 func TestMain(m *testing.M) {
@@ -25,34 +25,35 @@ func TestMain(m *testing.M) {
 	fmt.Printf("conformance: %d checks in %d tests\n", checks.Load(), tests.Load())
 }
 
-// untouched starts the service as it comes: nothing is set.
-func untouched(t *testing.T) *service {
+// startUnconfigured starts the service with its default settings.
+func startUnconfigured(t *testing.T) *service {
 	t.Helper()
 	checker := contracttest.New(t, contracttest.AllowInvalidRequests())
-	return reach(t, checker.Wrap)
+	return connect(t, checker.Wrap)
 }
 
-// beyondContract starts a service for what HTTP allows and the contract says nothing of. Nothing is set.
-func beyondContract(t *testing.T) *service {
+// startUnchecked starts the service without the contract check, for what HTTP allows and the contract does not
+// describe.
+func startUnchecked(t *testing.T) *service {
 	t.Helper()
-	return reach(t, nil)
+	return connect(t, nil)
 }
 
-func reach(t *testing.T, wrap func(http.Handler) http.Handler) *service {
+func connect(t *testing.T, wrap func(http.Handler) http.Handler) *service {
 	t.Helper()
 	tests.Add(1)
-	s := &service{t: t, header: http.Header{}, known: map[string]string{}}
+	s := &service{t: t, header: http.Header{}, cache: map[string]string{}}
 	if *target == "" {
 		t.Parallel()
-		s.own(wrap)
+		s.startSimulator(wrap)
 		return s
 	}
 	parts := strings.Split(*target, ",")
 	if len(parts) != 3 {
 		t.Fatalf("-target %q: want base_url,control_url,api_key", *target)
 	}
-	s.base, s.control, s.key = parts[0], parts[1], parts[2]
-	s.steer(http.MethodPost, "/reset", nil)
+	s.baseURL, s.controlURL, s.key = parts[0], parts[1], parts[2]
+	s.control(http.MethodPost, "/reset", nil)
 	before := s.now()
 	time.Sleep(2 * time.Millisecond)
 	if s.now() != before {
@@ -61,8 +62,8 @@ func reach(t *testing.T, wrap func(http.Handler) http.Handler) *service {
 	return s
 }
 
-// own starts a simulator for this test alone, inside of a wrapper.
-func (s *service) own(wrap func(http.Handler) http.Handler) {
+// startSimulator starts a simulator for this test.
+func (s *service) startSimulator(wrap func(http.Handler) http.Handler) {
 	s.t.Helper()
 	server, err := simulator.Start(s.t.Context(), simulator.Config{
 		Seed: 20260, Clock: simulator.ClockManual, Market: simulator.MarketStill, Wrap: wrap,
@@ -76,5 +77,5 @@ func (s *service) own(wrap func(http.Handler) http.Handler) {
 			s.t.Errorf("close: %v", err)
 		}
 	})
-	s.base, s.control, s.key = server.BaseURL, server.ControlURL, server.APIKey
+	s.baseURL, s.controlURL, s.key = server.BaseURL, server.ControlURL, server.APIKey
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// The document's table of TemplateCreate, and what becomes of a template.
+// Template creation and deletion.
 
 func plainTemplateBody() object { return object{"name": "own template", "image": "alpine:3.20"} }
 
-// postTemplate creates a template and removes it again, so that the limit of twenty is not met.
-func (s *service) postTemplate(body object) answer {
+// postTemplate creates a template and deletes it, so that the limit is not reached.
+func (s *service) postTemplate(body object) response {
 	s.t.Helper()
 	a := s.post("/templates", body)
 	if a.status == http.StatusCreated {
@@ -35,7 +35,7 @@ func TestTemplateCreated(t *testing.T) {
 		"env":   object{"A": "b", "Ж": "🦊"}, "onstart": "echo 1\necho 2", "min_disk_gb": 30, "recommended_disk_gb": 60}
 	o := s.post("/templates", body).created()
 	for name, value := range body {
-		equal(t, name, brief(o[name]), brief(value))
+		equal(t, name, short(o[name]), short(value))
 	}
 	var listed object
 	for _, other := range s.list("/templates") {
@@ -43,7 +43,7 @@ func TestTemplateCreated(t *testing.T) {
 			listed = other
 		}
 	}
-	equal(t, "the template in the list", brief(listed), brief(o))
+	equal(t, "the template in the list", short(listed), short(o))
 	bare := s.post("/templates", plainTemplateBody()).created()
 	equal(t, "launch_mode by default", text(bare, "launch_mode"), "ssh")
 	twin := s.post("/templates", plainTemplateBody()).created()
@@ -57,10 +57,10 @@ func TestTemplateLimit(t *testing.T) {
 		last = text(s.post("/templates", object{"name": fmt.Sprintf("template %d", n), "image": "alpine:3"}).created(),
 			"slug")
 	}
-	s.post("/templates", plainTemplateBody()).fails("conflict")
+	s.post("/templates", plainTemplateBody()).failsWith("conflict")
 	s.delete("/templates/" + last).want(http.StatusNoContent)
 	s.post("/templates", plainTemplateBody()).created()
-	s.post("/templates", plainTemplateBody()).fails("conflict")
+	s.post("/templates", plainTemplateBody()).failsWith("conflict")
 }
 
 func TestTemplateDeleted(t *testing.T) {
@@ -68,21 +68,21 @@ func TestTemplateDeleted(t *testing.T) {
 	slug := text(s.post("/templates", plainTemplateBody()).created(), "slug")
 	i := s.running(object{"template": slug})
 	s.delete("/templates/" + slug).want(http.StatusNoContent)
-	s.delete("/templates/" + slug).fails("not_found")
+	s.delete("/templates/" + slug).failsWith("not_found")
 	check(t, !slices.Contains(ids(s.list("/templates")), slug), "a deleted template is listed")
-	body := s.ready()
+	body := s.rentBody()
 	body["template"] = slug
-	s.order(fresh("gone"), body).fails("not_found")
-	// The server goes on, and can be stopped and started.
+	s.create(uniqueName("gone"), body).failsWith("not_found")
+	// The instance keeps running and can be stopped and started.
 	id := text(i, "id")
 	s.advance(3600)
 	o := s.instance(id)
 	equal(t, "status", text(o, "status"), "running")
 	equal(t, "template.slug", text(o, "template.slug"), slug)
-	s.act(id, "stop").ok()
-	s.settle(id, "stopped")
-	s.act(id, "start").ok()
-	s.settle(id, "running")
+	s.action(id, "stop").ok()
+	s.waitForStatus(id, "stopped")
+	s.action(id, "start").ok()
+	s.waitForStatus(id, "running")
 
 	for _, o := range s.as("").list("/templates") {
 		a := s.delete("/templates/" + text(o, "slug"))
@@ -90,6 +90,6 @@ func TestTemplateDeleted(t *testing.T) {
 			"a template of the catalogue: DELETE answers %d", a.status)
 	}
 	for _, slug := range []string{"none", "%D0%B9", "a%2Fb", "%20"} {
-		s.delete("/templates/" + slug).fails("not_found")
+		s.delete("/templates/" + slug).failsWith("not_found")
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// The document's chapter "Versioning".
+// Chapter "Versioning".
 
-func TestVersionIsPartOfTheAddress(t *testing.T) {
+func TestVersion(t *testing.T) {
 	s := start(t)
-	check(t, strings.HasSuffix(s.base, "/api/v1"), "the base address is %s", s.base)
+	check(t, strings.HasSuffix(s.baseURL, "/api/v1"), "the base address is %s", s.baseURL)
 	schema := s.as("").get("/openapi.json").ok()
 	equal(t, "info.version", text(schema, "info.version"), "1.0.0")
 	paths, _ := schema["paths"].(object)

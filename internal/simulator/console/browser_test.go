@@ -23,13 +23,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// patience is how long a page may take to show something on a busy machine.
+// patience is the maximum time until a page shows something.
 const patience = 20 * time.Second
 
-// look is the pause between two looks at a page: a browser is not on a clock of ours.
+// look is the polling interval. The browser has its own clock.
 const look = 50 * time.Millisecond
 
-// chrome is the browser that all tests share: each has a tab with cookies of its own. [TestMain] ends it.
+// chrome is the browser of all tests. Each test has a tab with its own cookies. [TestMain] stops the browser.
 var chrome struct {
 	start sync.Once
 	ctx   context.Context
@@ -68,7 +68,7 @@ func startChrome(path string) {
 	chrome.err = chromedp.Do(ctx) // the first use starts it
 }
 
-// tests are the tests of this package, with the end of the browser after them.
+// tests are the tests of this package. The browser is stopped after them.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
@@ -81,15 +81,14 @@ func (m tests) Run() int {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
-// tab is a page of a browser that looks at a simulator. Anything the page complains of, and any request to another
-// place, fails the test.
+// tab is a browser tab with a page of a simulator. Errors of the page and requests to other hosts fail the test.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context
 	server *simulator.Server
 	mu     sync.Mutex
 	faults []string
-	quiet  bool // the service is expected to be gone
+	quiet  bool // the service is expected to be unavailable
 }
 
 // open opens a tab whose browser prefers a language.
@@ -115,7 +114,7 @@ func (b *tab) listen(event any) {
 	case *runtime.EventExceptionThrown:
 		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text)
 	case *log.EventEntryAdded:
-		// A page that was refused says so by its status; the browser's note about that is none of our errors.
+		// Browsers log an error for each response with an error status, which the test expects.
 		if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "status of 4") && !b.quiet {
 			b.faults = append(b.faults, "console: "+e.Entry.Text+" "+e.Entry.URL)
 		}
@@ -135,10 +134,10 @@ func (b *tab) complain() {
 	}
 }
 
-// action is something done in a tab.
+// action is an action in a tab.
 type action = chromedp.Action[chromedp.Void]
 
-// send is a command of the browser's own protocol.
+// send sends a command of the Chrome DevTools Protocol.
 func send[P any](command cdp.Command[P, cdp.Empty], params P) action {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := cdp.Call(ctx, t, command, params)
@@ -155,7 +154,7 @@ func (b *tab) run(actions ...action) {
 	}
 }
 
-// text is what a part of the page says: nothing when it is not to be seen.
+// text returns the visible text of an element, "" if it is hidden.
 func (b *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
@@ -167,7 +166,7 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
-// shows waits until the part of the page says all of the words.
+// shows waits until the text of an element contains all words.
 func (b *tab) shows(selector string, words ...string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -188,7 +187,7 @@ func (b *tab) shows(selector string, words ...string) {
 	}
 }
 
-// vanishes waits until the part of the page is not to be seen.
+// vanishes waits until an element is hidden.
 func (b *tab) vanishes(selector string) {
 	b.t.Helper()
 	b.run(chromedp.WaitNotVisible(chromedp.CSS(selector)))
@@ -199,7 +198,7 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// press clicks what can be seen by script: the dashboard moves under a mouse that takes its time.
+// press clicks a visible element by a script, because the layout may move under the mouse.
 func (b *tab) press(selector string) {
 	b.t.Helper()
 	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); return !!seen; })(document.querySelector(%q))", selector)
@@ -234,7 +233,7 @@ func scheme(name string) action {
 	})
 }
 
-// start starts a simulator whose boot takes ten minutes, on a clock that only the test moves.
+// start starts a simulator with a manual clock and a boot of ten minutes.
 func start(t *testing.T) *simulator.Server {
 	t.Helper()
 	server, err := simulator.Start(t.Context(), simulator.Config{

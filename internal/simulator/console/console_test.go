@@ -15,7 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
-// fake is a service with one login that waits.
+// fake is a service with one pending login.
 type fake struct{ decided []string }
 
 func (*fake) Overview() console.Overview { return console.Overview{Total: 7} }
@@ -97,7 +97,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestDashboardIsGuarded(t *testing.T) {
+func TestDashboard_Guard(t *testing.T) {
 	h := pages(&fake{}, false)
 	for target, status := range map[string]int{"/": 403, "/console/overview": 403, "/device": 200} {
 		if w := get(t, h, "GET", target); w.Code != status || strings.Contains(w.Body.String(), `"total"`) {
@@ -106,7 +106,7 @@ func TestDashboardIsGuarded(t *testing.T) {
 	}
 }
 
-func TestLanguageIsRemembered(t *testing.T) {
+func TestLanguage_Cookie(t *testing.T) {
 	h := pages(&fake{}, true)
 	for header, word := range map[string]string{"ru": "Вход с устройства", "en": "Device login"} {
 		if w := get(t, h, "GET", "/device", "Accept-Language", header); !strings.Contains(w.Body.String(), word) {
@@ -127,7 +127,7 @@ func TestLanguageIsRemembered(t *testing.T) {
 			t.Error("the choice is forgotten")
 		}
 	}
-	// The switch on a page with a code comes back to that code.
+	// The language switch on a page with a code returns to that code.
 	w := get(t, h, "GET", "/device?code=ABCD-EFGH", "Accept-Language", "ru")
 	link := regexp.MustCompile(`href="(/console/language[^"]+)"`).FindStringSubmatch(w.Body.String())
 	if link == nil {
@@ -139,7 +139,7 @@ func TestLanguageIsRemembered(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheServiceAreExplained(t *testing.T) {
+func TestLogin_Errors(t *testing.T) {
 	service := &fake{}
 	h := pages(service, true)
 	page := get(t, h, "GET", "/device?code=ABCD-EFGH")
@@ -165,8 +165,8 @@ func TestErrorsOfTheServiceAreExplained(t *testing.T) {
 	}
 }
 
-// TestBothLanguagesSayTheSame keeps a text from being forgotten in one of them, and pages from naming what is not there.
-func TestBothLanguagesSayTheSame(t *testing.T) {
+// TestTexts_SameInBothLanguages checks that both languages have all texts, and that pages use only existing texts.
+func TestTexts_SameInBothLanguages(t *testing.T) {
 	english, russian := console.Texts()
 	for name, text := range english {
 		if russian[name] == "" || text == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
-// TestPagesOfOthersAreRefused asks as a browser does that was led here by another site, or under another name.
-func TestPagesOfOthersAreRefused(t *testing.T) {
+// TestDashboard_CrossOriginRefused sends requests of other sites and with DNS rebinding.
+func TestDashboard_CrossOriginRefused(t *testing.T) {
 	server := start(t)
 	own := strings.TrimSuffix(server.ConsoleURL, "/")
 	for _, path := range []string{"/", "/console/overview"} {
@@ -51,7 +51,7 @@ func TestPagesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// later evaluates a script whose value is a promise.
+// later evaluates a script that returns a promise.
 func later[T any](b *tab, script string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
@@ -61,7 +61,7 @@ func later[T any](b *tab, script string) T {
 	return value
 }
 
-func TestMoneyIsWrittenAsPeopleWriteIt(t *testing.T) {
+func TestFormat_Money(t *testing.T) {
 	server := start(t)
 	for language, want := range map[string][]string{
 		"en": {"0.00 ₽", "0.05 ₽", "1,234.56 ₽", "−1,234,567.80 ₽", "90,071,992,547,409.91 ₽", "1,000 ₽", "1,000.50 ₽",
@@ -81,8 +81,8 @@ func TestMoneyIsWrittenAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
-// TestPageStaysAsItIsWhileItLives checks that what a person has open, typed or focused outlives what changes around it.
-func TestPageStaysAsItIsWhileItLives(t *testing.T) {
+// TestDashboard_UpdateKeepsInput checks that menus, input and focus survive updates of the page.
+func TestDashboard_UpdateKeepsInput(t *testing.T) {
 	server := start(t)
 	const name = `<img src=x onerror="document.title='broken'">`
 	id, _ := rent(t, server, name, "on_demand", "ubuntu", 3)
@@ -121,7 +121,7 @@ func TestPageStaysAsItIsWhileItLives(t *testing.T) {
 	page.shows(row, "stopped", "by staff")
 }
 
-func TestCommandIsCopied(t *testing.T) {
+func TestDashboard_CopyCommand(t *testing.T) {
 	server := start(t)
 	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
 	server.Advance(20 * time.Minute)
@@ -140,8 +140,8 @@ func TestCommandIsCopied(t *testing.T) {
 	page.shows("#toast", "does not let the page copy")
 }
 
-// TestOverviewAddsUp holds the balance over time against the ledger, also when there is more of it than is shown.
-func TestOverviewAddsUp(t *testing.T) {
+// TestOverview_HistoryMatchesLedger compares the balance over time with the ledger, also when not all of it is shown.
+func TestOverview_HistoryMatchesLedger(t *testing.T) {
 	server := start(t)
 	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
 	for _, span := range []time.Duration{5 * time.Hour, 12 * 24 * time.Hour} {
@@ -176,8 +176,8 @@ func TestOverviewAddsUp(t *testing.T) {
 	}
 }
 
-// TestChartIsReadable looks at it with the least there can be, and with a history.
-func TestChartIsReadable(t *testing.T) {
+// TestDashboard_Chart tests the chart without and with a history.
+func TestDashboard_Chart(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
@@ -201,7 +201,7 @@ func TestChartIsReadable(t *testing.T) {
 	}
 	page.shows("#ledger", "Adjustment")
 	sound("the money ran out")
-	// By keyboard: the last point is what is available now, the one before it is the adjustment.
+	// With the keyboard: the last point is the available balance, the one before is the adjustment.
 	page.run(chromedp.Focus(chromedp.CSS("#chart")))
 	page.run(chromedp.KeyEvent(kb.ArrowLeft))
 	page.shows("#chart .value", page.text("#available"), "2026-03-03 12:10:00 UTC")
@@ -211,8 +211,8 @@ func TestChartIsReadable(t *testing.T) {
 	page.shows("#chart .value", "5,000.00", "2025-12-02") // the first top-up
 }
 
-// TestHiddenPageAsksNothing counts what a page asks while nobody can see it.
-func TestHiddenPageAsksNothing(t *testing.T) {
+// TestDashboard_HiddenPageSendsNothing counts the requests of a hidden page.
+func TestDashboard_HiddenPageSendsNothing(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
@@ -223,7 +223,7 @@ func TestHiddenPageAsksNothing(t *testing.T) {
 		window.really = fetch;
 		fetch = (...all) => { asked++; return really(...all); };
 		hide(true)`)
-	// The page's own clock cannot be moved: two of its periods must pass.
+	// The page uses the clock of the browser: two of its intervals must pass.
 	time.Sleep(2500 * time.Millisecond)
 	if asked := evaluate[int](page, "asked"); asked > 1 {
 		t.Errorf("a hidden page asked %d times", asked)

@@ -1,4 +1,4 @@
 package console
 
-// Texts gives tests the texts of both languages.
+// Texts exports the texts of both languages for tests.
 func Texts() (en, ru map[string]string) { return english, russian }

@@ -25,7 +25,7 @@ func decode(t *testing.T, body io.Reader) map[string]any {
 	return answer
 }
 
-// rent rents an offer of the list for a rental type, and returns the ids of server and offer.
+// rent rents an offer from the list of a rental type. It returns the ids of the instance and the offer.
 func rent(t *testing.T, server *simulator.Server, name, rental, template string, nth int) (id, offer string) {
 	t.Helper()
 	_, list := call(t, server, "GET", "/offers?type="+rental, "")
@@ -40,7 +40,7 @@ func rent(t *testing.T, server *simulator.Server, name, rental, template string,
 	return id, offer
 }
 
-func TestLoginIsApprovedOrDeniedOnThePage(t *testing.T) {
+func TestLogin_ApproveAndDeny(t *testing.T) {
 	for _, c := range []struct {
 		name, language string
 		scriptless     bool
@@ -73,9 +73,8 @@ func TestLoginIsApprovedOrDeniedOnThePage(t *testing.T) {
 	}
 }
 
-// TestServerIsWatchedFromCreatingToItsEnd moves the clock and everything else by the page's own buttons, and never loads
-// it again.
-func TestServerIsWatchedFromCreatingToItsEnd(t *testing.T) {
+// TestDashboard_InstanceLifecycle uses the buttons of the page and never reloads it.
+func TestDashboard_InstanceLifecycle(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
@@ -143,7 +142,7 @@ func TestServerIsWatchedFromCreatingToItsEnd(t *testing.T) {
 	}
 }
 
-func TestFaultsAreMadeOnThePage(t *testing.T) {
+func TestDashboard_Faults(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL),
@@ -159,7 +158,7 @@ func TestFaultsAreMadeOnThePage(t *testing.T) {
 	if status, _ := call(t, server, "GET", "/me", ""); status != http.StatusOK {
 		t.Errorf("status %d after the faults were cleared", status)
 	}
-	// A call that does not get through says so.
+	// A failed call shows a message.
 	evaluate[chromedp.Void](page, `fetch = () => Promise.reject(new Error())`)
 	page.press("#clear-faults")
 	page.shows("#toast", "That did not work")
@@ -170,12 +169,12 @@ type screen struct {
 	Background string
 }
 
-// settled is how a page looks after it was laid out and drawn anew.
-const settled = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
+// pageLayout is the state of a page after its next layout.
+const pageLayout = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
 	{Wide: document.scrollingElement.scrollWidth, Background: getComputedStyle(document.body).backgroundColor}))))`
 
-// TestPagesFitEveryScreen looks at every page on a phone and on a desk, in both languages, light and dark.
-func TestPagesFitEveryScreen(t *testing.T) {
+// TestPages_FitScreens opens all pages in several widths, both languages, and light and dark mode.
+func TestPages_FitScreens(t *testing.T) {
 	server := start(t)
 	rent(t, server, "a server with a name that goes on for quite a long while", "interruptible", "pytorch-jupyter", 0)
 	rent(t, server, "short", "on_demand", "ubuntu", 1)
@@ -195,7 +194,7 @@ func TestPagesFitEveryScreen(t *testing.T) {
 			for _, mode := range []string{"light", "dark"} {
 				for _, width := range []int64{320, 360, 768, 1280} {
 					page.run(size(width, 800), scheme(mode))
-					fit := later[screen](page, settled)
+					fit := later[screen](page, pageLayout)
 					if fit.Wide > width {
 						t.Errorf("%s in %s at %d: %d wide", address, language, width, fit.Wide)
 					}
@@ -209,7 +208,7 @@ func TestPagesFitEveryScreen(t *testing.T) {
 	}
 }
 
-func TestLostConnectionIsShownAndMended(t *testing.T) {
+func TestDashboard_LostConnection(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
@@ -223,8 +222,8 @@ func TestLostConnectionIsShownAndMended(t *testing.T) {
 	page.shows("#link", "live")
 }
 
-// TestOtherSitesCannotDriveIt is a page of another origin in the same browser, which tries what such a page can.
-func TestOtherSitesCannotDriveIt(t *testing.T) {
+// TestDashboard_OtherSitesCannotUseIt opens a page of another origin that tries to use the simulator.
+func TestDashboard_OtherSitesCannotUseIt(t *testing.T) {
 	server := start(t)
 	attack := fmt.Sprintf(`<!doctype html><link rel="icon" href="data:,"><body><script>
 const control = %q, tries = [];
@@ -249,5 +248,5 @@ Promise.all(tries).then(all => { document.body.append('tried ' + all.length + ' 
 	}
 	page.mu.Lock()
 	defer page.mu.Unlock()
-	page.faults = nil // the attack's own complaints
+	page.faults = nil // errors of the attack
 }

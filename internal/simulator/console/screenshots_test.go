@@ -13,10 +13,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// screenshots names the folder that TestScreenshots writes to.
+// screenshots is the variable with the folder of TestScreenshots.
 const screenshots = "GPURENT_SCREENSHOTS"
 
-// TestScreenshots takes pictures of the pages for a person to look at.
+// TestScreenshots takes screenshots of the pages.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv(screenshots)
 	if folder == "" {
@@ -56,7 +56,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// busy gives the simulator servers in many states and some hours of history.
+// busy creates instances in many states and some hours of history.
 func busy(t *testing.T, server *simulator.Server) {
 	t.Helper()
 	set := func(err error) {
