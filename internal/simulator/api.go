@@ -264,7 +264,7 @@ func (s *Simulator) writeError(w http.ResponseWriter, a admission, err error) {
 func (s *Simulator) writeReply(w http.ResponseWriter, a admission, rep *reply) {
 	s.logStatus(a, rep.status)
 	if err := rep.writeTo(w); err != nil {
-		s.log.Debug("client left", "error", err)
+		s.log.Debug("client disconnected", "error", err)
 	}
 }
 

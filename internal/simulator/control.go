@@ -51,7 +51,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err := rep.writeTo(w); err != nil {
-		s.log.Debug("client left", "error", err)
+		s.log.Debug("client disconnected", "error", err)
 	}
 }
 

@@ -168,7 +168,7 @@ func controlQuirks(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	}{views}, nil
 }
 
-var textQuirks = text{"допустимые значения: %s", "must be among: %s"}
+var textQuirks = text{"допустимые значения: %s", "must be one of: %s"}
 
 func controlSetQuirks(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	f.require("names")

@@ -9,7 +9,7 @@ func (c *call) listAPIKeys() (any, error) {
 
 var (
 	textNoScopes = text{"нужно хотя бы одно право", "at least one scope is required"}
-	textScopes   = text{"допустимые значения: " + joined(allScopes), "must be among: " + joined(allScopes)}
+	textScopes   = text{"допустимые значения: " + joined(allScopes), "must be one of: " + joined(allScopes)}
 )
 
 // createAPIKey does not grant scopes that the issuing key lacks.
@@ -69,5 +69,5 @@ func (c *call) deleteAPIKey() (any, error) {
 			return nil, nil
 		}
 	}
-	return nil, notFound("Ключ не найден", "There is no such key")
+	return nil, notFound("Ключ не найден", "API key not found")
 }

@@ -31,7 +31,7 @@ func (c *call) listOffers() (any, error) {
 func (c *call) getOffer() (any, error) {
 	o := c.findOffer(c.params["id"])
 	if o == nil {
-		return nil, notFound("Предложение не найдено", "There is no such offer")
+		return nil, notFound("Предложение не найдено", "Offer not found")
 	}
 	return c.offerViewer()(o), nil
 }

@@ -46,7 +46,7 @@ func (c *call) createInstance() (any, error) {
 	return c.viewInstance(i), nil
 }
 
-var errNoInstance = text{"Сервер не найден", "There is no such instance"}
+var errNoInstance = text{"Сервер не найден", "Instance not found"}
 
 func (c *call) getInstance() (any, error) {
 	i, err := c.instance()

@@ -28,7 +28,7 @@ func (c *call) createTemplate() (any, error) {
 func (c *call) deleteTemplate() (any, error) {
 	t := c.findTemplate(c.params["slug"])
 	if t == nil || t.Owner != ownerMe {
-		return nil, notFound("Шаблон не найден", "There is no such template of yours")
+		return nil, notFound("Шаблон не найден", "Own template not found")
 	}
 	t.Deleted = true
 	return nil, nil

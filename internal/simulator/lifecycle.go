@@ -61,7 +61,7 @@ func (e *engine) setStatus(i *instance, status string) {
 	case statusOutbid:
 		e.logf(i, "Outbid: the market price is above the bid of %d kop/h", i.BidKopH)
 	case statusFailed:
-		e.logf(i, "The server failed")
+		e.logf(i, "The instance failed")
 	case statusDestroying:
 		e.logf(i, "Destroying the server and its disk")
 	}
@@ -120,14 +120,14 @@ func (e *engine) start(i *instance) error {
 		return stateConflict(i)
 	}
 	if !i.offer.Online {
-		return conflict("Хост этого сервера сейчас недоступен", "The host of this server is away")
+		return conflict("Хост этого сервера сейчас недоступен", "The host of this instance is offline")
 	}
 	market := i.offer.price(i.Rental)
 	rebid := i.Rental == typeInterruptible && (i.Status == statusOutbid || market == nil || *market > i.BidKopH)
 	price := i.RunningKopH
 	if rebid {
 		if market == nil {
-			return conflict("Сервер больше не сдаётся с прерыванием", "The server is no longer let as interruptible")
+			return conflict("У предложения больше нет прерываемой цены", "The offer no longer has an interruptible price")
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
@@ -215,7 +215,7 @@ func (e *engine) hostOffline(i *instance) {
 		i.StopReason = new(stoppedByProvider)
 	}
 	i.Desired, i.Ahead = desiredStopped, nil
-	e.logf(i, "The host is gone")
+	e.logf(i, "The host is offline")
 	e.setStatus(i, statusStopped)
 	e.instanceChanged(i)
 }
@@ -223,7 +223,7 @@ func (e *engine) hostOffline(i *instance) {
 func stateConflict(i *instance) error {
 	e := conflict("", "")
 	e.text = text{"Состояние %s (цель: %s) этого не позволяет",
-		"The state %s (heading to %s) does not allow it"}.with(i.Status, i.Desired)
+		"The state %s (desired state %s) does not allow it"}.with(i.Status, i.Desired)
 	return e
 }
 

@@ -88,7 +88,7 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 	return s.update(func(w *engine) error {
 		o := w.findOffer(id)
 		if o == nil {
-			return notFound("Предложение не найдено", "There is no such offer")
+			return notFound("Предложение не найдено", "Offer not found")
 		}
 		w.stopMoves(o)
 		setIfGiven(&o.Listed, p.Available)
@@ -148,7 +148,7 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 			return notFound(errNoInstance.ru, errNoInstance.en)
 		}
 		if i.destroyed() && p.Status != nil && *p.Status != statusDestroyed {
-			return conflict("Сервер уже удалён", "The server is destroyed already")
+			return conflict("Сервер уже удалён", "The instance is already destroyed")
 		}
 		setIfGiven(&i.Desired, p.DesiredState)
 		if p.StopReason != nil {

@@ -55,24 +55,26 @@ type quirk struct {
 var quirkTable = []quirk{
 	{Quirk{
 		quirkStatusAfterWork,
-		"About every third write is done, and then answered with 500, 502, 503, 504 or a cut connection, at most twice in a row for " +
-			"one operation. A connection that was in use before is cut together with the next new one. The device login is spared: its key is issued once.",
+		"About every third write returns 500, 502, 503, 504 or a cut connection after the work is done, at most " +
+			"twice in a row for one operation. With a reused connection, the next new connection is cut, too. The " +
+			"device login is not affected, because its key is issued once.",
 		"Clients should retry 5xx and 429 with exponential backoff.",
 	}, nil},
 	{Quirk{
 		quirkGatewayErrors,
-		"About every eighth request is answered before any work by a gateway: 502, 503 or 504 with HTML, 500 with foreign JSON, " +
-			"or once a 4xx with HTML or a foreign code. At most twice in a row for one operation.",
+		"About every eighth request returns an error of a gateway before any work: 502, 503 or 504 with HTML, 500 " +
+			"with JSON of another format, or once a 4xx with HTML or an unknown code. At most twice in a row for one " +
+			"operation.",
 		"Every error is an HTTP status with the body `{error: {code, message, details?}}`.",
 	}, nil},
 	{Quirk{
 		quirkLimitHeadersAbsent,
-		"No response has X-RateLimit headers. A 429 still has Retry-After.",
+		"Responses have no X-RateLimit headers. A 429 still has Retry-After.",
 		"on 429 | wait for Retry-After | all",
 	}, nil},
 	{Quirk{
 		quirkSmallPages,
-		"A page has at most three items, whatever limit asks for.",
+		"A page has at most three items, even if `limit` is larger.",
 		"`next_cursor` is null on the last page.",
 	}, nil},
 	{Quirk{
@@ -82,65 +84,69 @@ var quirkTable = []quirk{
 	}, nil},
 	{Quirk{
 		quirkPriceMovesOnStart,
-		"After a start, the running price is up to 4% above or below what it was.",
+		"After a start, the running price is up to 4% above or below the previous one.",
 		"running price applies again",
 	}, nil},
 	{Quirk{
 		quirkOutbidSoonAfterStart,
-		"Every interruptible instance is outbid once: when it runs for the first time, before its SSH address is known.",
+		"Each interruptible instance is outbid once: after its first start, before its SSH address is known.",
 		"running (interruptible) | market price rises above the bid | interruptible type | outbid",
 	}, nil},
 	{Quirk{
 		quirkForbiddenBalance,
-		"GET /balance answers 403 forbidden.",
+		"GET /balance returns 403 `forbidden`.",
 		"403 `forbidden` when the key lacks the scope or the account is blocked.",
 	}, nil},
 	{Quirk{
 		quirkStrangeNeighbours,
-		"Lists contain items of other people: instances of unknown status and type, with a negative price or without a template, " +
-			"offers with a negative price, templates and keys with odd content. Nobody can rent, change or destroy them.",
+		"Lists contain items of other accounts: instances with an unknown status and type, with a negative price " +
+			"or without a template, offers with a negative price, templates and keys with unusual content. You cannot " +
+			"rent, change or destroy them.",
 		"not found, or it belongs to someone else",
 	}, (*quirkedResponse).addNeighbours},
 	{Quirk{
 		quirkLaggingList,
-		"A new item is missing from its list for 3 to 12 seconds after its creation. GET by id finds it at once.",
+		"A new item is missing from its list for 3 to 12 seconds after its creation. GET by id returns it at " +
+			"once.",
 		"state changes are observed by reading the instance.",
 	}, (*quirkedResponse).hideNewItems},
 	{Quirk{
 		quirkLaggingStatus,
-		"For 2 to 8 seconds after a start, stop or delete, status and desired_state stay what they were.",
+		"For 2 to 8 seconds after a start, stop or delete, `status` and `desired_state` keep their previous " +
+			"values.",
 		"the status may lag briefly after the 200 response",
 	}, (*quirkedResponse).keepOldStatus},
 	{Quirk{
 		quirkImageSpelling,
-		"The image of an instance or a template has another spelling of the same reference, such as docker.io/library/ubuntu:24.04.",
+		"The image of an instance or a template has another spelling of the same reference, such as " +
+			"`docker.io/library/ubuntu:24.04`.",
 		"image | string | no | container image",
 	}, (*quirkedResponse).respellImages},
 	{Quirk{
 		quirkOtherGPU,
-		"The GPU of an instance has another slug and name than in its offer, with the same count and VRAM.",
+		"The GPU of an instance has a different slug and name than in its offer, with the same count and VRAM.",
 		"slug string, name string, count integer, vram_gb integer nullable",
 	}, (*quirkedResponse).renameGPUs},
 	{Quirk{
 		quirkUnknownEnums,
-		"tier, source, stop_reason, the type of a transaction, the launch_mode of a catalogue template and the status of an instance " +
-			"in transition have values that the document does not list.",
+		"`tier`, `source`, `stop_reason`, the `type` of a transaction, the `launch_mode` of a catalog template " +
+			"and the `status` of an instance in transition have values that the document does not list.",
 		"Deprecation policy, compatibility guarantees and the way future versions are announced: not shown.",
 	}, (*quirkedResponse).unknownEnums},
 	{Quirk{
 		quirkOptionalFieldsAbsent,
-		"Fields that are not required are left out when they are null, and now and then when they have a value.",
+		"Fields that are not required are missing if they are null, and sometimes if they have a value.",
 		"Columns: name, type, required, meaning. 'Nullable' means the value may be null.",
 	}, (*quirkedResponse).dropOptionalFields},
 	{Quirk{
 		quirkSortedDifferently,
-		"Arrays whose order the document does not define have another order in each response: lists other than offers and transactions, " +
-			"and scopes, ports and urls.",
+		"Arrays whose order the document does not define have a different order in each response: lists other " +
+			"than offers and transactions, and `scopes`, `ports` and `urls`.",
 		"scopes | array of enum: user:read, user:write, instances:read, instances:write, billing:read | permissions",
 	}, (*quirkedResponse).reorder},
 	{Quirk{
 		quirkUnknownFields,
-		"Every object has further fields, of every JSON type.",
+		"Every object has additional fields of all JSON types.",
 		"Deprecation policy, compatibility guarantees and the way future versions are announced: not shown.",
 	}, (*quirkedResponse).addFields},
 }

@@ -43,7 +43,7 @@ var (
 		"an image can be chosen only for the custom template"}
 	textDiskLow  = text{"шаблону нужно не меньше %d ГБ", "the template needs at least %d GB"}
 	textDiskHigh = text{"у сервера есть не больше %d ГБ", "the server has at most %d GB"}
-	textNoBids   = text{"этот сервер не сдаётся с прерыванием", "this server is not let as interruptible"}
+	textNoBids   = text{"у предложения нет прерываемой цены", "the offer has no interruptible price"}
 )
 
 func readRentRequest(f *fields) (rentRequest, error) {
@@ -84,10 +84,10 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 	}
 	offer, template := e.findOffer(req.offerID), e.findTemplate(req.template)
 	if offer == nil {
-		return nil, notFound("Предложение не найдено", "There is no such offer")
+		return nil, notFound("Предложение не найдено", "Offer not found")
 	}
 	if template == nil {
-		return nil, notFound("Шаблон не найден", "There is no such template")
+		return nil, notFound("Шаблон не найден", "Template not found")
 	}
 	keys, err := e.checkRentRequest(req, offer, template)
 	if err != nil {

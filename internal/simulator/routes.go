@@ -157,6 +157,6 @@ func matchPattern(pattern, path string) (map[string]string, bool) {
 // methodNotAllowed is the error for a path without the method.
 func methodNotAllowed(allowed []string) error {
 	return newError(codeNotFound).withStatus(http.StatusMethodNotAllowed).
-		withText("У этого адреса нет такой операции", "This address has no such operation").
+		withText("Путь не поддерживает этот метод", "The path does not support this method").
 		withHeader("Allow", strings.Join(allowed, ", "))
 }

@@ -78,7 +78,7 @@ func open(c Config) (*Simulator, error) {
 	if err := s.restore(saved); err != nil {
 		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
 	}
-	s.log.Info("the state file decides seed, market and API key", "state", c.State, "seed", c.Seed, "now", saved.Until)
+	s.log.Info("seed, market and API key are read from the state file", "state", c.State, "seed", c.Seed, "now", saved.Until)
 	return s, s.persist()
 }
 
@@ -118,7 +118,7 @@ func (s *Simulator) newHandler() http.Handler {
 		case hasPathPrefix(path, controlPath):
 			control.ServeHTTP(w, r)
 		case isRebound(r):
-			http.Error(w, "These pages are not for a page of another name.", http.StatusForbidden)
+			http.Error(w, "The host name must be a loopback name.", http.StatusForbidden)
 		default:
 			pages.ServeHTTP(w, r)
 		}

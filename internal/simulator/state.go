@@ -133,7 +133,7 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 func (s *Simulator) restore(saved *savedState) error {
 	for _, at := range []time.Time{saved.Began, saved.At, saved.Until} {
 		if !validTime(at) {
-			return fmt.Errorf("%v is not in simulated time", at)
+			return fmt.Errorf("%v is outside of simulated time", at)
 		}
 	}
 	w := emptyEngine(s.engineOptions(saved.At))
@@ -149,7 +149,7 @@ func (s *Simulator) restore(saved *savedState) error {
 	for _, o := range w.offers {
 		state, ok := saved.Offers[o.id]
 		if !ok {
-			return fmt.Errorf("there is no offer %s", o.id)
+			return fmt.Errorf("offer %s is missing", o.id)
 		}
 		o.offerState = state
 		if w.marketMoves {
@@ -176,7 +176,7 @@ func (e *engine) restoreInstances(saved *savedState) error {
 			}
 		}
 		if i.offer == nil || i.template == nil {
-			return fmt.Errorf("instance %s names an offer or a template that is not there", i.ID)
+			return fmt.Errorf("instance %s refers to an unknown offer or template", i.ID)
 		}
 		e.unposted.Counted += i.Meter.amount(e.now)
 		e.unposted.Rate += i.Meter.Rate
@@ -185,7 +185,7 @@ func (e *engine) restoreInstances(saved *savedState) error {
 	for key, id := range saved.Replayed {
 		i := e.findInstance(id)
 		if i == nil {
-			return fmt.Errorf("idempotency key %q names an instance that is not there", key)
+			return fmt.Errorf("idempotency key %q refers to an unknown instance", key)
 		}
 		e.byIdempotencyKey[key] = i
 	}

@@ -84,7 +84,7 @@ func (c *console) dashboard(w http.ResponseWriter, r *http.Request) {
 func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if err := json.NewEncoder(w).Encode(c.service.Overview()); err != nil {
-		c.Log.Debug("console: the browser has left", "error", err)
+		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }
 
@@ -121,6 +121,6 @@ func (c *console) render(w http.ResponseWriter, status int, page string, v view)
 	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
 	w.WriteHeader(status)
 	if _, err := w.Write(out.Bytes()); err != nil {
-		c.Log.Debug("console: the browser has left", "error", err)
+		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }

@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 		says           string
 	}{
 		{"GET", "/", 200, `id="fleet"`},
-		{"GET", "/", 200, "<noscript><p class=\"notice\">The dashboard needs JavaScript."},
+		{"GET", "/", 200, "<noscript><p class=\"notice\">The dashboard requires JavaScript."},
 		{"GET", "/console/overview", 200, `"total":7`},
 		{"GET", "/console/assets/dashboard.js", 200, "import"},
 		{"GET", "/console/assets/style.css", 200, "prefers-color-scheme: dark"},

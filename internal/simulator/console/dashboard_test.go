@@ -118,7 +118,7 @@ func TestDashboard_UpdateKeepsInput(t *testing.T) {
 	}
 	page.press(row + " summary")
 	page.press(row + " [data-action=adminStop]")
-	page.shows(row, "stopped", "by staff")
+	page.shows(row, "stopped", "by an admin")
 }
 
 func TestDashboard_CopyCommand(t *testing.T) {
@@ -137,7 +137,7 @@ func TestDashboard_CopyCommand(t *testing.T) {
 	}
 	evaluate[chromedp.Void](page, `navigator.clipboard.writeText = () => Promise.reject(new Error())`)
 	page.press(".copy")
-	page.shows("#toast", "does not let the page copy")
+	page.shows("#toast", "does not allow copying")
 }
 
 // TestOverview_HistoryMatchesLedger compares the balance over time with the ledger, also when not all of it is shown.

@@ -110,23 +110,23 @@ func TestDashboard_InstanceLifecycle(t *testing.T) {
 	if status != http.StatusOK {
 		t.Errorf("the new bid: %d", status)
 	}
-	page.shows(row, "heading to running")
+	page.shows(row, "desired: running")
 	page.press("[data-advance='600']")
 	page.shows(badge, "running")
 	act("traffic")
 	page.shows("#toast", "Done")
 	act("hostGoes")
 	page.shows(badge, "stopped")
-	page.shows(row, "host is away")
+	page.shows(row, "host is offline")
 	act("hostBack")
-	page.shows(row, "its host went away")
+	page.shows(row, "host offline")
 	if status, _ := call(t, server, "POST", "/instances/"+id+"/start", ""); status != http.StatusOK {
 		t.Errorf("start after the host came back: %d; offer %s", status, offer)
 	}
 	page.press("[data-advance='86400']")
 	page.shows(badge, "running")
 	page.press("#empty")
-	page.shows(row, "the money ran out")
+	page.shows(row, "funds exhausted")
 	page.press("#top-up")
 	page.shows("#ledger", "Adjustment", "+1,000.00")
 
@@ -149,7 +149,7 @@ func TestDashboard_Faults(t *testing.T) {
 		chromedp.SetValue(chromedp.CSS("#fault [name=kind]"), `{"status":503}`),
 		chromedp.SetValue(chromedp.CSS("#fault [name=path]"), "/me"))
 	page.press("#fault button")
-	page.shows("#faults", "in force: 1")
+	page.shows("#faults", "active: 1")
 	if status, _ := call(t, server, "GET", "/me", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", status)
 	}
@@ -161,7 +161,7 @@ func TestDashboard_Faults(t *testing.T) {
 	// A failed call shows a message.
 	evaluate[chromedp.Void](page, `fetch = () => Promise.reject(new Error())`)
 	page.press("#clear-faults")
-	page.shows("#toast", "That did not work")
+	page.shows("#toast", "Failed")
 }
 
 type screen struct {
