@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"sync"
 )
 
 // reply is a response before it is written.
@@ -29,23 +28,7 @@ func jsonReply(status int, body any) (*reply, error) {
 	return r, err
 }
 
-// bufferPool holds buffers of written responses: pages of instances are large.
-var bufferPool sync.Pool
-
-// minPooledSize is the capacity from which a buffer is pooled.
-const minPooledSize = 16 << 10
-
-// appender is implemented by types with a faster JSON encoding.
-type appender interface{ appendJSON(b []byte) []byte }
-
 func encodeJSON(body any) ([]byte, error) {
-	if a, ok := body.(appender); ok {
-		buffer, ok := bufferPool.Get().(*[]byte)
-		if !ok {
-			buffer = new([]byte)
-		}
-		return append(a.appendJSON((*buffer)[:0]), '\n'), nil
-	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -97,8 +80,5 @@ func (r *reply) writeTo(w http.ResponseWriter) error {
 	}
 	w.WriteHeader(r.status)
 	_, err := w.Write(r.body)
-	if cap(r.body) >= minPooledSize {
-		bufferPool.Put(&r.body)
-	}
 	return err
 }

@@ -133,7 +133,6 @@ func (e *engine) instanceChanged(i *instance) {
 			e.liveInstances += 2
 		}
 	}
-	i.encoded = nil
 	e.scheduleFundsExhausted()
 }
 

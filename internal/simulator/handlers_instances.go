@@ -14,8 +14,7 @@ func (c *call) listInstances() (any, error) {
 	if all {
 		instances = c.instances
 	}
-	page, err := listPage(c, "instances", q, instances, true, keepAll, c.encodeInstance)
-	return instancePage(page), err
+	return listPage(c, "instances", q, instances, true, keepAll, c.viewInstance)
 }
 
 // createInstance returns the existing instance if the idempotency key was used before.
@@ -53,7 +52,7 @@ func (c *call) getInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.encodeInstance(i), nil
+	return c.viewInstance(i), nil
 }
 
 // instance returns the instance of the path. Destroyed instances are found, too.

@@ -80,8 +80,6 @@ type instance struct {
 	transitionEvent, postingEvent event
 	// countedAsLive reports whether engine.liveInstances includes it.
 	countedAsLive bool
-	// encoded is the JSON without the cost, nil after a change.
-	encoded []byte
 }
 
 // transition is a scheduled change of an instance.
@@ -155,8 +153,37 @@ type instanceView struct {
 	CreatedAt    time.Time     `json:"created_at"`
 	StartedAt    *time.Time    `json:"started_at"`
 	StopReason   *string       `json:"stop_reason"`
-	// CostSoFarKop is the last field: it changes over time, and the rest is kept encoded.
-	CostSoFarKop int64 `json:"cost_so_far_kop"`
+	CostSoFarKop int64         `json:"cost_so_far_kop"`
+}
+
+type instanceGPU struct {
+	Slug   string `json:"slug"`
+	Name   string `json:"name"`
+	Count  int64  `json:"count"`
+	VRAMGB *int64 `json:"vram_gb"`
+}
+
+type templateRef struct {
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+}
+
+type instancePrice struct {
+	RunningKopH  int64 `json:"running_kop_h"`
+	StoppedKopH  int64 `json:"stopped_kop_h"`
+	TrafficKopGB int64 `json:"traffic_kop_gb"`
+}
+
+type instanceSSH struct {
+	Host    string `json:"host"`
+	Port    int64  `json:"port"`
+	User    string `json:"user"`
+	Command string `json:"command"`
+}
+
+type instanceURL struct {
+	Label string  `json:"label"`
+	URL   *string `json:"url"`
 }
 
 func (e *engine) viewInstance(i *instance) instanceView {
