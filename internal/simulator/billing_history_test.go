@@ -31,7 +31,8 @@ const hourMS = int64(time.Hour / time.Millisecond)
 
 // TestBilling_RandomHistory runs random histories of one account. It recomputes every charge, in whole numbers, from
 // the observed statuses and the prices of each instance, and compares costs, balances and the ledger after each step.
-// At the end it repeats the requests on a second simulator, whose clock moves in long steps, and compares all responses.
+// At the end it repeats the requests on a second simulator, whose clock moves in long steps, and compares all
+// responses.
 func TestBilling_RandomHistory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -83,8 +84,8 @@ type history struct {
 type rental struct {
 	console.Instance
 	diskGB int64
-	// hasRun reports whether the instance has been running: the first boot is free. startPending reports whether a start
-	// was accepted that the status does not show yet.
+	// hasRun reports whether the instance has been running: the first boot is free. startPending reports whether a
+	// start was accepted that the status does not show yet.
 	hasRun, startPending bool
 	// usage is the sum of all hourly charges, in kopecks per hour times milliseconds.
 	usage int64

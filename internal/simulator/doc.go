@@ -1,5 +1,5 @@
-// Package simulator implements the whole Rental Service API v1 in memory: offers, instances, billing, keys, device login
-// and all documented limits.
+// Package simulator implements the whole Rental Service API v1 in memory: offers, instances, billing, keys, device
+// login and all documented limits.
 //
 // The simulation is event-driven. Nothing runs in the background: before a request is served, all events up to the
 // current time run in time order, and [Simulator.Advance] runs them on demand. The state depends only on the seed, the

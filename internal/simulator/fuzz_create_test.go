@@ -16,7 +16,8 @@ import (
 func FuzzCreateInstance(f *testing.F) {
 	const good = `{"offer_id":"FREE","template":"ubuntu","disk_gb":50}`
 	for _, body := range []string{
-		good, `{"offer_id":"FREE","template":"custom","disk_gb":10,"image":"a/b:1","env":{},"onstart":null,"ssh_key_ids":[],"name":"n"}`,
+		good, `{"offer_id":"FREE","template":"custom","disk_gb":10,"image":"a/b:1","env":{},"onstart":null,` +
+			`"ssh_key_ids":[],"name":"n"}`,
 		`{"offer_id":"none","template":"none","disk_gb":2001,"ssh_key_ids":["none",null],"type":"spot","name":null}`,
 		`{}`, `[`,
 	} {

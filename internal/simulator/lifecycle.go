@@ -127,7 +127,8 @@ func (e *engine) start(i *instance) error {
 	price := i.RunningKopH
 	if rebid {
 		if market == nil {
-			return conflict("У предложения больше нет прерываемой цены", "The offer no longer has an interruptible price")
+			return conflict("У предложения больше нет прерываемой цены",
+				"The offer no longer has an interruptible price")
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}

@@ -100,8 +100,8 @@ var quirkTable = []quirk{
 	{Quirk{
 		quirkStrangeNeighbours,
 		"Lists contain items of other accounts: instances with an unknown status and type, with a negative price " +
-			"or without a template, offers with a negative price, templates and keys with unusual content. You cannot " +
-			"rent, change or destroy them.",
+			"or without a template, offers with a negative price, templates and keys with unusual content. You " +
+			"cannot rent, change or destroy them.",
 		"not found, or it belongs to someone else",
 	}, (*quirkedResponse).addNeighbours},
 	{Quirk{

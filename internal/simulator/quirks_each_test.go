@@ -250,7 +250,8 @@ func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 	for range reads {
 		var got m
 		r.do("GET", "/instances/"+i.ID, nil).want(200).into(&got)
-		for _, field := range strings.Fields("id status type gpu price name desired_state template image ssh urls stop_reason") {
+		for _, field := range strings.Fields("id status type gpu price name desired_state template image " +
+			"ssh urls stop_reason") {
 			if _, has := got[field]; !has {
 				absent[field]++
 			}
@@ -367,7 +368,8 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 
 // consecutiveFailures sends writes until each has succeeded. It returns the counts of all statuses and the maximum of
 // consecutive failures.
-func consecutiveFailures(r *rig, method string, path func(n int) string, body any) (statuses map[string]int, maxItems int) {
+func consecutiveFailures(r *rig, method string, path func(n int) string, body any) (statuses map[string]int,
+	longest int) {
 	statuses = map[string]int{}
 	for n := range 60 {
 		inRow := 0
@@ -379,23 +381,24 @@ func consecutiveFailures(r *rig, method string, path func(n int) string, body an
 				break
 			}
 			inRow++
-			maxItems = max(maxItems, inRow)
+			longest = max(longest, inRow)
 		}
 	}
-	return statuses, maxItems
+	return statuses, longest
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
 	r := newRig(t, withQuirks("status-after-work"))
 	i := r.running("a", nil)
-	statuses, maxItems := consecutiveFailures(r, "PATCH", func(int) string { return "/instances/" + i.ID }, m{"name": "x"})
+	statuses, longest := consecutiveFailures(r, "PATCH", func(int) string { return "/instances/" + i.ID },
+		m{"name": "x"})
 	for _, kind := range []string{"0 false", "500 true", "503 true", "502 true", "504 true", "200 false"} {
 		if statuses[kind] == 0 {
 			t.Errorf("never %s: %v", kind, statuses)
 		}
 	}
-	if failed := len(statuses); maxItems != 2 || failed != 6 {
-		t.Errorf("at most %d failures in a row, want 2: %v", maxItems, statuses)
+	if failed := len(statuses); longest != 2 || failed != 6 {
+		t.Errorf("at most %d failures in a row, want 2: %v", longest, statuses)
 	}
 	// The work is done whatever the response is.
 	for n := range 30 {
@@ -415,11 +418,12 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 
 func TestQuirk_GatewayErrors(t *testing.T) {
 	r := newRig(t, withQuirks("gateway-errors"))
-	statuses, maxItems := consecutiveFailures(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
+	statuses, longest := consecutiveFailures(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) },
+		nil)
 	statusesOfReads, mostOfReads := consecutiveFailures(r, "GET",
 		func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
-	if maxItems > 2 || mostOfReads > 2 {
-		t.Errorf("%d and %d failures in a row", maxItems, mostOfReads)
+	if longest > 2 || mostOfReads > 2 {
+		t.Errorf("%d and %d failures in a row", longest, mostOfReads)
 	}
 	foreign4xx := 0
 	for kind, n := range statusesOfReads {

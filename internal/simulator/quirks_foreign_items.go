@@ -5,13 +5,16 @@ import "encoding/json"
 // foreignItemsJSON are the items of other accounts by schema.
 var foreignItemsJSON = map[string]string{
 	"Instance": `[
-		{"id": "ins_stranger1", "name": "stranger 1", "status": "hibernating", "desired_state": "hibernated", "type": "reserved",
-		 "gpu": {"slug": "mi300x", "name": "MI300X", "count": 16, "vram_gb": 192}, "template": {"slug": "gone", "name": "Gone"},
+		{"id": "ins_stranger1", "name": "stranger 1", "status": "hibernating", "desired_state": "hibernated",
+		 "type": "reserved",
+		 "gpu": {"slug": "mi300x", "name": "MI300X", "count": 16, "vram_gb": 192}, "template": {"slug": "gone",
+		 "name": "Gone"},
 		 "image": "registry.example/gone:1", "disk_gb": 100, "country": "JP",
 		 "price": {"running_kop_h": 99000, "stopped_kop_h": 90, "traffic_kop_gb": 0}, "cost_so_far_kop": 12,
 		 "ssh": null, "urls": [], "created_at": "2020-01-01T00:00:00Z", "started_at": null, "stop_reason": "seized"},
 		{"id": "ins_stranger2", "name": null, "status": "running", "desired_state": "running", "type": "on_demand",
-		 "gpu": {"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": null}, "template": {"slug": "", "name": ""},
+		 "gpu": {"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": null}, "template": {"slug": "",
+		 "name": ""},
 		 "image": "", "disk_gb": 0, "country": null,
 		 "price": {"running_kop_h": -500, "stopped_kop_h": -1, "traffic_kop_gb": -1}, "cost_so_far_kop": -100,
 		 "ssh": null, "urls": [{"label": "", "url": null}], "created_at": "2020-01-01T00:00:00Z", "started_at": null,
@@ -21,23 +24,30 @@ var foreignItemsJSON = map[string]string{
 		 "price": {"running_kop_h": 0, "stopped_kop_h": 0, "traffic_kop_gb": 0}}
 	]`,
 	"Offer": `[
-		{"id": "off_stranger1", "available": true, "gpu": {"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24,
+		{"id": "off_stranger1", "available": true, "gpu": {"slug": "rtx_4090", "name": "RTX 4090", "count": 1,
+		 "vram_gb": 24,
 		 "total_tflops": null, "mem_bw_gbs": null},
-		 "price": {"on_demand_kop_h": -100, "interruptible_kop_h": -50, "storage_kop_gb_month": -1, "traffic_kop_gb": -1}},
+		 "price": {"on_demand_kop_h": -100, "interruptible_kop_h": -50, "storage_kop_gb_month": -1,
+		 "traffic_kop_gb": -1}},
 		{"id": "off_stranger2", "available": true, "gpu": {"slug": "", "name": "", "count": 0, "vram_gb": 0,
 		 "total_tflops": null, "mem_bw_gbs": null},
-		 "price": {"on_demand_kop_h": 9000000, "interruptible_kop_h": 8000000, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}}
+		 "price": {"on_demand_kop_h": 9000000, "interruptible_kop_h": 8000000, "storage_kop_gb_month": 0,
+		 "traffic_kop_gb": 0}}
 	]`,
 	"Template": `[
-		{"slug": "stranger-1", "name": "", "description": "two\nlines \"and\" ${quotes}", "image": "", "launch_mode": "entrypoint",
-		 "ports": [], "env": {"": "", "A=B": "\u0000"}, "onstart": "", "min_disk_gb": 0, "recommended_disk_gb": 0, "public": false,
+		{"slug": "stranger-1", "name": "", "description": "two\nlines \"and\" ${quotes}", "image": "",
+		 "launch_mode": "entrypoint",
+		 "ports": [], "env": {"": "", "A=B": "\u0000"}, "onstart": "", "min_disk_gb": 0, "recommended_disk_gb": 0,
+		 "public": false,
 		 "owner": "catalog"}
 	]`,
 	"SshKey": `[
-		{"id": "ssh_stranger1", "name": "", "type": "sk-unknown@example.com", "fingerprint": "", "created_at": "2020-01-01T00:00:00Z"}
+		{"id": "ssh_stranger1", "name": "", "type": "sk-unknown@example.com", "fingerprint": "",
+		 "created_at": "2020-01-01T00:00:00Z"}
 	]`,
 	"ApiKey": `[
-		{"id": "key_stranger1", "name": "two\nlines ${x}", "prefix": "", "scopes": [], "source": "console", "last_used_at": null,
+		{"id": "key_stranger1", "name": "two\nlines ${x}", "prefix": "", "scopes": [], "source": "console",
+		 "last_used_at": null,
 		 "created_at": "2020-01-01T00:00:00Z", "expires_at": null}
 	]`,
 }

@@ -46,7 +46,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	go func() { srv.served <- srv.http.Serve(srv.listener) }()
 	srv.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", srv.config.Clock, "seed", srv.config.Seed)
 	if at, err := netip.ParseAddrPort(srv.listener.Addr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
-		srv.log.Warn("the simulator can be reached from the network: everybody there can use its API and approve logins, over plain http; its control API and its pages serve this machine only",
+		srv.log.Warn("the simulator can be reached from the network: everybody there can use its API "+
+			"and approve logins, over plain http; its control API and its pages serve this machine only",
 			"address", srv.listener.Addr().String())
 	}
 	return srv, nil

@@ -78,7 +78,8 @@ func open(c Config) (*Simulator, error) {
 	if err := s.restore(saved); err != nil {
 		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
 	}
-	s.log.Info("seed, market and API key are read from the state file", "state", c.State, "seed", c.Seed, "now", saved.Until)
+	s.log.Info("seed, market and API key are read from the state file", "state", c.State, "seed", c.Seed, "now",
+		saved.Until)
 	return s, s.persist()
 }
 

@@ -103,11 +103,13 @@ func readState(file string) (*savedState, error) {
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.Format != stateFormat {
 		return nil,
-			fmt.Errorf("state file %s: is not a state file of this simulator; name another file, or delete it to start afresh", file)
+			fmt.Errorf("state file %s: is not a state file of this simulator; name another file, "+
+				"or delete it to start afresh", file)
 	}
 	if head.Version != stateVersion {
 		return nil,
-			fmt.Errorf("state file %s: has version %d, and this simulator reads version %d; use the release that wrote it, "+
+			fmt.Errorf("state file %s: has version %d, and this simulator reads version %d; "+
+				"use the release that wrote it, "+
 				"or name another file to start afresh", file, head.Version, stateVersion)
 	}
 	saved := &savedState{}

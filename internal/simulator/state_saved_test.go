@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestState_HasAllListsAndMaps adds an item to each list and map of the engine and checks that it exists after a restart.
+// TestState_HasAllListsAndMaps adds an item to each list and map of the engine and checks that it
+// exists after a restart.
 func TestState_HasAllListsAndMaps(t *testing.T) {
 	const tried = "refers to other things: TestState_SurvivesKill makes one"
 	elsewhere := map[string]string{

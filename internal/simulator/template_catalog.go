@@ -20,7 +20,8 @@ func catalogEntries() []*template {
 		{
 			Slug: "ubuntu", Name: "Ubuntu 24.04 + CUDA",
 			Description: "Plain Ubuntu with the CUDA driver libraries and SSH.",
-			Image:       "nvidia/cuda:12.6.3-base-ubuntu24.04", LaunchMode: launchSSH, MinDiskGB: 10, RecommendedDiskGB: 20,
+			Image:       "nvidia/cuda:12.6.3-base-ubuntu24.04", LaunchMode: launchSSH, MinDiskGB: 10,
+			RecommendedDiskGB: 20,
 		},
 		{
 			Slug: "cuda-devel", Name: "CUDA 12.6 development",

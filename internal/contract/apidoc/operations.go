@@ -22,8 +22,8 @@ var Operations = []Operation{
 	{"listGpus", "GET", "/gpus", "public", "200 422 429 500", "limit cursor", ""},
 	{
 		"listOffers", "GET", "/offers", "public", "200 422 429 500",
-		"gpu num_gpus min_gpus type country min_reliability min_vram_gb max_price_kop_h verified min_cuda min_disk_gb " +
-			"min_inet_down_mbps order limit cursor",
+		"gpu num_gpus min_gpus type country min_reliability min_vram_gb max_price_kop_h verified min_cuda " +
+			"min_disk_gb min_inet_down_mbps order limit cursor",
 		"",
 	},
 	{"getOffer", "GET", "/offers/{id}", "public", "200 404 429 500", "", ""},

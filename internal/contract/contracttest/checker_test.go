@@ -48,8 +48,10 @@ const (
 	key      = "abcdAAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDD"
 	user     = `{"id":"u1","email":null,"name":"Ada","created_at":"2026-01-02T03:04:05.678Z"}`
 	notFound = `{"error":{"code":"not_found","message":"no"}}`
-	instance = `{"id":"i/1","name":null,"status":"running","type":"on_demand","gpu":{"slug":"s","name":"S","count":1,"vram_gb":null},` +
-		`"price":{"running_kop_h":1,"stopped_kop_h":1,"traffic_kop_gb":0},"ssh":null,"urls":[{"label":"l","url":null}],"stop_reason":null}`
+	instance = `{"id":"i/1","name":null,"status":"running","type":"on_demand",` +
+		`"gpu":{"slug":"s","name":"S","count":1,"vram_gb":null},` +
+		`"price":{"running_kop_h":1,"stopped_kop_h":1,"traffic_kop_gb":0},"ssh":null,` +
+		`"urls":[{"label":"l","url":null}],"stop_reason":null}`
 	newInstance = `{"offer_id":"o","template":"t","disk_gb":10,"env":{},"onstart":null}`
 )
 
@@ -105,7 +107,8 @@ func TestWrap_ValidTraffic(t *testing.T) {
 		"read":       {newRequest("GET", "/api/v1/me", ""), handlerOf(200, user)},
 		"any host":   {newRequest("GET", "https://rent.example:8443/api/v1/me", ""), handlerOf(200, user)},
 		"escaped id": {newRequest("GET", "/api/v1/instances/i%2F1%20%25", ""), handlerOf(200, instance)},
-		"create":     {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"), handlerOf(201, instance)},
+		"create": {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
+			handlerOf(201, instance)},
 		"replay": {newRequest("POST", "/api/v1/instances", newInstance, "Idempotency-Key", "k"),
 			handlerOf(200, instance, "Idempotent-Replayed", "true")},
 		"clear a name": {newRequest("PATCH", "/api/v1/instances/1", `{"name":null}`), handlerOf(200, instance)},
@@ -124,7 +127,8 @@ func TestWrap_ValidTraffic(t *testing.T) {
 		"device login without a body": {
 			newRequest("POST", "/api/v1/auth/device", "", "Authorization", ""),
 			handlerOf(200,
-				`{"device_code":"d","user_code":"u","verification_uri":"v","verification_uri_complete":"c","expires_in":600,"interval":5}`),
+				`{"device_code":"d","user_code":"u","verification_uri":"v",`+
+					`"verification_uri_complete":"c","expires_in":600,"interval":5}`),
 		},
 		"retry later": {
 			newRequest("GET", "/api/v1/me", ""),
@@ -148,7 +152,8 @@ func TestWrap_Violations(t *testing.T) {
 		return newRequest("POST", "/api/v1/instances", body, append([]string{"Idempotency-Key", "k"}, headers...)...)
 	}
 	created := handlerOf(201, instance)
-	page := handlerOf(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "max-age=60", "Access-Control-Allow-Origin",
+	page := handlerOf(200, `{"data":[],"next_cursor":null}`, "Cache-Control", "max-age=60",
+		"Access-Control-Allow-Origin",
 		"*")
 	change := func(body, from, to string) string {
 		if !strings.Contains(body, from) {
@@ -204,7 +209,8 @@ func TestWrap_Violations(t *testing.T) {
 			[]string{"getMe", "without a key"}},
 		"unknown operation": {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, notFound),
 			[]string{"no operation", "GET /api/v1/topup"}},
-		"trailing slash":           {newRequest("GET", "/api/v1/me/", ""), handlerOf(200, user), []string{"no operation"}},
+		"trailing slash": {newRequest("GET", "/api/v1/me/", ""), handlerOf(200, user),
+			[]string{"no operation"}},
 		"outside the base address": {newRequest("GET", "/me", ""), handlerOf(200, user), []string{"no operation"}},
 		"wrong method": {newRequest("PUT", "/api/v1/me", "{}"), handlerOf(404, notFound),
 			[]string{"no operation", "method"}},
@@ -224,7 +230,8 @@ func TestWrap_Violations(t *testing.T) {
 			[]string{"stopInstance", "request", "body"}},
 		"query out of bounds": {newRequest("GET", "/api/v1/offers?limit=201", ""), page,
 			[]string{"listOffers", "request", "limit"}},
-		"unknown query parameter": {newRequest("GET", "/api/v1/offers?offset=1", ""), page, []string{"listOffers", "offset"}},
+		"unknown query parameter": {newRequest("GET", "/api/v1/offers?offset=1", ""), page,
+			[]string{"listOffers", "offset"}},
 		"doubled query parameter": {newRequest("GET", "/api/v1/offers?gpu=a&gpu=b", ""), page,
 			[]string{"listOffers", "gpu", "2 times"}},
 		"lenient boolean": {newRequest("GET", "/api/v1/offers?verified=1", ""), page,
@@ -248,7 +255,8 @@ func TestWrap_Violations(t *testing.T) {
 }
 
 func TestAllowInvalidRequests(t *testing.T) {
-	invalid := `{"error":{"code":"validation_error","message":"no","details":{"issues":[{"field":"disk_gb","message":"no"}]}}}`
+	invalid := `{"error":{"code":"validation_error","message":"no",` +
+		`"details":{"issues":[{"field":"disk_gb","message":"no"}]}}}`
 	bad := func() *http.Request { return newRequest("POST", "/api/v1/instances", "{}", "Idempotency-Key", "k") }
 	tests := map[string]struct {
 		request *http.Request
@@ -258,12 +266,15 @@ func TestAllowInvalidRequests(t *testing.T) {
 		"refused":                    {bad(), handlerOf(422, invalid), ""},
 		"refused for another reason": {bad(), handlerOf(401, `{"error":{"code":"unauthorized","message":"no"}}`), ""},
 		"accepted":                   {bad(), handlerOf(201, instance), "want 4xx"},
-		"failed":                     {bad(), handlerOf(500, `{"error":{"code":"internal","message":"no"}}`), "want 4xx"},
-		"refused in a wrong form":    {bad(), handlerOf(422, strings.Replace(invalid, "disk_gb", `x","y":"`, 1)), `"y"`},
-		"undocumented refusal":       {bad(), handlerOf(400, invalid), "400"},
-		"unknown path":               {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, notFound), ""},
-		"unknown path served":        {newRequest("GET", "/api/v1/topup", ""), handlerOf(200, notFound), "want 4xx"},
-		"unknown path, plain text": {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, "no", "Content-Type", "text/plain"),
+		"failed": {bad(), handlerOf(500, `{"error":{"code":"internal","message":"no"}}`),
+			"want 4xx"},
+		"refused in a wrong form": {bad(), handlerOf(422, strings.Replace(invalid, "disk_gb", `x","y":"`, 1)),
+			`"y"`},
+		"undocumented refusal": {bad(), handlerOf(400, invalid), "400"},
+		"unknown path":         {newRequest("GET", "/api/v1/topup", ""), handlerOf(404, notFound), ""},
+		"unknown path served":  {newRequest("GET", "/api/v1/topup", ""), handlerOf(200, notFound), "want 4xx"},
+		"unknown path, plain text": {newRequest("GET", "/api/v1/topup", ""),
+			handlerOf(404, "no", "Content-Type", "text/plain"),
 			"text/plain"},
 		"unknown path, own code": {newRequest("GET", "/api/v1/topup", ""),
 			handlerOf(404, strings.Replace(notFound, "not_found", "nope", 1)), "/error/code"},
@@ -294,7 +305,8 @@ func TestAllowInvalidRequests(t *testing.T) {
 func TestWrap_UncheckedRequests(t *testing.T) {
 	for name, request := range map[string]*http.Request{
 		"the contract itself": httptest.NewRequest("GET", "/api/v1/openapi.json", nil),
-		"a CORS preflight": newRequest("OPTIONS", "/api/v1/offers", "", "Authorization", "", "Origin", "https://a.example",
+		"a CORS preflight": newRequest("OPTIONS", "/api/v1/offers", "", "Authorization", "", "Origin",
+			"https://a.example",
 			"Access-Control-Request-Method", "GET"),
 	} {
 		t.Run(name, func(t *testing.T) {

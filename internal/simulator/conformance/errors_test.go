@@ -82,7 +82,8 @@ func TestErrorIssues(t *testing.T) {
 	for _, field := range []string{"name", "image", "ports", "min_disk_gb", "launch_mode"} {
 		a.invalid(field)
 	}
-	b := s.get("/offers?limit=0&min_gpus=0&type=gift&order=best&verified=maybe&min_reliability=2&country=russia&num_gpus=3&min_cuda=x&max_price_kop_h=-1&cursor=x")
+	b := s.get("/offers?limit=0&min_gpus=0&type=gift&order=best&verified=maybe&min_reliability=2" +
+		"&country=russia&num_gpus=3&min_cuda=x&max_price_kop_h=-1&cursor=x")
 	for _, field := range []string{"limit", "min_gpus", "type", "order", "verified", "min_reliability", "country",
 		"num_gpus", "min_cuda", "max_price_kop_h", "cursor"} {
 		b.invalid(field)

@@ -55,7 +55,8 @@ func TestStateActions(t *testing.T) {
 			default:
 				a.failsWith(row.answers[n])
 				equal(t, a.request+", which is refused: status", text(s.instance(id), "status"), status)
-				equal(t, a.request+", which is refused: desired_state", text(s.instance(id), "desired_state"), row.desired)
+				equal(t, a.request+", which is refused: desired_state", text(s.instance(id), "desired_state"),
+					row.desired)
 			}
 			if status != "destroyed" && text(s.instance(id), "status") != "destroying" {
 				s.delete(path).ok()

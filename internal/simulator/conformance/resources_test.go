@@ -57,7 +57,8 @@ func TestResourceGpuModel(t *testing.T) {
 	for _, o := range s.list("/gpus") {
 		tb.verify(t, o)
 		if text(o, "slug") == slug {
-			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil && integer(o, "available_gpus") == 0,
+			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil &&
+				integer(o, "available_gpus") == 0,
 				"%s: nothing is available, but %v", slug, o)
 		}
 	}
@@ -78,7 +79,8 @@ func TestResourceOffer(t *testing.T) {
 			if r, known := number(o, "reliability"); known {
 				check(t, r >= 0 && r <= 1, "reliability %v", r)
 			}
-			check(t, integer(o, "gpu.count") > 0 && integer(o, "gpu.vram_gb") > 0 && integer(o, "price.on_demand_kop_h") > 0,
+			check(t, integer(o, "gpu.count") > 0 && integer(o, "gpu.vram_gb") > 0 &&
+				integer(o, "price.on_demand_kop_h") > 0,
 				"an offer of nothing: %v", o)
 			tb.verify(t, s.get("/offers/"+text(o, "id")).ok())
 		}
@@ -100,7 +102,8 @@ func TestResourceTemplate(t *testing.T) {
 		tb.verify(t, o)
 		equal(t, "owner", text(o, "owner"), "catalog")
 		equal(t, "public", at(o, "public"), any(true))
-		check(t, integer(o, "recommended_disk_gb") >= integer(o, "min_disk_gb"), "%s recommends less disk than it needs",
+		check(t, integer(o, "recommended_disk_gb") >= integer(o, "min_disk_gb"),
+			"%s recommends less disk than it needs",
 			text(o, "slug"))
 	}
 	tb.verify(t, s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1",

@@ -20,7 +20,8 @@ func TestSSHKeyBounds(t *testing.T) {
 		}
 		return a
 	}
-	private := "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
+	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
+		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
 	kind, rest, _ := strings.Cut(key, " ")
 	blob, _, _ := strings.Cut(rest, " ")

@@ -118,7 +118,8 @@ func TestCursorStableWhileItemsChange(t *testing.T) {
 			// An item of an earlier page, and one of a later page.
 			for _, id := range []string{before[page-1], before[len(before)-page]} {
 				if removable := c.path != "/templates" ||
-					!slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] && s.deletable(id) {
+					!slices.Contains(ids(s.as("").list("/templates")), id); removable && !removed[id] &&
+					s.deletable(id) {
 					c.remove(id)
 					removed[id] = true
 				}

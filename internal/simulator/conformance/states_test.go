@@ -123,7 +123,8 @@ func TestStateOutbid(t *testing.T) {
 	before := integer(rebid, "cost_so_far_kop")
 	s.advance(36_000)
 	cost := integer(s.instance(id), "cost_so_far_kop") - before
-	check(t, withinOne(cost, 10*integer(rebid, "price.running_kop_h")), "ten hours at the new bid cost %d, want %d", cost,
+	check(t, withinOne(cost, 10*integer(rebid, "price.running_kop_h")), "ten hours at the new bid cost %d, want %d",
+		cost,
 		10*integer(rebid, "price.running_kop_h"))
 	s.setOffer(offer, object{"interruptible_kop_h": higher + 1})
 	s.waitForStatus(id, "outbid")

@@ -159,7 +159,8 @@ func (b *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
 	text, err := chromedp.Run(ctx,
-		chromedp.Evaluate[string](fmt.Sprintf("(e => e?.checkVisibility() ? e.innerText ?? e.textContent : '')(document.querySelector(%q))", selector)))
+		chromedp.Evaluate[string](fmt.Sprintf("(e => e?.checkVisibility() ? e.innerText ?? e.textContent : '')"+
+			"(document.querySelector(%q))", selector)))
 	if err != nil {
 		return err.Error()
 	}
@@ -201,7 +202,8 @@ func (b *tab) click(selector string) {
 // press clicks a visible element by a script, because the layout may move under the mouse.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); return !!seen; })(document.querySelector(%q))", selector)
+	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); "+
+		"return !!seen; })(document.querySelector(%q))", selector)
 	for deadline := time.Now().Add(patience); !evaluate[bool](b, script); time.Sleep(look) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s cannot be pressed", selector)

@@ -72,7 +72,8 @@ func TestFormat_Money(t *testing.T) {
 		page := open(t, server, language)
 		page.run(chromedp.Navigate(server.ConsoleURL))
 		got := later[[]string](page, `import('/console/assets/format.js').then(m => [
-			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.rubles), m.roundRubles(100000), m.roundRubles(100050), m.lasting(0.1), m.lasting(71), m.lasting(72)])`)
+			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.rubles),
+			m.roundRubles(100000), m.roundRubles(100050), m.lasting(0.1), m.lasting(71), m.lasting(72)])`)
 		for n, w := range want {
 			if g := strings.ReplaceAll(got[n], "\u00a0", " "); g != w {
 				t.Errorf("%s: %q, want %q", language, g, w)
@@ -218,7 +219,9 @@ func TestDashboard_HiddenPageSendsNothing(t *testing.T) {
 	page.run(chromedp.Navigate(server.ConsoleURL))
 	page.shows("#link", "live")
 	evaluate[chromedp.Void](page, `
-		window.hide = hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); };
+		window.hide = hidden => {
+			Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
+			document.dispatchEvent(new Event('visibilitychange')); };
 		window.asked = 0;
 		window.really = fetch;
 		fetch = (...all) => { asked++; return really(...all); };

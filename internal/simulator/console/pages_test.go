@@ -227,8 +227,10 @@ func TestDashboard_OtherSitesCannotUseIt(t *testing.T) {
 	server := start(t)
 	attack := fmt.Sprintf(`<!doctype html><link rel="icon" href="data:,"><body><script>
 const control = %q, tries = [];
-for (const type of ['text/plain', 'application/json', 'application/x-www-form-urlencoded']) for (const mode of ['no-cors', 'cors'])
-  tries.push(fetch(control + '/clock', {method: 'POST', mode, headers: {'Content-Type': type}, body: '{"advance_seconds": 3600}'}).then(r => r.text(), () => ''));
+for (const type of ['text/plain', 'application/json', 'application/x-www-form-urlencoded'])
+  for (const mode of ['no-cors', 'cors'])
+  tries.push(fetch(control + '/clock', {method: 'POST', mode, headers: {'Content-Type': type},
+    body: '{"advance_seconds": 3600}'}).then(r => r.text(), () => ''));
 tries.push(fetch(%q).then(r => r.text(), () => ''));
 Promise.all(tries).then(all => { document.body.append('tried ' + all.length + ' and read ' + all.join('').length); });
 </script>`, server.ControlURL, server.ConsoleURL+"console/overview")

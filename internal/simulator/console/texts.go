@@ -6,8 +6,8 @@ var english = texts{
 	"code":  "Code",
 	"next":  "Continue",
 	"asks":  "requests an API key for this account.",
-	"grants": "The key has all scopes: servers, billing, SSH keys and API keys. Approve only if you started this login " +
-		"and your terminal shows the same code:",
+	"grants": "The key has all scopes: servers, billing, SSH keys and API keys. Approve only if you started " +
+		"this login and your terminal shows the same code:",
 	"nameNote":  "The program chose this name. It is not verified.",
 	"approve":   "Approve",
 	"deny":      "Deny",
@@ -52,15 +52,16 @@ var english = texts{
 	"faultsNow":       "active", "f500": "500 internal", "f503": "503 unavailable", "f429": "429 rate limited",
 	"fBefore": "connection cut before the work", "fAfter": "connection cut after the work", "fSlow": "2 s delay",
 	"nobody": "No servers yet",
-	"nobodyHelp": "Configure the provider with this simulator and apply a configuration. The simulator printed the API key " +
-		"when it started.",
+	"nobodyHelp": "Configure the provider with this simulator and apply a configuration. The simulator printed " +
+		"the API key when it started.",
 	"done": "Done", "failed": "Failed",
 	"s_creating": "creating", "s_starting": "starting", "s_running": "running", "s_stopping": "stopping",
 	"s_stopped": "stopped", "s_destroying": "destroying",
 	"s_destroyed": "destroyed", "s_failed": "failed", "s_outbid": "outbid",
 	"r_user": "by the user", "r_low_balance": "funds exhausted", "r_admin": "by an admin",
 	"r_provider": "host offline",
-	"t_topup":    "Top-up", "t_usage": "Usage", "t_bandwidth": "Traffic", "t_refund": "Refund", "t_promo_grant": "Promo",
+	"t_topup":    "Top-up", "t_usage": "Usage", "t_bandwidth": "Traffic", "t_refund": "Refund",
+	"t_promo_grant":  "Promo",
 	"t_promo_expire": "Promo expired",
 	"t_adjustment":   "Adjustment", "t_writeoff": "Write-off", "t_reversal": "Reversal",
 	"on_demand": "on demand", "interruptible": "interruptible", "to": "desired:",
@@ -115,7 +116,8 @@ var russian = texts{
 	"faultTimes": "Запросов (0: все)", "addFault": "Добавить",
 	"addFaultHelp": "Подходящие запросы к API завершатся сбоем", "clearFaults": "Убрать все",
 	"clearFaultsHelp": "Убрать все сбои",
-	"faultsNow":       "действует", "f500": "500 внутренняя ошибка", "f503": "503 недоступно", "f429": "429 слишком часто",
+	"faultsNow":       "действует", "f500": "500 внутренняя ошибка", "f503": "503 недоступно",
+	"f429":    "429 слишком часто",
 	"fBefore": "обрыв до работы", "fAfter": "обрыв после работы", "fSlow": "на 2 с медленнее",
 	"nobody": "Серверов пока нет",
 	"nobodyHelp": "Настройте провайдер на этот симулятор и примените конфигурацию. Ключ напечатан " +
