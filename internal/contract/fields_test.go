@@ -21,7 +21,7 @@ func TestFields(t *testing.T) {
 		}
 		schema := schemas[name]
 		if schema == nil {
-			t.Errorf("there is no schema %s", name)
+			t.Errorf("no schema %s", name)
 			continue
 		}
 		want := apidoc.Fields(name)

@@ -63,7 +63,7 @@ func TestControl_GuideHasEveryCallAndField(t *testing.T) {
 		}
 	}
 	for call := range sections {
-		t.Errorf("there is no call %s", call)
+		t.Errorf("the guide has an unknown call %s", call)
 	}
 	if fields < 20 {
 		t.Errorf("only %d fields were found: this test looks in the wrong place", fields)

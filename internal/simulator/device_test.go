@@ -45,7 +45,7 @@ func TestApprovalPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page := r.raw("GET", complete.Path, nil).want(200); requestedFields.Match(page.raw) {
-		t.Error("the page asks about nothing")
+		t.Error("the page has a decision without a code")
 	}
 	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
 	page := r.raw("GET", complete.RequestURI(), nil).want(200)

@@ -115,7 +115,7 @@ func TestFault_CutsConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		if post() == nil {
-			t.Errorf("drop %s: an answer came", drop)
+			t.Errorf("drop %s: got a response", drop)
 		}
 		if log := srv.Requests(); len(log) != 1 || log[0].Status != 0 {
 			t.Errorf("drop %s: log %+v", drop, log)

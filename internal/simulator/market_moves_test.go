@@ -24,7 +24,7 @@ func (r *rig) market() map[string]offer {
 func TestMarketMoves_PricesAndAvailability(t *testing.T) {
 	r := newRig(t, withMovingMarket)
 	first := r.market()
-	dearer, cheaper, came, went := 0, 0, 0, 0
+	higher, lower, appeared, disappeared := 0, 0, 0, 0
 	last := first
 	for range 24 {
 		r.Advance(time.Hour)
@@ -33,11 +33,11 @@ func TestMarketMoves_PricesAndAvailability(t *testing.T) {
 			before, there := last[id]
 			switch {
 			case !there:
-				came++
+				appeared++
 			case o.Price.OnDemand > before.Price.OnDemand:
-				dearer++
+				higher++
 			case o.Price.OnDemand < before.Price.OnDemand:
-				cheaper++
+				lower++
 			}
 			if o.Price.OnDemand <= 0 || o.Price.Interruptible != nil && *o.Price.Interruptible >= o.Price.OnDemand {
 				t.Errorf("offer %+v", o.Price)
@@ -45,14 +45,14 @@ func TestMarketMoves_PricesAndAvailability(t *testing.T) {
 		}
 		for id := range last {
 			if _, there := now[id]; !there {
-				went++
+				disappeared++
 			}
 		}
 		last = now
 	}
-	if dearer < 50 || cheaper < 50 || came < 10 || went < 10 || len(last) < len(first)/2 {
-		t.Errorf("in a day %d prices rose and %d fell, %d servers came and %d went, %d of %d are left", dearer, cheaper,
-			came, went, len(last), len(first))
+	if higher < 50 || lower < 50 || appeared < 10 || disappeared < 10 || len(last) < len(first)/2 {
+		t.Errorf("in one day %d prices rose and %d fell, %d offers appeared and %d disappeared, %d of %d remain", higher, lower,
+			appeared, disappeared, len(last), len(first))
 	}
 	r.Advance(100 * 24 * time.Hour)
 	for id, o := range r.market() {
@@ -169,7 +169,7 @@ func TestMarketMoves_KeepSetOffers(t *testing.T) {
 	}
 }
 
-// An instance that was stopped before its host went offline keeps its stop reason.
+// An instance that was stopped before its host disappeared offline keeps its stop reason.
 func TestHostOffline_KeepsStopReason(t *testing.T) {
 	r := newRig(t)
 	offerID := r.cheapest()[0].ID

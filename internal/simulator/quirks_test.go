@@ -60,50 +60,50 @@ func (a response) isForeign() bool {
 }
 
 // runScenario sends requests of all kinds and returns all responses.
-func runScenario(r *rig) (told []string) {
-	tell := func(method, path string, body any) response {
+func runScenario(r *rig) (responses []string) {
+	send := func(method, path string, body any) response {
 		a := r.retry(method, path, body)
-		told = append(told, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"),
+		responses = append(responses, fmt.Sprintf("%s %s %d %s %s", method, path, a.status, a.header.Get("X-RateLimit-Limit"),
 			a.raw))
 		return a
 	}
 	catalogue := []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5", "/templates",
 		"/transactions"}
 	for _, path := range catalogue {
-		tell("GET", path, nil)
+		send("GET", path, nil)
 	}
-	tell("POST", "/ssh-keys", m{"name": "a", "public_key": ed25519A})
-	tell("GET", "/ssh-keys", nil)
-	tell("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
-	tell("GET", "/templates", nil)
-	tell("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read", "instances:write",
+	send("POST", "/ssh-keys", m{"name": "a", "public_key": ed25519A})
+	send("GET", "/ssh-keys", nil)
+	send("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
+	send("GET", "/templates", nil)
+	send("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read", "instances:write",
 		"billing:read"}})
-	tell("GET", "/api-keys", nil)
-	tell("GET", "/offers?type=interruptible", nil)
+	send("GET", "/api-keys", nil)
+	send("GET", "/offers?type=interruptible", nil)
 	key := r.with("Idempotency-Key", "story")
 	var i instance
 	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible",
 		"name": "story"}
 	a := key.retry("POST", "/instances", body)
-	told = append(told, string(a.raw))
+	responses = append(responses, string(a.raw))
 	a.into(&i)
 	poll := func() {
 		for range 8 {
 			r.Advance(2 * time.Second)
-			tell("GET", "/instances/"+i.ID, nil)
-			tell("GET", "/instances", nil)
+			send("GET", "/instances/"+i.ID, nil)
+			send("GET", "/instances", nil)
 		}
 	}
 	poll()
 	for _, step := range []string{"/start", "/stop", "/start"} {
-		tell("POST", "/instances/"+i.ID+step, nil)
+		send("POST", "/instances/"+i.ID+step, nil)
 		poll()
 	}
-	tell("PATCH", "/instances/"+i.ID, m{"name": "renamed"})
-	tell("DELETE", "/instances/"+i.ID, nil)
+	send("PATCH", "/instances/"+i.ID, m{"name": "renamed"})
+	send("DELETE", "/instances/"+i.ID, nil)
 	poll()
-	tell("GET", "/transactions", nil)
-	return told
+	send("GET", "/transactions", nil)
+	return responses
 }
 
 // offers returns the offers of the popular model without quirks.
@@ -134,7 +134,7 @@ func withFixedStart(c *simulator.Config) { c.Start = time.Date(2026, 1, 2, 3, 4,
 
 func TestQuirk_ChangesResponsesBySeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
-	clean := func(told []string) string { return secrets.ReplaceAllString(strings.Join(told, "\n"), "") }
+	clean := func(responses []string) string { return secrets.ReplaceAllString(strings.Join(responses, "\n"), "") }
 	plain := clean(scenario(t))
 	if plain != clean(scenario(t)) {
 		t.Fatal("two services without quirks differ")

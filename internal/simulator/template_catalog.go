@@ -18,16 +18,15 @@ func catalogTemplates(next func() int64) []*template {
 func catalogEntries() []*template {
 	return []*template{
 		{
-			Slug: "ubuntu", Name: "Ubuntu 24.04 + CUDA",
+			Slug: "ubuntu", Name: "Ubuntu 24.04 + CUDA", LaunchMode: launchSSH, MinDiskGB: 10, RecommendedDiskGB: 20,
 			Description: "Plain Ubuntu with the CUDA driver libraries and SSH.",
-			Image:       "nvidia/cuda:12.6.3-base-ubuntu24.04", LaunchMode: launchSSH, MinDiskGB: 10,
-			RecommendedDiskGB: 20,
+			Image:       "nvidia/cuda:12.6.3-base-ubuntu24.04",
 		},
 		{
-			Slug: "cuda-devel", Name: "CUDA 12.6 development",
+			Slug: "cuda-devel", Name: "CUDA 12.6 development", LaunchMode: launchSSH,
+			MinDiskGB: 20, RecommendedDiskGB: 40,
 			Description: "The CUDA toolkit with compilers and cuDNN, over SSH.",
-			Image:       "nvidia/cuda:12.6.3-cudnn-devel-ubuntu24.04", LaunchMode: launchSSH, MinDiskGB: 20,
-			RecommendedDiskGB: 40,
+			Image:       "nvidia/cuda:12.6.3-cudnn-devel-ubuntu24.04",
 		},
 		{
 			Slug: "pytorch", Name: "PyTorch 2.5", Description: "PyTorch with CUDA 12.4 and TensorBoard, over SSH.",

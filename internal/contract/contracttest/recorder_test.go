@@ -193,7 +193,7 @@ func TestRecorder_ClientDisconnected(t *testing.T) {
 	handler := New(tb).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leave() }))
 	handler.ServeHTTP(httptest.NewRecorder(), newRequest("GET", "/api/v1/me", "").WithContext(ctx))
 	if tb.messages() != "" {
-		t.Errorf("nobody waited for the response, yet it was reported:\n%s", tb.messages())
+		t.Errorf("a response without a client was reported:\n%s", tb.messages())
 	}
 }
 

@@ -49,7 +49,7 @@ func TestAccountBurnAndRunway(t *testing.T) {
 	s.setAccount(object{"balance_kop": 50_000_000})
 	first := text(s.running(object{"disk_gb": 500}), "id")
 	second := text(s.running(object{"disk_gb": 1000, "type": "interruptible"}), "id")
-	judge := func(when string) {
+	checkBalance := func(when string) {
 		t.Helper()
 		o := s.get("/balance").ok()
 		equal(t, when+": burn_kop_h", integer(o, "burn_kop_h"), s.burnOfInstances())
@@ -61,21 +61,21 @@ func TestAccountBurnAndRunway(t *testing.T) {
 		want := float64(integer(o, "available_kop")) / float64(integer(o, "burn_kop_h"))
 		check(t, known && math.Abs(runway-want) < 0.1, "%s: runway %v hours, want %v", when, runway, want)
 	}
-	judge("two run")
+	checkBalance("two run")
 	s.action(first, "stop").ok()
 	s.waitForStatus(first, "stopped")
-	judge("one is stopped")
+	checkBalance("one is stopped")
 	s.setInstance(second, object{"status": "outbid"})
-	judge("one is stopped, one outbid")
+	checkBalance("one is stopped, one outbid")
 	s.action(first, "start").ok()
 	s.waitForStatus(first, "running")
 	s.advance(5000)
-	judge("started again")
+	checkBalance("started again")
 	s.delete("/instances/" + first).ok()
 	s.waitForStatus(first, "destroyed")
 	s.delete("/instances/" + second).ok()
 	s.waitForStatus(second, "destroyed")
-	judge("none")
+	checkBalance("none")
 }
 
 func TestAccountTransactions(t *testing.T) {
@@ -93,16 +93,16 @@ func TestAccountTransactions(t *testing.T) {
 	var sum, usage int64
 	for _, o := range entries {
 		sum += integer(o, "amount_kop")
-		check(t, !timeOf(o, "at").After(s.now()), "an entry of the future: %v", o)
+		check(t, !timeOf(o, "at").After(s.now()), "an entry in the future: %v", o)
 		switch text(o, "type") {
 		case "usage", "bandwidth":
 			usage++
-			check(t, integer(o, "amount_kop") < 0, "usage that is no debit: %v", o)
+			check(t, integer(o, "amount_kop") < 0, "usage with a positive amount: %v", o)
 			check(t, ids[text(o, "instance_id")], "usage of an unknown instance: %v", o)
 		case "topup", "refund", "promo_grant":
-			check(t, integer(o, "amount_kop") > 0, "a credit that is none: %v", o)
+			check(t, integer(o, "amount_kop") > 0, "a credit with a negative amount: %v", o)
 		}
-		check(t, integer(o, "amount_kop") != 0, "an entry of nothing: %v", o)
+		check(t, integer(o, "amount_kop") != 0, "an entry with amount 0: %v", o)
 	}
 	check(t, usage >= 3, "%d entries of usage for three rentals", usage)
 	equal(t, "sum of the ledger", sum, 123_456)

@@ -56,11 +56,11 @@ func TestAPIKeyScopesOfIssuer(t *testing.T) {
 func TestAPIKeyRevoked(t *testing.T) {
 	s := start(t)
 	secret, id := s.newKey(scopes...)
-	mine := s.as(secret)
-	mine.get("/me").ok()
-	mine.delete("/api-keys/" + id).want(http.StatusNoContent) // the key in use
-	mine.get("/me").failsWith("unauthorized")
-	mine.delete("/api-keys/" + id).failsWith("unauthorized")
+	client := s.as(secret)
+	client.get("/me").ok()
+	client.delete("/api-keys/" + id).want(http.StatusNoContent) // the key in use
+	client.get("/me").failsWith("unauthorized")
+	client.delete("/api-keys/" + id).failsWith("unauthorized")
 	s.delete("/api-keys/" + id).failsWith("not_found")
 	s.delete("/api-keys/key_nobody").failsWith("not_found")
 	check(t, !slices.Contains(ids(s.list("/api-keys")), id), "a revoked key is listed")
@@ -101,5 +101,5 @@ func TestAPIKeyLastUse(t *testing.T) {
 	check(t, first != nil, "last_used_at is null after a use")
 	s.advance(100)
 	s.as(secret).get("/me").ok()
-	check(t, used() != first, "last_used_at stands still at %v", first)
+	check(t, used() != first, "last_used_at did not change from %v", first)
 }

@@ -12,8 +12,8 @@ import (
 
 // fillPath replaces the placeholders of a path.
 func (s *service) fillPath(op apidoc.Operation, instance string) string {
-	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/nobody", "{id}",
-		"nobody", "{slug}", "nobody").Replace(op.Path)
+	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/unknown", "{id}",
+		"unknown", "{slug}", "unknown").Replace(op.Path)
 }
 
 func TestScopes(t *testing.T) {
@@ -58,9 +58,9 @@ func TestUnauthorized(t *testing.T) {
 			s.key[:43],
 	}
 	for name, header := range headers {
-		bare := s.as("").with("Authorization", header)
+		anonymous := s.as("").with("Authorization", header)
 		for _, op := range apidoc.Operations {
-			a := bare.call(op.Method, s.fillPath(op, "nobody"), bodyOf(op))
+			a := anonymous.call(op.Method, s.fillPath(op, "unknown"), bodyOf(op))
 			a.request = name + ": " + a.request
 			switch {
 			case op.Scope == "public" || op.Scope == "optional" && name == "no key":
@@ -76,7 +76,7 @@ func TestBlockedAccount(t *testing.T) {
 	s := start(t)
 	s.setAccount(object{"blocked": true})
 	for _, op := range apidoc.Operations {
-		a := s.call(op.Method, s.fillPath(op, "nobody"), bodyOf(op))
+		a := s.call(op.Method, s.fillPath(op, "unknown"), bodyOf(op))
 		if op.Scope == "public" || op.Scope == "optional" {
 			check(t, a.status != http.StatusForbidden, "%s: 403", a.request)
 		} else {

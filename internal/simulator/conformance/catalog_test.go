@@ -11,7 +11,7 @@ import (
 // The numbers of a model are computed from the available offers.
 func TestCatalogGpus(t *testing.T) {
 	s := start(t)
-	judge := func(when string) {
+	checkModels := func(when string) {
 		t.Helper()
 		for _, model := range s.list("/gpus") {
 			var gpus, cheapest, interruptible int64
@@ -36,7 +36,7 @@ func TestCatalogGpus(t *testing.T) {
 				model["from_interruptible_kop_h"], interruptible)
 		}
 	}
-	judge("at first")
+	checkModels("at first")
 	for n, o := range s.list("/offers") {
 		switch n % 5 {
 		case 0:
@@ -48,7 +48,7 @@ func TestCatalogGpus(t *testing.T) {
 		}
 	}
 	s.advance(60)
-	judge("after the market moved")
+	checkModels("after the market moved")
 }
 
 func TestCatalogOffer(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCatalogOnlyAvailable(t *testing.T) {
 	s.setOffer(id, object{"available": false})
 	check(t, !listed(id), "an offer that was taken from the market is listed")
 	s.setOffer(id, object{"available": true, "online": false})
-	check(t, !listed(id), "an offer whose host is gone is listed")
+	check(t, !listed(id), "an offer of an offline host is listed")
 	s.setOffer(id, object{"online": true})
-	check(t, listed(id), "an offer whose host is back is not listed")
+	check(t, listed(id), "an offer of an online host is not listed")
 }

@@ -39,7 +39,7 @@ func TestDeviceCode(t *testing.T) {
 	complete := text(o, "verification_uri_complete")
 	check(t, strings.HasPrefix(complete, text(o, "verification_uri")) &&
 		strings.Contains(complete, url.QueryEscape(text(o, "user_code"))), "verification_uri_complete %q", complete)
-	check(t, !strings.Contains(complete, text(o, "device_code")), "the page's address tells the device code")
+	check(t, !strings.Contains(complete, text(o, "device_code")), "verification_uri_complete contains the device code")
 	another := s.login()
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
@@ -114,5 +114,5 @@ func TestDeviceCodeExpires(t *testing.T) {
 	s.advance(1)
 	s.poll(old).failsWith("expired_token")
 	s.poll(approved).failsWith("expired_token")
-	s.as("").post("/auth/device/token", object{"device_code": "nobody has this one"}).failsWith("expired_token")
+	s.as("").post("/auth/device/token", object{"device_code": "unknown"}).failsWith("expired_token")
 }

@@ -24,7 +24,7 @@ func TestErrorLanguage(t *testing.T) {
 	causes := map[string]func(s *service) response{
 		"unauthorized":          func(s *service) response { return s.as("").get("/me") },
 		"forbidden":             func(s *service) response { return s.as(weak).get("/balance") },
-		"not_found":             func(s *service) response { return s.get("/instances/nobody") },
+		"not_found":             func(s *service) response { return s.get("/instances/unknown") },
 		"conflict":              func(s *service) response { return s.action(instance, "start") },
 		"validation_error":      func(s *service) response { return s.get("/instances?limit=0") },
 		"access_denied":         func(s *service) response { return s.poll(denied) },

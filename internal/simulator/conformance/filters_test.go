@@ -117,7 +117,7 @@ func TestOfferFilters(t *testing.T) {
 		}
 		for _, name := range []string{"gpu", "num_gpus", "min_gpus", "country", "verified", "min_reliability",
 			"min_vram_gb", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "max_price_kop_h"} {
-			check(t, passing[name] > 0, "%s: no filter of it parted the offers", name)
+			check(t, passing[name] > 0, "%s: no filter matched a part of the offers", name)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestOfferOrders(t *testing.T) {
 			for n := 1; n < len(list); n++ {
 				before, knownBefore := key(list[n-1])
 				after, known := key(list[n])
-				check(t, !known || knownBefore && before <= after, "%s by %s: %v (%v) stands before %v (%v)", kind,
+				check(t, !known || knownBefore && before <= after, "%s by %s: %v (%v) is before %v (%v)", kind,
 					order, list[n-1]["id"], before, list[n]["id"], after)
 			}
 		}

@@ -87,7 +87,7 @@ func TestBodyWithoutUse(t *testing.T) {
 	s := startUnchecked(t)
 	for _, body := range []string{"{}", "garbage", strings.Repeat("x", 4096)} {
 		s.send(http.MethodGet, "/me", strings.NewReader(body)).ok()
-		s.send(http.MethodDelete, "/ssh-keys/nobody", strings.NewReader(body)).failsWith("not_found")
+		s.send(http.MethodDelete, "/ssh-keys/unknown", strings.NewReader(body)).failsWith("not_found")
 	}
 	// A body may be left out if no field is required.
 	s.as("").send(http.MethodPost, "/auth/device", nil).ok()

@@ -49,15 +49,15 @@ func TestLimitPerKey(t *testing.T) {
 
 func TestLimitPerAddress(t *testing.T) {
 	s := startUnconfigured(t)
-	bare := s.as("")
+	anonymous := s.as("")
 	paths := []string{"/gpus", "/offers?limit=1", "/templates?limit=1", "/me", "/nothing"}
 	n := 0
-	exhaustLimit(t, 60, func() response { n++; return bare.get(paths[n%len(paths)]) })
-	bare.post("/auth/device", object{}).failsWith("rate_limited")
-	bare.with("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
+	exhaustLimit(t, 60, func() response { n++; return anonymous.get(paths[n%len(paths)]) })
+	anonymous.post("/auth/device", object{}).failsWith("rate_limited")
+	anonymous.with("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
 	s.get("/me").ok()
 	s.advance(60)
-	bare.get("/gpus").ok()
+	anonymous.get("/gpus").ok()
 }
 
 func TestLimitOfInstances(t *testing.T) {

@@ -48,7 +48,7 @@ func TestRentBounds(t *testing.T) {
 	checkField(body, "offer_id", nil, []any{""}, s.createAndDestroy)
 	checkField(body, "template", nil, []any{""}, s.createAndDestroy)
 	checkField(body, "image", nil, []any{"alpine:3"}, s.createAndDestroy) // only the custom template accepts an image
-	equal(t, "instances that were left", len(s.list("/instances")), 0)
+	equal(t, "instances left", len(s.list("/instances")), 0)
 }
 
 // The disk must be at least the template's minimum and at most the disk of the server.
@@ -142,7 +142,7 @@ func TestRentPrice(t *testing.T) {
 		equal(t, kind+": type", text(o, "type"), kind)
 		equal(t, kind+": running_kop_h", integer(o, "price.running_kop_h"), integer(offer, price))
 		check(t, integer(o, "price.stopped_kop_h") <= integer(o, "price.running_kop_h"),
-			"%s: stopped is dearer than running", kind)
+			"%s: the stopped price is above the running price", kind)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestRentRace(t *testing.T) {
 		}
 		equal(t, "id", text(a.object(), "id"), text(answers[0].object(), "id"))
 	}
-	equal(t, "answers 201", created, 1)
+	equal(t, "responses 201", created, 1)
 	equal(t, "instances", len(s.list("/instances?status=all")), 1)
 
 	// Of concurrent creates for one offer, one succeeds; the others fail with a conflict.
@@ -187,7 +187,7 @@ func TestRentRace(t *testing.T) {
 		}
 		a.failsWith("conflict")
 	}
-	equal(t, "answers 201 for one server", created, 1)
+	equal(t, "responses 201 for one server", created, 1)
 }
 
 // "409 when the price changed": the price of the rental type differs from the price that the caller was shown last, in
@@ -235,7 +235,7 @@ func TestRentPriceNotChanged(t *testing.T) {
 	s.setOffer(offer, object{"on_demand_kop_h": price + 5})
 	s.setOffer(offer, object{"on_demand_kop_h": price})
 	first := s.create(uniqueName("k"), body).created()
-	equal(t, "price that came back: running_kop_h", integer(first, "price.running_kop_h"), price)
+	equal(t, "restored price: running_kop_h", integer(first, "price.running_kop_h"), price)
 
 	// A repeated create returns its instance whatever the price is.
 	body = s.rentBody()

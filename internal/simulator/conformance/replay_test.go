@@ -6,7 +6,7 @@ import "testing"
 func (s *service) checkReplay(when, key string, body object, id string) {
 	s.t.Helper()
 	a := s.create(key, body)
-	if !check(s.t, a.status == 200, "%s: a repeat answers %d: %.200s", when, a.status, a.raw) {
+	if !check(s.t, a.status == 200, "%s: a repeated create returns %d: %.200s", when, a.status, a.raw) {
 		return
 	}
 	equal(s.t, when+": Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
@@ -39,7 +39,7 @@ func TestReplay(t *testing.T) {
 	both("limit of instances reached")
 	s.setAccount(object{"max_instances": 1000})
 	s.setOffer(text(body, "offer_id"), object{"available": false, "on_demand_kop_h": 99})
-	both("the offer is gone")
+	both("offer not available")
 	for _, status := range statuses {
 		s.setInstance(id, object{"status": status})
 		both("status " + status)

@@ -59,7 +59,7 @@ func TestResourceGpuModel(t *testing.T) {
 		if text(o, "slug") == slug {
 			check(t, o["from_kop_h"] == nil && o["from_interruptible_kop_h"] == nil &&
 				integer(o, "available_gpus") == 0,
-				"%s: nothing is available, but %v", slug, o)
+				"%s: not available, but %v", slug, o)
 		}
 	}
 	tb.complete(t)
@@ -81,7 +81,7 @@ func TestResourceOffer(t *testing.T) {
 			}
 			check(t, integer(o, "gpu.count") > 0 && integer(o, "gpu.vram_gb") > 0 &&
 				integer(o, "price.on_demand_kop_h") > 0,
-				"an offer of nothing: %v", o)
+				"an offer without GPUs or price: %v", o)
 			tb.verify(t, s.get("/offers/"+text(o, "id")).ok())
 		}
 	}
@@ -131,7 +131,7 @@ func TestResourceSshKey(t *testing.T) {
 func TestResourceInstance(t *testing.T) {
 	s := start(t)
 	tb := newTable("Instance")
-	judge := func(o object) {
+	verify := func(o object) {
 		tb.verify(t, o)
 		tb.verify(t, s.instance(text(o, "id")))
 	}
@@ -140,27 +140,27 @@ func TestResourceInstance(t *testing.T) {
 			continue
 		}
 		o := s.rent(object{"template": template["slug"], "disk_gb": 100, "name": "n", "type": "interruptible"})
-		judge(o)
+		verify(o)
 		for range 3 {
 			s.advance(3)
-			judge(s.instance(text(o, "id")))
+			verify(s.instance(text(o, "id")))
 		}
 		s.advance(60)
-		judge(s.instance(text(o, "id")))
+		verify(s.instance(text(o, "id")))
 		s.delete("/instances/" + text(o, "id")).ok()
 		s.advance(60)
 	}
 	id := text(s.running(nil), "id")
 	for _, status := range statuses {
 		s.setInstance(id, object{"status": status})
-		judge(s.instance(id))
+		verify(s.instance(id))
 		for _, o := range s.list("/instances?status=all") {
 			tb.verify(t, o)
 		}
 	}
 	stopped := text(s.running(nil), "id")
 	s.action(stopped, "stop").ok()
-	judge(s.waitForStatus(stopped, "stopped"))
+	verify(s.waitForStatus(stopped, "stopped"))
 	// The market determines whether country and VRAM can be unknown.
 	tb.complete(t, "country=null", "gpu.vram_gb=null")
 }
@@ -199,10 +199,6 @@ func TestResourceDeviceLogin(t *testing.T) {
 	o := s.post("/auth/device", object{"client_name": "a laptop"}).ok()
 	code.verify(t, o)
 	code.complete(t)
-	equal(t, "expires_in", integer(o, "expires_in"), 600)
-	check(t, integer(o, "interval") > 0, "interval %v", o["interval"])
-	check(t, strings.Contains(text(o, "verification_uri_complete"), text(o, "user_code")), "the code is not in %v",
-		o["verification_uri_complete"])
 	s.control("POST", "/device-codes/"+text(o, "user_code"), object{"decision": "approve"})
 	token.verify(t, s.post("/auth/device/token", object{"device_code": o["device_code"]}).ok())
 	token.complete(t)

@@ -69,17 +69,17 @@ func TestRulePaymentsAndSessions(t *testing.T) {
 	}
 	equal(t, "balance", integer(s.get("/balance").ok(), "balance_kop"), before)
 
-	nobody := s.as("")
+	anonymous := s.as("")
 	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
-		nobody.with("Cookie", cookie).get("/me").failsWith("unauthorized")
+		anonymous.with("Cookie", cookie).get("/me").failsWith("unauthorized")
 	}
 	for _, value := range []string{s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer " + s.key +
 		" " + s.key, "Bearer=" + s.key} {
-		nobody.with("Authorization", value).get("/me").failsWith("unauthorized")
+		anonymous.with("Authorization", value).get("/me").failsWith("unauthorized")
 	}
-	nobody.get("/me?api_key=" + s.key).failsWith("unauthorized")
-	nobody.get("/me?access_token=" + s.key).failsWith("unauthorized")
-	nobody.with("X-Api-Key", s.key).get("/me").failsWith("unauthorized")
+	anonymous.get("/me?api_key=" + s.key).failsWith("unauthorized")
+	anonymous.get("/me?access_token=" + s.key).failsWith("unauthorized")
+	anonymous.with("X-Api-Key", s.key).get("/me").failsWith("unauthorized")
 }
 
 // preflight sends the CORS preflight request of a browser.

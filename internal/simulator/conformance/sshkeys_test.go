@@ -31,7 +31,7 @@ func TestSSHKeyBounds(t *testing.T) {
 		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob,
 		private, strings.ReplaceAll(private, "\n", " "), key + "\n" + publicKey(2),
 	}, send)
-	equal(t, "keys that were left", len(s.list("/ssh-keys")), 0)
+	equal(t, "keys left", len(s.list("/ssh-keys")), 0)
 }
 
 func TestSSHKeyCreatedAndDeleted(t *testing.T) {

@@ -16,10 +16,10 @@ func checkEachOnce(t *testing.T, what string, walked, constant []string) {
 		count[id]++
 	}
 	for id, n := range count {
-		check(t, n == 1, "%s: %s came %d times", what, id, n)
+		check(t, n == 1, "%s: %s is listed %d times", what, id, n)
 	}
 	for _, id := range constant {
-		check(t, count[id] == 1, "%s: %s came %d times", what, id, count[id])
+		check(t, count[id] == 1, "%s: %s is listed %d times", what, id, count[id])
 	}
 }
 
@@ -133,7 +133,7 @@ func TestCursorStableWhileItemsChange(t *testing.T) {
 		checkEachOnce(t, c.path, ids(walked), constant)
 	}
 	for _, path := range listPaths {
-		check(t, tried[path], "%s was not tried", path)
+		check(t, tried[path], "%s was not tested", path)
 	}
 }
 

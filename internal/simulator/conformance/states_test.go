@@ -26,12 +26,12 @@ func (s *service) statusesUntil(id, to string) []string {
 }
 
 // checkPath checks that statuses occur in the given order. Some may be missing, because they were too short.
-func checkPath(t *testing.T, what string, way []string, allowed ...string) {
+func checkPath(t *testing.T, what string, statuses []string, allowed ...string) {
 	t.Helper()
 	at := 0
-	for _, status := range way {
+	for _, status := range statuses {
 		n := slices.Index(allowed[at:], status)
-		if check(t, n >= 0, "%s: the way %v, want %v", what, way, allowed) {
+		if check(t, n >= 0, "%s: statuses %v, want %v", what, statuses, allowed) {
 			at += n
 		}
 	}
@@ -145,9 +145,9 @@ func TestStateOutbidOnlyWhileRunning(t *testing.T) {
 	i := s.rent(object{"type": "interruptible"})
 	id := text(i, "id")
 	s.setOffer(s.offerOf(i), object{"interruptible_kop_h": 9_000_000})
-	check(t, text(s.instance(id), "status") != "outbid", "a new server was outbid before it ran")
+	check(t, text(s.instance(id), "status") != "outbid", "a new instance was outbid before it ran")
 	o := s.waitForStatus(id, "outbid")
-	check(t, o["started_at"] != nil, "a server was outbid that never ran")
+	check(t, o["started_at"] != nil, "an instance was outbid that never ran")
 }
 
 // Only interruptible instances have a bid, each for its own offer.

@@ -44,10 +44,10 @@ func TestTemplateCreated(t *testing.T) {
 		}
 	}
 	equal(t, "the template in the list", short(listed), short(o))
-	bare := s.post("/templates", plainTemplateBody()).created()
-	equal(t, "launch_mode by default", text(bare, "launch_mode"), "ssh")
-	twin := s.post("/templates", plainTemplateBody()).created()
-	check(t, twin["slug"] != bare["slug"], "two templates with the slug %v", bare["slug"])
+	first := s.post("/templates", plainTemplateBody()).created()
+	equal(t, "launch_mode by default", text(first, "launch_mode"), "ssh")
+	second := s.post("/templates", plainTemplateBody()).created()
+	check(t, second["slug"] != first["slug"], "two templates with the slug %v", first["slug"])
 }
 
 func TestTemplateLimit(t *testing.T) {

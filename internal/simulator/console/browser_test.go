@@ -150,7 +150,7 @@ func (b *tab) run(actions ...action) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.t.Fatalf("%v; the page says: %s", err, b.text("body"))
+		b.t.Fatalf("%v; page text: %s", err, b.text("body"))
 	}
 }
 
@@ -182,7 +182,7 @@ func (b *tab) shows(selector string, words ...string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("%s never said %q; it says %q", selector, missing, text)
+			b.t.Fatalf("%s does not contain %q: %q", selector, missing, text)
 		}
 		time.Sleep(look)
 	}

@@ -100,7 +100,7 @@ func TestDashboard_UpdateKeepsInput(t *testing.T) {
 	page.shows(row+" .badge", "running")
 	page.shows("#count", "2")
 	if news := page.text("#news"); !strings.Contains(news, name+": running") {
-		t.Errorf("screen readers were told %q", news)
+		t.Errorf("announcement %q", news)
 	}
 	for what, script := range map[string]string{
 		"the focus":      "document.activeElement === held",
@@ -183,7 +183,7 @@ func TestDashboard_Chart(t *testing.T) {
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
 	page.shows("#chart", "₽")
-	sound := func(when string) {
+	checkChart := func(when string) {
 		t.Helper()
 		for _, span := range []string{"3600", "86400", "604800", "0"} {
 			page.press(fmt.Sprintf("[data-range=%q]", span))
@@ -194,14 +194,14 @@ func TestDashboard_Chart(t *testing.T) {
 			}
 		}
 	}
-	sound("nothing has happened")
+	checkChart("nothing has happened")
 	rent(t, server, "trainer", "on_demand", "ubuntu", 0)
 	server.Advance(26*time.Hour + 10*time.Minute)
 	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(-5))}); err != nil {
 		t.Fatal(err)
 	}
 	page.shows("#ledger", "Adjustment")
-	sound("the money ran out")
+	checkChart("the money ran out")
 	// With the keyboard: the last point is the available balance, the one before is the adjustment.
 	page.run(chromedp.Focus(chromedp.CSS("#chart")))
 	page.run(chromedp.KeyEvent(kb.ArrowLeft))
@@ -222,17 +222,17 @@ func TestDashboard_HiddenPageSendsNothing(t *testing.T) {
 		window.hide = hidden => {
 			Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
 			document.dispatchEvent(new Event('visibilitychange')); };
-		window.asked = 0;
+		window.sent = 0;
 		window.really = fetch;
-		fetch = (...all) => { asked++; return really(...all); };
+		fetch = (...all) => { sent++; return really(...all); };
 		hide(true)`)
 	// The page uses the clock of the browser: two of its intervals must pass.
 	time.Sleep(2500 * time.Millisecond)
-	if asked := evaluate[int](page, "asked"); asked > 1 {
-		t.Errorf("a hidden page asked %d times", asked)
+	if sent := evaluate[int](page, "sent"); sent > 1 {
+		t.Errorf("a hidden page sent %d requests", sent)
 	}
-	evaluate[chromedp.Void](page, "asked = 0; hide(false)")
-	if asked := evaluate[int](page, "asked"); asked != 1 {
-		t.Errorf("the page asked %d times when it was seen again", asked)
+	evaluate[chromedp.Void](page, "sent = 0; hide(false)")
+	if sent := evaluate[int](page, "sent"); sent != 1 {
+		t.Errorf("the page sent %d requests when it became visible", sent)
 	}
 }

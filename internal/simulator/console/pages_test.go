@@ -121,7 +121,7 @@ func TestDashboard_InstanceLifecycle(t *testing.T) {
 	act("hostBack")
 	page.shows(row, "host offline")
 	if status, _ := call(t, server, "POST", "/instances/"+id+"/start", ""); status != http.StatusOK {
-		t.Errorf("start after the host came back: %d; offer %s", status, offer)
+		t.Errorf("start after the host is online: %d; offer %s", status, offer)
 	}
 	page.press("[data-advance='86400']")
 	page.shows(badge, "running")
@@ -182,14 +182,14 @@ func TestPages_FitScreens(t *testing.T) {
 	_, login := call(t, server, "POST", "/auth/device", `{}`)
 	approval, _ := login["verification_uri_complete"].(string)
 	page := open(t, server, "en")
-	says := map[string]string{"en": "Balance over time", "ru": "Баланс во времени"}
+	heading := map[string]string{"en": "Balance over time", "ru": "Баланс во времени"}
 	grounds := map[string]string{}
 	for _, language := range []string{"en", "ru"} {
 		page.run(chromedp.Navigate(server.ConsoleURL + "console/language?to=" + language))
 		for _, address := range []string{server.ConsoleURL, approval} {
 			page.run(size(1280, 800), chromedp.Navigate(address))
 			if address == server.ConsoleURL {
-				page.shows("main", says[language], "ssh -p")
+				page.shows("main", heading[language], "ssh -p")
 			}
 			for _, mode := range []string{"light", "dark"} {
 				for _, width := range []int64{320, 360, 768, 1280} {

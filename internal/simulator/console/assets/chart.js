@@ -1,4 +1,4 @@
-// The balance over time as steps: between two movements it stands still.
+// A step chart of the balance over time.
 
 import {moment, roundRubles, rubles, shortMoment, text} from './format.js';
 
@@ -12,7 +12,7 @@ function draw(name, attributes, parent) {
   return node;
 }
 
-// inside cuts the history to a span of seconds before its end; 0 is all of it. The balance at the cut is kept.
+// inside returns the last seconds of the history, 0 for all of it. The first point is the balance at the cut.
 function inside(history, span) {
   const points = history.map(p => ({at: Date.parse(p.at), kop: p.balance_kop}));
   const end = points[points.length - 1].at;
@@ -23,7 +23,7 @@ function inside(history, span) {
   return before ? [{at: begin, kop: before.kop}, ...rest] : rest;
 }
 
-// ticks are round numbers of rubles across a range.
+// ticks returns round numbers of rubles in a range.
 function ticks(low, high) {
   const raw = (high - low) / 4, size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(n => n * size).find(n => n >= raw);
@@ -103,7 +103,7 @@ export class Chart {
     this.mark();
   }
 
-  // mark shows the chosen point with its value.
+  // mark shows the selected point with its value.
   mark() {
     if (!this.cursor) return;
     this.cursor.replaceChildren();

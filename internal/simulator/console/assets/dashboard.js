@@ -1,4 +1,4 @@
-// The dashboard asks for an overview about once a second and changes what has changed.
+// The dashboard polls the overview about once a second and updates what changed.
 
 import {Chart} from './chart.js';
 import {Fleet, put} from './fleet.js';
@@ -22,7 +22,7 @@ function toast(message, bad) {
   toastTimer = setTimeout(() => { box.className = ''; }, bad ? 8000 : 2500);
 }
 
-// control calls the control API, says how it went, and looks at once at what came of it.
+// control calls the control API, shows the result, and polls at once.
 async function control(method, path, body) {
   try {
     const headers = {'Accept-Language': lang};
@@ -105,7 +105,7 @@ function showLedger(entries, names) {
   shownLedger = now;
   body.replaceChildren(...entries.map(e => {
     const row = document.createElement('tr');
-    row.setAttribute('role', 'row'); // kept when a phone lays the table out anew
+    row.setAttribute('role', 'row'); // kept in the layout of phones
     const at = row.insertCell(), what = row.insertCell(), amount = row.insertCell();
     at.className = 'when';
     what.className = 'what';

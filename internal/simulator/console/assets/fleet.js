@@ -1,4 +1,4 @@
-// The servers: one row each, kept while the server is there, so that focus and open menus stay where they are.
+// The table of servers. A row is reused while its server exists, so that it keeps focus and open menus.
 
 import {rubles, text} from './format.js';
 
@@ -12,12 +12,12 @@ function make(tag, className, content) {
   return node;
 }
 
-// put changes a text only when it is another one.
+// put sets a text if it differs.
 export function put(node, content) {
   if (node.textContent !== content) node.textContent = content;
 }
 
-// notes say what the status alone does not.
+// notes returns details in addition to the status.
 function notes(instance) {
   const all = [];
   if (!instance.online) all.push(text.hostAway);
@@ -30,7 +30,7 @@ function notes(instance) {
   return all.join(' · ');
 }
 
-// actions are what can be done to a server from here: what it is called, when it makes sense, and the call.
+// actions are the actions of a server: name, condition and control call.
 const actions = [
   {name: 'outbid', when: i => i.type === 'interruptible' && holding.includes(i.status),
     path: i => `/offers/${i.offer_id}`, body: i => ({interruptible_kop_h: i.bid_kop_h + 1})},
@@ -47,7 +47,7 @@ class Row {
     this.tell = tell;
     this.node = make('tr');
     this.node.dataset.id = instance.id;
-    this.node.setAttribute('role', 'row'); // kept when the table is laid out as cards
+    this.node.setAttribute('role', 'row'); // kept in the layout of cards
     const cell = (label, className) => {
       const td = make('td', className);
       td.dataset.label = label;
@@ -69,7 +69,7 @@ class Row {
     this.disk = price.appendChild(make('span', 'fine'));
     this.burn = price.appendChild(make('span', 'fine'));
     this.menu = make('details', 'menu');
-    this.menu.name = 'menu'; // one is open at a time
+    this.menu.name = 'menu'; // only one is open
     const summary = this.menu.appendChild(make('summary', '', text.actions));
     summary.setAttribute('aria-label', `${text.actions}: ${instance.name || instance.id}`);
     this.menu.addEventListener('keydown', event => {
@@ -109,7 +109,7 @@ class Row {
     this.menu.hidden = !actions.some(action => action.when(instance));
   }
 
-  // reach shows the ways in, and rebuilds them only when they change.
+  // reach shows the addresses and rebuilds them only if they changed.
   reach(instance) {
     const none = holding.includes(instance.status) ? text.noAddress : '—';
     const now = JSON.stringify([instance.ssh, instance.urls, none]);
@@ -140,7 +140,7 @@ class Row {
 }
 
 export class Fleet {
-  // control calls the control API; tell shows a sentence for a while; announce says one to screen readers.
+  // control calls the control API; tell shows a message for a while; announce is for screen readers.
   constructor(table, {control, tell, announce}) {
     this.body = table.tBodies[0];
     Object.assign(this, {control, tell, announce});

@@ -1,11 +1,11 @@
-// Words, money and time, in the language of the page.
+// Formats money and time in the language of the page.
 
 export const lang = document.documentElement.lang;
 export const text = JSON.parse(document.getElementById('texts').textContent);
 
 const russian = lang === 'ru';
 
-// rubles writes whole kopecks; no fraction is ever computed with.
+// rubles formats kopecks with integer arithmetic.
 export function rubles(kopecks) {
   const sign = kopecks < 0 ? '−' : '';
   const all = Math.abs(kopecks);
@@ -13,24 +13,24 @@ export function rubles(kopecks) {
   return `${sign}${whole}${russian ? ',' : '.'}${String(all % 100).padStart(2, '0')}\u00a0₽`;
 }
 
-// roundRubles leaves the kopecks out where there are none.
+// roundRubles omits zero kopecks.
 export function roundRubles(kopecks) {
   return kopecks % 100 ? rubles(kopecks) : rubles(kopecks).replace(/[.,]00(?=\u00a0₽$)/, '');
 }
 
-// moment writes an instant in UTC.
+// moment formats a time in UTC.
 export function moment(iso) {
   return new Date(iso).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
 }
 
-// shortMoment leaves out what a short axis or list does not need.
+// shortMoment formats a time without what a short axis or list does not need.
 export function shortMoment(iso, span) {
   const at = new Date(iso).toISOString();
   if (span > 2 * 86400) return at.slice(5, 10);
   return at.slice(11, span > 600 ? 16 : 19);
 }
 
-// lasting writes hours as people say them.
+// lasting formats hours as hours or days.
 export function lasting(hours) {
   const n = hours < 10 ? hours.toFixed(1) : Math.round(hours);
   const shown = hours >= 72 ? Math.round(hours / 24) : n;
