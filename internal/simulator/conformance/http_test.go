@@ -20,6 +20,10 @@ func TestUnknownPaths(t *testing.T) {
 	} {
 		s.get(path).failsWith("not_found")
 	}
+	for _, path := range []string{"/auth/token", "/gpus/rtx_4090", "/offers/a/b", "/ssh-keys/a/b"} {
+		s.get(path).failsWith("not_found")
+		s.post(path, object{}).failsWith("not_found")
+	}
 	s.get("/instances/%6eobody").failsWith("not_found")
 	s.delete("/api-keys/a%2Fb").failsWith("not_found")
 }

@@ -59,15 +59,3 @@ func TestLimitPerAddress(t *testing.T) {
 	s.advance(60)
 	anonymous.get("/gpus").ok()
 }
-
-func TestLimitOfInstances(t *testing.T) {
-	s := start(t)
-	s.setAccount(object{"max_instances": 2})
-	first := text(s.rent(nil), "id")
-	s.rent(nil)
-	s.create(uniqueName("key"), s.rentBody()).failsWith("conflict")
-	s.delete("/instances/" + first).ok()
-	s.waitForStatus(first, "destroyed")
-	s.rent(nil)
-	s.create(uniqueName("key"), s.rentBody()).failsWith("conflict")
-}
