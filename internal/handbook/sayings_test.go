@@ -71,13 +71,13 @@ var silent = map[string]string{
 	"service/instance.errTurnedBack":       "it is told by its own headline",
 	"simulator.Simulator.recoverPanic":     "it stands in the log as an internal error",
 	"simulator.Simulator.restore":          "it stands behind what says that the file is damaged",
-	"simulator.world.restoreInstances":     "it stands behind what says that the file is damaged",
+	"simulator.engine.restoreInstances":    "it stands behind what says that the file is damaged",
 	"tfkit.MakePlain":                      "it passes on what others say",
 	"tfkit.fieldsOf":                       "a mistake in the provider, below a headline of its own",
 	"tfkit.fill":                           "a mistake in the provider, below a headline of its own",
 }
 
-// isSilent says whether something of a package, such as "world.restoreInstances", is among them.
+// isSilent says whether something of a package, such as "engine.restoreInstances", is among them.
 func isSilent(path, name string) bool {
 	return silent[strings.TrimPrefix(path, ourModule+"/internal/")+"."+name] != ""
 }
