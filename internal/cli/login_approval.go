@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 const (
-	// slower is by how much each slow_down lengthens the pause between polls.
-	slower = 5 * time.Second
-	// grace is how long a poll that is on its way when the login ends may take: its
-	// answer may hold the key, which is told once.
-	grace = 3 * time.Second
+	// slowDownIncrease is added to the poll interval after each slow_down (RFC 8628).
+	slowDownIncrease = 5 * time.Second
+	// cancelGrace is how long a request that is in flight when the login ends may still take: its response may contain
+	// the key, which the API returns only once.
+	cancelGrace = 3 * time.Second
 )
 
 var (
@@ -24,7 +24,7 @@ var (
 	errUsed    = errors.New("the service says that the code has expired or was used already: run login again")
 )
 
-// approval waits for somebody to approve a login in a browser.
+// approval waits until a user approves a login in a browser.
 type approval struct {
 	client     *rental.Client
 	deviceCode string
@@ -32,20 +32,20 @@ type approval struct {
 	interval   time.Duration // between polls
 
 	token rental.DeviceToken
-	// lost: an answer that may have held the key did not arrive, and none has told since.
-	lost bool
-	// trouble is why the last poll told nothing; nil when it did.
-	trouble error
-	// foreign counts the refusals that did not come from the service.
+	// keyLost: a response that may have contained the key did not arrive.
+	keyLost bool
+	// pollError is the error of the last poll if it shows nothing about the approval; else nil.
+	pollError error
+	// foreign counts the 4xx responses that did not come from the API.
 	foreign int
 }
 
-// wait polls until the login is approved, or cannot be any more. A key that arrives as
-// ctx ends is returned all the same.
+// wait polls until the login is approved, denied or expired, or ctx ends. If a key arrives while ctx ends, wait returns
+// it.
 func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceToken, error) {
 	waiting, cancel := context.WithDeadline(ctx, expires)
 	defer cancel()
-	err := poll.Until(waiting, func(int) time.Duration { return a.interval }, a.ask)
+	err := a.pollUntilApproved(waiting)
 	switch {
 	case err == nil:
 		return a.token, nil
@@ -53,62 +53,74 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 		err = errCancelled
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errExpired
-		if a.trouble != nil {
-			err = fmt.Errorf("%w (the service did not answer at last: %w)", err, a.trouble)
+		if a.pollError != nil {
+			err = fmt.Errorf("%w (the service did not answer at last: %w)", err, a.pollError)
 		}
 	}
-	if a.lost {
-		err = fmt.Errorf("%w; an answer of the service was lost, and a key named %q may have been issued: if it is in the service's console, revoke it there", err, a.clientName)
+	if a.keyLost {
+		err = fmt.Errorf("%w; an answer of the service was lost, and a key named %q may have been issued: "+
+			"if it is in the service's console, revoke it there", err, a.clientName)
 	}
 	return rental.DeviceToken{}, err
 }
 
-// maxForeign is how many refusals of something between us and the service end the login.
+func (a *approval) pollUntilApproved(ctx context.Context) error {
+	for {
+		if err := backoff.Sleep(ctx, a.interval); err != nil {
+			return err
+		}
+		if approved, err := a.poll(ctx); approved || err != nil {
+			return err
+		}
+	}
+}
+
+// maxForeign is how many foreign 4xx responses end the login: the base URL may be wrong.
 const maxForeign = 3
 
-// refusedBetween reports that something between us and the service refuses the polls: the base URL may be wrong.
-func (a *approval) refusedBetween(err error) bool {
-	answer, ok := errors.AsType[*rental.Error](err)
-	if ok && answer.Foreign && answer.Status/100 == 4 {
+// tooManyForeign counts a foreign 4xx response, for example of a proxy, and reports that there were maxForeign.
+func (a *approval) tooManyForeign(err error) bool {
+	apiErr, ok := errors.AsType[*rental.Error](err)
+	if ok && apiErr.Foreign && apiErr.Status/100 == 4 {
 		a.foreign++
 	}
 	return a.foreign == maxForeign
 }
 
-// ask asks once for the key. Its signature is that of poll.Until.
-func (a *approval) ask(ctx context.Context) (approved bool, err error) {
-	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// poll requests the key once. An error ends the login.
+func (a *approval) poll(ctx context.Context) (approved bool, err error) {
+	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cancelGrace, cancel) })
 	defer stop()
-	a.token, err = a.client.CreateDeviceToken(asking, a.deviceCode)
-	a.trouble = nil
+	a.token, err = a.client.CreateDeviceToken(request, a.deviceCode)
+	a.pollError = nil
 	switch {
 	case err == nil:
 		return true, nil
 	case rental.HasCode(err, rental.CodeAuthorizationPending):
-		a.lost = false
+		a.keyLost = false
 		return false, nil
 	case rental.HasCode(err, rental.CodeSlowDown):
-		a.lost = false
-		a.interval += slower
+		a.keyLost = false
+		a.interval += slowDownIncrease
 		return false, nil
 	case rental.HasCode(err, rental.CodeAccessDenied):
-		a.lost = false
+		a.keyLost = false
 		return false, errDenied
 	case rental.HasCode(err, rental.CodeExpiredToken):
 		return false, errUsed
 	case rental.IsOutcomeUnknown(err):
-		a.lost, a.trouble = true, err
-		if a.refusedBetween(err) {
+		a.keyLost, a.pollError = true, err
+		if a.tooManyForeign(err) {
 			return false, fmt.Errorf("the login failed: %w", err)
 		}
 		return false, nil
 	case rental.IsUnavailable(err), rental.IsRateLimited(err):
-		a.trouble = err
+		a.pollError = err
 		return false, nil
 	case ctx.Err() != nil:
-		a.trouble = err
+		a.pollError = err
 		return false, ctx.Err()
 	}
 	return false, fmt.Errorf("the login failed: %w", err)

@@ -36,8 +36,8 @@ func TestCancelling(t *testing.T) {
 		{"in the first request", answer{during: hang}, granted, time.Second, nil, time.Second, nil, nil, false},
 		{"between polls", begun(), pending, 7 * time.Second, nil, 7 * time.Second, nil, nil, false},
 		{"in a poll that brings the key", begun(), late, 6 * time.Second, nil, 7 * time.Second, []string{"key_new by gpr_NEWK"}, []string{"was revoked"}, false},
-		{"in a poll that never ends", begun(), answer{during: hang}, 6 * time.Second, nil, 6*time.Second + grace, nil, nil, true},
-		{"in a rate limit", begun(), answer{status: 429, header: "Retry-After: 300", body: refused(429, "rate_limited").body}, 8 * time.Second, nil, 8*time.Second + grace, nil, nil, false},
+		{"in a poll that never ends", begun(), answer{during: hang}, 6 * time.Second, nil, 6*time.Second + cancelGrace, nil, nil, true},
+		{"in a rate limit", begun(), answer{status: 429, header: "Retry-After: 300", body: refused(429, "rate_limited").body}, 8 * time.Second, nil, 8*time.Second + cancelGrace, nil, nil, false},
 		{"with a key that cannot be revoked", begun(), late, 6 * time.Second, unreachable, 0, []string{"key_new by gpr_NEWK", "key_new by gpr_NEWK", "key_new by gpr_NEWK"}, []string{"key_new", "console"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
