@@ -33,16 +33,8 @@ var mayReach = map[string][]string{
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.WithManagedDebug",
 	},
 	// The client of the service.
-	"internal/rental/layer_retry.go": {
-		"github.com/hashicorp/go-retryablehttp.Client", "github.com/hashicorp/go-retryablehttp.Client.Backoff",
-		"github.com/hashicorp/go-retryablehttp.Client.CheckRetry", "github.com/hashicorp/go-retryablehttp.Client.Do",
-		"github.com/hashicorp/go-retryablehttp.Client.ErrorHandler",
-		"github.com/hashicorp/go-retryablehttp.Client.HTTPClient",
-		"github.com/hashicorp/go-retryablehttp.Client.RequestLogHook",
-		"github.com/hashicorp/go-retryablehttp.Client.RetryMax", "github.com/hashicorp/go-retryablehttp.FromRequest",
-		"github.com/hashicorp/go-retryablehttp.Logger",
-		"github.com/hashicorp/go-retryablehttp.PassthroughErrorHandler",
-		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Transport",
+	"internal/rental/transport_retry.go": {
+		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Do", "net/http.Client.Transport",
 	},
 	"internal/rental/transport.go": {
 		"crypto/tls.Config", "crypto/tls.Config.MinVersion", "crypto/tls.VersionTLS12",
@@ -67,8 +59,8 @@ var (
 	// reaching are packages with which code can leave the process. A name from them is
 	// reported unless it is in harmless.
 	reaching = regexp.MustCompile(`^(net(/.+)?|crypto/tls|os/exec|log/syslog|plugin|runtime/cgo|syscall|unsafe|` +
-		`golang\.org/x/(crypto|net|sys)/.+|google\.golang\.org/grpc(/.+)?|github\.com/hashicorp/(go-cleanhttp|` +
-		`go-plugin|go-retryablehttp|terraform-plugin-go/tfprotov6/tf6server|terraform-svchost|yamux)(/.+)?)$`)
+		`golang\.org/x/(crypto|net|sys)/.+|google\.golang\.org/grpc(/.+)?|` +
+		`github\.com/hashicorp/(go-plugin|terraform-plugin-go/tfprotov6/tf6server|terraform-svchost|yamux)(/.+)?)$`)
 
 	// harmless are messages, addresses and constants, and the handlers of a server.
 	harmless = regexp.MustCompile(`^(net/(netip|url)\.\w+|` +

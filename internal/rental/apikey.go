@@ -18,7 +18,7 @@ const (
 	ScopeBillingRead    = "billing:read"
 )
 
-// APIKeySource says where a key was issued.
+// APIKeySource is where a key was created.
 type APIKeySource string
 
 // The known sources.
@@ -28,45 +28,44 @@ const (
 	SourceAPI     APIKeySource = "api"
 )
 
-// KeyPrefixLength is how much of a key the service shows in listings, characters: the
-// four fixed ones and four that differ from key to key.
+// KeyPrefixLength is the length of APIKey.Prefix in characters: four fixed ones and four of the key.
 const KeyPrefixLength = 8
 
 // APIKey is an active key without its secret.
 type APIKey struct {
 	ID         string       `json:"id"`
 	Name       string       `json:"name"`
-	Prefix     string       `json:"prefix"` // start of the key, for recognition
+	Prefix     string       `json:"prefix"` // first characters of the key
 	Scopes     []string     `json:"scopes"`
 	Source     APIKeySource `json:"source"`
-	LastUsedAt *time.Time   `json:"last_used_at"` // nil: never
+	LastUsedAt *time.Time   `json:"last_used_at"` // nil if never used
 	CreatedAt  time.Time    `json:"created_at"`
-	ExpiresAt  *time.Time   `json:"expires_at"` // nil: never
+	ExpiresAt  *time.Time   `json:"expires_at"` // nil if never
 }
 
 func (k APIKey) identity() string { return k.ID }
 
 func (k *APIKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 
-// APIKeyCreate is a key to issue. Name and at least one scope are required.
+// APIKeyCreate contains the fields of a new key. Name and at least one scope are required.
 type APIKeyCreate struct {
 	Name          string   `json:"name"` // 1 to 60 characters
 	Scopes        []string `json:"scopes"`
-	ExpiresInDays *int64   `json:"expires_in_days,omitempty"` // 1 to 3650; nil: never expires
+	ExpiresInDays *int64   `json:"expires_in_days,omitempty"` // 1 to 3650; nil if it never expires
 }
 
-// APIKeyCreated is a new key with its secret, which the service never tells again.
+// APIKeyCreated is a new key with its secret, which the API returns only once.
 type APIKeyCreated struct {
 	APIKey
 	Secret string `json:"secret"`
 }
 
-// String leaves the secret out.
+// String omits the secret.
 func (k APIKeyCreated) String() string {
 	return fmt.Sprintf("rental.APIKeyCreated{%s, %s…}", k.ID, k.Prefix)
 }
 
-// GoString is String: %#v must not print the secret either.
+// GoString returns String, so that %#v does not print the secret.
 func (k APIKeyCreated) GoString() string { return k.String() }
 
 func (k APIKeyCreated) secret() string { return k.Secret }
@@ -76,13 +75,18 @@ func (c *Client) ListAPIKeys(ctx context.Context, options ListOptions) iter.Seq2
 	return list[APIKey](ctx, c, request{path: []string{"api-keys"}, scope: ScopeUserRead}, options)
 }
 
-// CreateAPIKey issues a key. Scope: user:write. There is no idempotency key: look at the list when IsOutcomeUnknown, and revoke what
-// was issued, for its secret is lost.
+// CreateAPIKey creates a key. Scope: user:write. The API has no idempotency key for it: after IsOutcomeUnknown, list
+// the keys and delete a new one, because its secret is lost.
 func (c *Client) CreateAPIKey(ctx context.Context, key APIKeyCreate) (APIKeyCreated, error) {
-	return fetch[APIKeyCreated](ctx, c, request{method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce, success: created})
+	return fetch[APIKeyCreated](ctx, c, request{
+		method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, idempotency: notIdempotent,
+		success: created,
+	})
 }
 
-// DeleteAPIKey revokes a key at once; the key in use may be revoked too. Scope: user:write.
+// DeleteAPIKey revokes a key, which can be the key of the client. Scope: user:write.
 func (c *Client) DeleteAPIKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite, success: noContent})
+	return c.send(ctx, request{
+		method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite, success: noContent,
+	})
 }

@@ -13,163 +13,185 @@ import (
 	"time"
 )
 
-// access says whether the key goes with a request.
-type access int
+// auth is whether a request carries the API key.
+type auth int
 
 const (
-	private     access = iota
-	public             // never: a bad key must not break it, and it has a rate budget of its own
-	optionalKey        // when there is one: the answer then holds more
+	authRequired auth = iota
+	authNone          // a bad key must not break the request, and the API counts it against another rate limit
+	authOptional      // with a key the response contains more
 )
 
-// repeat says what a lost answer allows.
-type repeat int
+// idempotency decides whether a request may be repeated after its response was lost.
+type idempotency int
 
 const (
-	free     repeat = iota // doing it twice is doing it once
-	keyed                  // so too, thanks to the idempotency key, but giving up leaves the outcome unknown
-	onlyOnce               // a second request could do it twice
+	idempotent    idempotency = iota
+	idempotentKey             // idempotent because of the idempotency key; after the last attempt the outcome is unknown
+	notIdempotent
 )
 
-// request is an operation in the terms of the document.
+// request is one operation of the API.
 type request struct {
 	method         string
 	path           []string // elements, not escaped
 	query          url.Values
-	body           any // nil: none
-	access         access
-	scope          string // that the key needs, as the document tells; empty for none
-	repeat         repeat
+	body           any // JSON; nil for no body
+	auth           auth
+	scope          string // scope that the API key needs; empty for none
+	idempotency    idempotency
 	idempotencyKey string
-	secrets        []string // texts of the body that no error may repeat, besides the API key
-	about          string   // the id that the answer must bear; empty for any
-	success        []int    // the documented statuses of a success; nil: 200
+	secrets        []string // parts of the body that no error may contain, in addition to the API key
+	wantID         string   // id that the response must have; empty for any
+	success        []int    // documented success statuses; nil: 200
 }
 
-// Documented statuses of a success other than 200 alone.
+// Documented success statuses other than 200.
 var (
 	created   = []int{http.StatusCreated}
 	noContent = []int{http.StatusNoContent}
 )
 
-// response is a complete 2xx answer.
+// response is the status and header of a 2xx response.
 type response struct {
 	status int
 	header http.Header
 }
 
-// call is what the layers know, and learn, about one request of the caller: it travels in the context through all attempts.
+// call is the state of one call of a Client method. The transport layers find it in the context of each attempt.
 type call struct {
-	path    string // below the base address, escaped
-	scope   string // that the key needs
-	access  access
-	repeat  repeat
-	mask    mask
-	attempt int // of the retry layer, counted from 1
+	path        string // below the base URL, escaped
+	scope       string // scope that the API key needs
+	auth        auth
+	idempotency idempotency
+	mask        mask
+	success     []int // documented success statuses
 
-	// maybeSent: the present attempt's request may have reached the service.
+	// attempt is the number of the current attempt, counted from 1. Redirects do not count.
+	attempt int
+
+	// maybeSent: the current attempt may have reached the API.
 	maybeSent bool
 
-	// outcomeUnknown: an attempt may have been carried out without our knowing, and nothing since has told.
+	// outcomeUnknown: the API may have performed an attempt whose response was lost.
 	outcomeUnknown bool
 
-	success []int // documented statuses of a success
-
-	// inFlightUntil: until then, an attempt whose answer was lost may still be carried out. Zero when no answer was lost.
+	// inFlightUntil: until then the API may still perform an attempt whose response was lost. Zero if none was lost.
 	inFlightUntil  time.Time
 	requestTimeout time.Duration
 
-	// lastFailure is why the latest attempt was to be repeated.
+	// lastFailure is the end of the previous attempt; nil during the first one.
 	lastFailure error
 }
 
-// answerLost records that the present attempt may have reached the service and that its answer was lost. Its work may be in flight for
-// another request timeout.
-func (c *call) answerLost() { c.inFlightUntil = time.Now().Add(c.requestTimeout) }
+// record updates the call after an attempt.
+func (c *call) record(o outcome) {
+	switch {
+	case o.lost:
+		c.responseLost()
+		c.outcomeUnknown = c.idempotency != idempotent
+	case o.definitive:
+		c.outcomeUnknown = false
+	}
+}
+
+// responseLost records that the current attempt may still be in flight, for at most one more request timeout.
+func (c *call) responseLost() { c.inFlightUntil = time.Now().Add(c.requestTimeout) }
 
 type callKey struct{}
 
-func callOf(ctx context.Context) *call {
+func callFrom(ctx context.Context) *call {
 	return ctx.Value(callKey{}).(*call)
 }
 
-var errNoAPIKey = errors.New("this operation needs an API key, and none is configured")
+var errNoAPIKey = errors.New("this operation requires an API key, and none is configured")
 
-// exchange does one operation and decodes its answer into out; a nil out ignores the body.
-func (c *Client) exchange(ctx context.Context, req request, out any) (response, error) {
+// do performs one operation and decodes the response into out. If out is nil, it ignores the body.
+func (c *Client) do(ctx context.Context, req request, out any) (response, error) {
 	path, err := escapePath(req.path)
 	if err != nil {
-		return response{}, c.refuse(req, err)
+		return response{}, c.requestError(req, err)
 	}
-	if req.access == private && c.apiKey == "" {
-		e := c.refuse(req, errNoAPIKey)
+	if req.auth == authRequired && c.apiKey == "" {
+		e := c.requestError(req, errNoAPIKey)
 		e.Code = CodeUnauthorized
 		return response{}, e
 	}
 	if req.method != http.MethodGet {
-		defer c.writesUnder(req.path[0]).Add(1)
+		defer c.writeCount(req.path[0]).Add(1)
 	}
 	current := &call{
-		path: path, scope: req.scope, access: req.access, repeat: req.repeat, mask: append(mask{c.apiKey}, req.secrets...),
-		success: req.success, requestTimeout: c.patience,
+		path: path, scope: req.scope, auth: req.auth, idempotency: req.idempotency,
+		mask: append(mask{c.apiKey}, req.secrets...), success: req.success, requestTimeout: c.requestTimeout,
 	}
 	if current.success == nil {
 		current.success = []int{http.StatusOK}
 	}
-	httpRequest, err := newHTTPRequest(context.WithValue(ctx, callKey{}, current), resolve(c.base, req.path, path, req.query), req)
+	ctx = context.WithValue(ctx, callKey{}, current)
+	httpRequest, err := newHTTPRequest(ctx, resolve(c.base, req.path, path, req.query), req)
 	if err != nil {
-		return response{}, c.refuse(req, err)
+		return response{}, c.requestError(req, err)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
 	if err != nil {
 		return response{}, current.networkError(req.method, err)
 	}
-	if req.access == private && !cached(resp.Header) {
-		c.ahead.observe(resp.Header) // public answers may come from a cache
+	if req.auth == authRequired && !isCached(resp.Header) { // public responses may be cached without an Age header
+		c.clock.observe(resp.Header)
 	}
-	body, bodyErr := readBuffered(resp)
+	body, err := bufferedBody(resp)
 	if !current.isSuccess(resp) {
-		return response{}, current.serviceError(req.method, resp, body, bodyErr)
+		return response{}, current.apiError(req.method, resp, body, err)
 	}
-	if bodyErr == nil && out != nil {
-		bodyErr = decode(resp, body, out)
-	} else if made, ok := out.(interface{ readIdentity([]byte) }); ok {
-		made.readIdentity(body)
-	}
-	if bodyErr == nil && req.about != "" {
-		bodyErr = checkSubject(out, req.about)
-	}
-	if bodyErr != nil {
-		e := current.answerError(req.method, resp, bodyErr)
-		if made, ok := out.(interface{ identity() string }); ok && made.identity() != "" {
+	result := response{status: resp.StatusCode, header: resp.Header}
+	if err := decodeSuccess(resp, body, err, req.wantID, out); err != nil {
+		e := current.invalidResponse(req.method, resp, err)
+		if object, ok := out.(interface{ identity() string }); ok && object.identity() != "" {
 			e.OutcomeUnknown = false
 		}
-		return response{status: resp.StatusCode, header: resp.Header}, e
+		return result, e
 	}
-	return response{status: resp.StatusCode, header: resp.Header}, nil
+	return result, nil
 }
 
-// isSuccess reports whether an answer is a success in the service's own words: a documented status, with a JSON object unless it is 204.
+// decodeSuccess decodes the body of a success. bodyErr is the reason why body is incomplete, if it is.
+func decodeSuccess(resp *http.Response, body []byte, bodyErr error, wantID string, out any) error {
+	switch {
+	case bodyErr != nil:
+		readIdentity(out, body)
+		return bodyErr
+	case out == nil:
+		return nil
+	}
+	if err := decode(resp, body, out); err != nil {
+		return err
+	}
+	return checkID(out, wantID)
+}
+
+// isSuccess reports whether a response is a success of the API: a documented status, and a JSON object unless the
+// status is 204.
 func (c *call) isSuccess(resp *http.Response) bool {
 	return slices.Contains(c.success, resp.StatusCode) &&
-		(resp.StatusCode == http.StatusNoContent || bytes.HasPrefix(bytes.TrimSpace(peek(resp)), []byte("{")))
+		(resp.StatusCode == http.StatusNoContent || bytes.HasPrefix(bytes.TrimSpace(peekBody(resp)), []byte("{")))
 }
 
-// send does an operation whose answer is of no interest.
+// send performs an operation and ignores the body of the response.
 func (c *Client) send(ctx context.Context, req request) error {
-	_, err := c.exchange(ctx, req, nil)
+	_, err := c.do(ctx, req, nil)
 	return err
 }
 
-// fetch does an operation that answers with a T. With an error it returns what could be read of the answer.
+// fetch performs an operation and returns its result. With an error it returns the fields that could be decoded.
 func fetch[T any](ctx context.Context, c *Client, req request) (T, error) {
 	var out T
-	_, err := c.exchange(ctx, req, &out)
+	_, err := c.do(ctx, req, &out)
 	return out, err
 }
 
 func newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
-	httpRequest := (&http.Request{Method: req.method, URL: target, Host: target.Host, Header: http.Header{}}).WithContext(ctx)
+	httpRequest := &http.Request{Method: req.method, URL: target, Host: target.Host, Header: http.Header{}}
+	httpRequest = httpRequest.WithContext(ctx)
 	httpRequest.Header.Set("Accept", "application/json")
 	if req.idempotencyKey != "" {
 		httpRequest.Header.Set("Idempotency-Key", req.idempotencyKey)
@@ -188,13 +210,13 @@ func newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Re
 	return httpRequest, nil
 }
 
-// checkSubject refuses an answer about another thing than was asked for: it would be taken for the state of ours.
-func checkSubject(answer any, id string) error {
-	named, ok := answer.(interface{ identity() string })
-	if !ok || named.identity() == id {
+// checkID returns an error if a response has another id than the requested one.
+func checkID(object any, want string) error {
+	named, ok := object.(interface{ identity() string })
+	if want == "" || !ok || named.identity() == want {
 		return nil
 	}
-	return fmt.Errorf("the answer is about another thing than was asked for: %s", named.identity())
+	return fmt.Errorf("the response has the id of another object: %s", named.identity())
 }
 
 var errIdempotencyKey = errors.New("the idempotency key must be 1 to 64 printable ASCII characters without spaces")

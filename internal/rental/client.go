@@ -1,8 +1,9 @@
-// Package rental is the client of the Rental Service API v1: one method per operation, one file per noun, and a transport made of
-// small layers that transport.go puts together.
+// Package rental is the client of the Rental Service API v1. It has one method per operation, one file per API noun,
+// and an HTTP transport made of small layers, which transport.go assembles.
 //
-// Money is int64 kopecks, sizes are GB, rates are Mbit/s unless a field says otherwise. Enumerations are string types whose unknown
-// values pass through. A nullable scalar is a pointer; an absent time is the zero time.Time. Every failure of a call is an *Error.
+// Amounts are int64 kopecks, sizes are GB and rates are Mbit/s unless a field states another unit. Enumerations are
+// string types; unknown values are kept. A nullable scalar is a pointer, and a missing time is the zero time.Time.
+// Every error of a call is an *Error.
 package rental
 
 import (
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 // Defaults of Config.
@@ -23,80 +26,89 @@ const (
 	DefaultUserAgent      = "gpurent-rental-client"
 )
 
-// Config says how to reach the service. Only BaseURL is required.
+// defaultBackoff pauses for 0.25 to 0.5 s before the first retry, doubles that, and ends at 15 to 30 s.
+var defaultBackoff = backoff.Exponential{First: 375 * time.Millisecond, Max: 22500 * time.Millisecond, Jitter: 1.0 / 3}
+
+// Config configures a Client. Only BaseURL is required.
 type Config struct {
-	// BaseURL is the service's address and ends with /api/v1; a trailing slash is tolerated. It must be https, or http for a
-	// loopback host (localhost, 127.0.0.0/8, ::1), and carry no user information, query or fragment.
+	// BaseURL is the address of the API and ends with /api/v1; trailing slashes are ignored. It must be https, or http
+	// for a loopback host (localhost, 127.0.0.0/8, ::1), and have no user information, query or fragment.
 	BaseURL string
 
-	// APIKey authenticates private operations. Empty: only public operations work, private ones fail without a request.
+	// APIKey authenticates requests. If it is empty, operations that require a key fail without a request.
 	APIKey string
 
-	// Language of the service's messages, sent as Accept-Language. Empty: DefaultLanguage.
+	// Language of the API's messages, sent as Accept-Language. Empty: DefaultLanguage.
 	Language string
 
-	// UserAgent names the program. Empty: DefaultUserAgent.
+	// UserAgent is the User-Agent header. Empty: DefaultUserAgent.
 	UserAgent string
 
-	// RequestTimeout bounds one HTTP attempt from the connection to the last byte of the body. Zero: DefaultRequestTimeout.
+	// RequestTimeout limits one HTTP attempt, from the connection to the last byte of the body. Zero:
+	// DefaultRequestTimeout.
 	RequestTimeout time.Duration
 
-	// MaxRetries is how often a call is repeated after network errors and 5xx answers. Zero: DefaultMaxRetries; negative: never.
-	// A 429 is waited out and not counted.
+	// MaxRetries is how often a call is retried after network errors and 5xx responses. Zero: DefaultMaxRetries;
+	// negative: no retries. A 429 does not count: the client waits until the API accepts the request.
 	MaxRetries int
 
-	// Log receives one line per HTTP attempt, never a body, a header or a secret. Nil: off. It must be safe for concurrent use.
+	// Log receives one line per HTTP attempt, without body, headers and secrets. Nil: no log. It must be safe for
+	// concurrent use.
 	Log func(ctx context.Context, message string, fields map[string]any)
 
-	// Budgets are the rate budgets to spend from, shared with other clients of the process. Nil: budgets of its own.
+	// Budgets are the rate limits to respect, shared with other clients of the process. Nil: not shared.
 	Budgets *Budgets
 
-	// Transport does the HTTP. Nil: a clone of http.DefaultTransport tuned for many parallel calls to one host.
+	// Transport performs HTTP requests. Nil: a clone of http.DefaultTransport, tuned for many parallel calls to one
+	// host.
 	Transport http.RoundTripper
 
-	// Backoff is the pause before retry number attempt, counted from 0. Nil: exponential from 0.5 s to 30 s with jitter.
-	Backoff func(attempt int) time.Duration
+	// Backoff is the pause before a retry. Zero: 0.5 s, doubled up to 30 s, of which a random half is subtracted.
+	Backoff backoff.Exponential
 }
 
-// String describes the configuration without the key.
+// String returns the base URL, without the API key.
 func (c Config) String() string {
 	return fmt.Sprintf("rental.Config{%q, key: %t}", printableURL(c.BaseURL), c.APIKey != "")
 }
 
-// GoString is String: %#v must not print the key either.
+// GoString returns String, so that %#v does not print the API key.
 func (c Config) GoString() string { return c.String() }
 
-// Client calls the service. It is safe for concurrent use; make one with New.
+// Client is a client of the API. It is safe for concurrent use. Create it with New.
 type Client struct {
-	base      *url.URL
-	apiKey    string
-	transport http.RoundTripper
-	idle      idleCloser // nil when the transport cannot
-	ahead     serviceClock
-	patience  time.Duration
-	budget    *gate    // of requests with the key
-	writes    sync.Map // of *atomic.Uint64, by the first element of the path
+	base           *url.URL
+	apiKey         string
+	transport      http.RoundTripper
+	idle           idleCloser // nil if the transport does not implement it
+	clock          serverClock
+	requestTimeout time.Duration
+	limiter        *limiter // of requests with the key
+	writes         sync.Map // *atomic.Uint64 by the first element of the path
 }
 
 type idleCloser interface{ CloseIdleConnections() }
 
-// New checks the configuration and makes a client; it sends nothing.
+// New returns a client, or an error if the configuration is invalid. It sends no request.
 func New(config Config) (*Client, error) {
 	base, err := parseBaseURL(config.BaseURL)
 	if err != nil {
 		return nil, err
 	}
 	config = config.withDefaults(base)
-	for name, value := range map[string]string{"API key": config.APIKey, "language": config.Language, "user agent": config.UserAgent} {
-		if !isHeaderText(value) {
-			return nil, fmt.Errorf("the %s has characters that cannot be sent in an HTTP header", name)
+	headers := map[string]string{"API key": config.APIKey, "language": config.Language, "user agent": config.UserAgent}
+	for name, value := range headers {
+		if !isHeaderValue(value) {
+			return nil, fmt.Errorf("the %s contains characters that cannot be sent in an HTTP header", name)
 		}
 	}
 	if config.RequestTimeout < 0 {
 		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
 	}
-	client := &Client{base: base, apiKey: config.APIKey, transport: newTransport(config), patience: config.RequestTimeout}
-	client.budget = config.Budgets.gate(budgetOf{config.BaseURL, config.APIKey})
+	client := &Client{
+		base: base, apiKey: config.APIKey, transport: newTransport(config), requestTimeout: config.RequestTimeout,
+		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
+	}
 	if idle, ok := config.Transport.(idleCloser); ok {
 		client.idle = idle
 	}
@@ -122,39 +134,39 @@ func (c Config) withDefaults(base *url.URL) Config {
 	if c.Transport == nil {
 		c.Transport = newHTTPTransport(base)
 	}
-	if c.Backoff == nil {
-		c.Backoff = exponentialBackoff
+	if c.Backoff == (backoff.Exponential{}) {
+		c.Backoff = defaultBackoff
 	}
 	return c
 }
 
-// Authenticated reports whether a key is configured; it does not ask the service whether the key is good.
+// Authenticated reports whether an API key is configured. It does not check the key.
 func (c *Client) Authenticated() bool { return c.apiKey != "" }
 
-// BaseURL is the service's address, without a trailing slash.
+// BaseURL returns the address of the API, without a trailing slash.
 func (c *Client) BaseURL() string { return c.base.String() }
 
-// RequestTimeout is how long one HTTP attempt may take.
-func (c *Client) RequestTimeout() time.Duration { return c.patience }
+// RequestTimeout returns the timeout of one HTTP attempt.
+func (c *Client) RequestTimeout() time.Duration { return c.requestTimeout }
 
-// Writes is how many requests of this client that may have changed something under the first element of a path, such as
-// "instances", have ended, whatever came of them.
-func (c *Client) Writes(under string) uint64 { return c.writesUnder(under).Load() }
+// Writes returns how many calls other than GET have ended below the first element of a path, such as "instances". It
+// counts failed calls, too, because the API may have performed them.
+func (c *Client) Writes(noun string) uint64 { return c.writeCount(noun).Load() }
 
-func (c *Client) writesUnder(under string) *atomic.Uint64 {
-	count, _ := c.writes.LoadOrStore(under, new(atomic.Uint64))
+func (c *Client) writeCount(noun string) *atomic.Uint64 {
+	count, _ := c.writes.LoadOrStore(noun, new(atomic.Uint64))
 	return count.(*atomic.Uint64)
 }
 
-// CloseIdleConnections closes the kept-alive connections that are not in use. Calls may follow.
+// CloseIdleConnections closes the keep-alive connections that are not in use. The client stays usable.
 func (c *Client) CloseIdleConnections() {
 	if c.idle != nil {
 		c.idle.CloseIdleConnections()
 	}
 }
 
-// String names the client's service, never its key.
+// String returns the base URL, without the API key.
 func (c *Client) String() string { return fmt.Sprintf("rental.Client(%s)", c.base) }
 
-// GoString is String: %#v must not print the key either.
+// GoString returns String, so that %#v does not print the API key.
 func (c *Client) GoString() string { return c.String() }

@@ -38,11 +38,11 @@ func TestErrorsTellTheScope(t *testing.T) {
 		if want == "public" || want == "optional" {
 			want = ""
 		}
-		client, _ := play(t, step{status: http.StatusForbidden, body: errorBody(CodeForbidden)})
+		client, _ := scriptedClient(t, reply{status: http.StatusForbidden, body: errorJSON(CodeForbidden)})
 		if _, err := op.do(t.Context(), client); asError(t, err).Scope != want {
 			t.Errorf("%s: the error tells the scope %q, the contract %q", op.id, asError(t, err).Scope, want)
 		}
-		client, _ = play(t, step{status: http.StatusOK, header: "Content-Type: text/html", body: "no JSON"})
+		client, _ = scriptedClient(t, reply{status: http.StatusOK, header: "Content-Type: text/html", body: "no JSON"})
 		if _, err := op.do(t.Context(), client); err != nil && asError(t, err).Scope != want {
 			t.Errorf("%s: the error about the answer tells the scope %q, the contract %q", op.id, asError(t, err).Scope, want)
 		}
@@ -63,7 +63,7 @@ func TestNothingIsNameless(t *testing.T) {
 		if onlyShown[op.id] {
 			continue
 		}
-		client, _ := play(t, step{status: op.status, body: answer})
+		client, _ := scriptedClient(t, reply{status: op.status, body: answer})
 		skipped := 0
 		ctx := WithSkipped(t.Context(), func(Skipped) { skipped++ })
 		if got, err := op.do(ctx, client); err == nil && skipped == 0 {

@@ -8,32 +8,32 @@ import (
 	"net/http"
 )
 
-// maxValues bounds how many values one thing of an answer may hold in all its collections (urls, lines, scopes, ports, env). The most that
-// the document allows are the 1000 lines of a log. Three bytes of an empty entry would become hundreds in memory.
+// maxValues is the maximum number of values in one object of a response, in all its collections (urls, lines, scopes,
+// ports, env). The API document allows 1000 lines of a log. An empty entry has 3 bytes of JSON, but hundreds in memory.
 const maxValues = 4000
 
-// Bounds of a page of a list.
+// Limits of a page of a list.
 const (
-	maxPageItems = 5 * MaxPageSize // in case the service does not respect the size asked for
+	maxPageItems = 5 * MaxPageSize // the API may ignore the requested page size
 	maxCursor    = 4096            // characters
 )
 
 var (
-	errEmptyAnswer = errors.New("the answer is empty")
-	errNoIdentity  = errors.New("the answer has no id")
-	errNoSecret    = errors.New("the answer has no secret, which is returned only once")
-	errNotObject   = errors.New("the entry is not an object")
-	errManyValues  = fmt.Errorf("the answer has more than %d values", maxValues)
-	errNoData      = errors.New("the list has no data field")
-	errLongPage    = fmt.Errorf("the list's page has more than %d entries", maxPageItems)
-	errLongCursor  = fmt.Errorf("the list's cursor has more than %d characters", maxCursor)
+	errEmptyBody  = errors.New("the response is empty")
+	errNoIdentity = errors.New("the response has no id")
+	errNoSecret   = errors.New("the response has no secret, which the API returns only once")
+	errNotObject  = errors.New("the entry is not an object")
+	errManyValues = fmt.Errorf("the response has more than %d values", maxValues)
+	errNoData     = errors.New("the list has no data field")
+	errLongPage   = fmt.Errorf("the page of the list has more than %d entries", maxPageItems)
+	errLongCursor = fmt.Errorf("the cursor of the list has more than %d characters", maxCursor)
 )
 
-// decode reads a success. Unknown fields and absent optional ones are fine; an answer without an id is not. When it fails, out holds what
-// could be read, and at least the id where there is one: see readIdentity.
+// decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing; the id
+// cannot. With an error, out contains the fields that could be decoded, and the id if possible.
 func decode(resp *http.Response, body []byte, out any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return errEmptyAnswer
+		return errEmptyBody
 	}
 	if list, ok := out.(interface{ decode([]byte) error }); ok {
 		return list.decode(body)
@@ -42,18 +42,23 @@ func decode(resp *http.Response, body []byte, out any) error {
 	if err == nil {
 		return nil
 	}
-	if made, ok := out.(interface{ readIdentity([]byte) }); ok {
-		made.readIdentity(body)
-	}
-	if kind := resp.Header.Get("Content-Type"); errors.Is(err, errBrokenJSON) && !isJSON(kind) {
-		return fmt.Errorf("the answer is not JSON but %q; does the base URL lead to the service?", plain(kind))
+	readIdentity(out, body)
+	if contentType := resp.Header.Get("Content-Type"); errors.Is(err, errInvalidJSON) && !isJSON(contentType) {
+		return fmt.Errorf("the response is not JSON but %q; is the base URL correct?", sanitize(contentType))
 	}
 	return err
 }
 
-var errBrokenJSON = errors.New("the answer's JSON is broken")
+// readIdentity sets the id of an object from a body that cannot be decoded as a whole.
+func readIdentity(object any, body []byte) {
+	if object, ok := object.(interface{ readIdentity([]byte) }); ok {
+		object.readIdentity(body)
+	}
+}
 
-// decodeObject reads and checks one thing. The errors of encoding/json are not repeated as they are, for they quote the body.
+var errInvalidJSON = errors.New("the response is not valid JSON")
+
+// decodeObject decodes and checks one object. Its errors do not contain those of encoding/json, which quote the body.
 func decodeObject(body []byte, out any) error {
 	if countValues(body) > maxValues {
 		return errManyValues
@@ -62,29 +67,29 @@ func decodeObject(body []byte, out any) error {
 		return errNotObject
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return unmarshalError(err, "")
+		return unmarshalError(err)
 	}
-	if named, ok := out.(interface{ identity() string }); ok && named.identity() == "" {
+	if object, ok := out.(interface{ identity() string }); ok && object.identity() == "" {
 		return errNoIdentity
 	}
-	if secretive, ok := out.(interface{ secret() string }); ok && secretive.secret() == "" {
+	if object, ok := out.(interface{ secret() string }); ok && object.secret() == "" {
 		return errNoSecret
 	}
-	if checked, ok := out.(interface{ validate() error }); ok {
-		return checked.validate()
+	if object, ok := out.(interface{ validate() error }); ok {
+		return object.validate()
 	}
 	return nil
 }
 
-// unmarshalError names the field that is wrong, below prefix.
-func unmarshalError(err error, prefix string) error {
+// unmarshalError returns an error that names the invalid field.
+func unmarshalError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return fmt.Errorf("the answer's field %s%s is not of type %s", prefix, plain(wrong.Field), wrong.Type)
+		return fmt.Errorf("the field %s of the response is not of type %s", sanitize(wrong.Field), wrong.Type)
 	}
-	return errBrokenJSON
+	return errInvalidJSON
 }
 
-// countValues counts the separators and brackets of a JSON text: at least as many as it has values, less one. It allocates nothing.
+// countValues counts the commas and opening brackets of a JSON text without allocation: at least its values minus one.
 func countValues(body []byte) int {
 	count := 0
 	inText, escaped := false, false
@@ -103,8 +108,8 @@ func countValues(body []byte) int {
 	return count
 }
 
-// firstText returns the first text that an object has under one of the names. It needs no more of the body than what comes before, so that
-// the id of a server can be read from an answer whose rest is broken, cut or too large.
+// firstText returns the first non-empty string among the named fields of an object. It ignores the rest of the body,
+// which can be invalid, incomplete or too large.
 func firstText(body []byte, names ...string) string {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -133,34 +138,34 @@ type page[T any] struct {
 	items   []T
 	skipped []Skipped
 	next    string // the cursor of the next page; empty on the last one
-	bytes   int    // size of the answer
+	bytes   int    // size of the body
 }
 
-// decode reads a page entry by entry: an entry that cannot be read is left out, and breaks no other.
+// decode decodes the entries one by one, and skips those that cannot be decoded.
 func (p *page[T]) decode(body []byte) error {
 	p.bytes = len(body)
 	if err := checkPageSize(body); err != nil {
 		return err
 	}
-	// Data is a pointer to tell an empty list from an answer that is no list at all.
-	var answer struct {
+	// Data is a pointer to distinguish an empty list from a body that is not a list.
+	var envelope struct {
 		Data       *[]json.RawMessage `json:"data"`
 		NextCursor *string            `json:"next_cursor"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return unmarshalError(err, "")
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		return unmarshalError(err)
 	}
-	if answer.Data == nil {
+	if envelope.Data == nil {
 		return errNoData
 	}
-	if answer.NextCursor != nil {
-		p.next = *answer.NextCursor
+	if envelope.NextCursor != nil {
+		p.next = *envelope.NextCursor
 	}
 	if len(p.next) > maxCursor {
 		return errLongCursor
 	}
-	p.items = make([]T, 0, len(*answer.Data))
-	for _, entry := range *answer.Data {
+	p.items = make([]T, 0, len(*envelope.Data))
+	for _, entry := range *envelope.Data {
 		var item T
 		if err := decodeObject(entry, &item); err != nil {
 			p.skipped = append(p.skipped, Skipped{ID: firstText(entry, "id", "slug"), Err: err})
@@ -171,7 +176,8 @@ func (p *page[T]) decode(body []byte) error {
 	return nil
 }
 
-// checkPageSize refuses a page before it is read. It counts the commas in what the envelope holds, whatever the rest is.
+// checkPageSize returns an error for a page with too many entries, before it is decoded. It counts the commas between
+// entries.
 func checkPageSize(body []byte) error {
 	depth, commas := 0, 0
 	inText, escaped := false, false

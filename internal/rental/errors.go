@@ -1,20 +1,18 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// The error codes of the service.
+// The error codes of the API.
 const (
 	CodeAuthorizationPending = "authorization_pending" // device login: not yet approved
 	CodeSlowDown             = "slow_down"             // device login: polling too often
@@ -31,10 +29,10 @@ const (
 	CodeProviderUnavailable  = "provider_unavailable"
 )
 
-// ReasonEmailNotVerified is Error.Reason of a 403 on renting before the account's e-mail is confirmed.
+// ReasonEmailNotVerified is Error.Reason of a 403 if the account's email address is not confirmed.
 const ReasonEmailNotVerified = "email_not_verified"
 
-// statusOfCode are the pairs of status and code of the service; an answer with another pair comes from something before it.
+// statusOfCode contains the documented status of each code. A response with another pair does not come from the API.
 var statusOfCode = map[string]int{
 	CodeAuthorizationPending: http.StatusBadRequest,
 	CodeSlowDown:             http.StatusBadRequest,
@@ -51,31 +49,32 @@ var statusOfCode = map[string]int{
 	CodeProviderUnavailable:  http.StatusServiceUnavailable,
 }
 
-// Error is the failure of a call. It holds no secret, and its texts no control characters.
+// Error is the error of a call. It contains no secrets, and its texts contain no control characters.
 type Error struct {
-	Method string // of HTTP
-	Path   string // below the base address, escaped
-	Scope  string // what the API key needs for the operation, for example user:read; empty when it needs none
+	Method string // HTTP method
+	Path   string // below the base URL, escaped
+	Scope  string // scope that the API key needs, for example user:read; empty for none
 
-	Status    int            // of HTTP; 0: there was no usable answer, and Err says why
-	Code      string         // the service's stable code; empty when Foreign
-	Foreign   bool           // the answer is not the service's own: its status and code are not a documented pair
-	Message   string         // for people, in the configured language
-	Details   map[string]any // extra data of the service; numbers are json.Number
-	RequestID string         // for the service's support; empty when not told
-	Attempts  int            // HTTP attempts made; 0: refused before any request
+	Status    int            // HTTP status; 0 if there is no complete response, see Err
+	Code      string         // code of the API; empty if Foreign
+	Foreign   bool           // the response does not come from the API: status and code are not a documented pair
+	Message   string         // for users, in Config.Language
+	Details   map[string]any // details of the API; numbers are json.Number
+	RequestID string         // for the support of the API; empty if unknown
+	Attempts  int            // HTTP attempts; 0 if no request was sent
 
-	// OutcomeUnknown: the request may or may not have been carried out; see IsOutcomeUnknown.
+	// OutcomeUnknown: the API may have performed the request. See IsOutcomeUnknown.
 	OutcomeUnknown bool
 
-	// InFlightUntil: until then, the service may still carry out an attempt whose answer was lost; see IsInFlight. Zero: no answer was lost.
+	// InFlightUntil: until then, the API may still perform an attempt whose response was lost. Zero if none was lost. See
+	// IsInFlight.
 	InFlightUntil time.Time
 
-	// Err is the cause when it is not the service's answer: a network error, the context's error, an unreadable body.
+	// Err is the cause of an error without a valid response: a network error, the error of the context, an invalid body.
 	Err error
 }
 
-// Error is one line: method and path, status and code, message, request id.
+// Error returns one line: method and path, status and code, message, request id.
 func (e *Error) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s: ", e.Method, e.Path)
@@ -84,7 +83,7 @@ func (e *Error) Error() string {
 	}
 	text.WriteString(e.Message)
 	if e.Foreign {
-		text.WriteString(" (not an answer of the service)")
+		text.WriteString(" (not a response of the API)")
 	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&text, " (after %d attempts)", e.Attempts)
@@ -98,121 +97,110 @@ func (e *Error) Error() string {
 // Unwrap returns Err, so that errors.Is finds context.Canceled.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Issue is one field that the service finds invalid. Field may be empty.
+// Issue is one problem of a validation error.
 type Issue struct {
-	Field   string // path with dots, for example env.HOME
+	Field   string // dotted path of the invalid field, for example env.HOME; may be empty
 	Message string
 }
 
-// Reason is details.reason, or empty.
+// Reason returns details.reason, or "".
 func (e *Error) Reason() string {
 	reason, _ := e.Details["reason"].(string)
 	return reason
 }
 
-// ShortKop is details.short_kop: how many kopecks are missing.
+// ShortKop returns details.short_kop: how many kopecks are missing.
 func (e *Error) ShortKop() (int64, bool) {
-	switch n := e.Details["short_kop"].(type) {
-	case json.Number:
-		kop, err := strconv.ParseInt(n.String(), 10, 64)
-		return kop, err == nil
+	switch kop := e.Details["short_kop"].(type) {
 	case int64:
-		return n, true
-	case float64:
-		return int64(n), n == math.Trunc(n) && math.Abs(n) < 1<<53
+		return kop, true
+	case json.Number:
+		kopecks, err := strconv.ParseInt(kop.String(), 10, 64)
+		return kopecks, err == nil
 	}
 	return 0, false
 }
 
-// Issues is details.issues of a 422. The document does not give its shape, so the common ones are understood: a list of objects
-// with field (or path, name, loc) and message (or msg), a list of texts, and an object from field to text or texts.
+// Issues returns details.issues of a 422. The API document does not define the entries. An object with field (or path)
+// and message is read as such; the message of any other entry is its JSON.
 func (e *Error) Issues() []Issue {
-	switch issues := e.Details["issues"].(type) {
-	case []any:
-		var found []Issue
-		for _, item := range issues {
-			if issue := readIssue(item); issue != (Issue{}) {
-				found = append(found, issue)
-			}
-		}
-		return found
-	case map[string]any:
-		var found []Issue
-		for _, field := range slices.Sorted(maps.Keys(issues)) {
-			found = append(found, Issue{Field: field, Message: joinText(issues[field], "; ")})
-		}
-		return found
+	entries, ok := e.Details["issues"].([]any)
+	if !ok && e.Details["issues"] != nil {
+		entries = []any{e.Details["issues"]}
 	}
-	return nil
+	var issues []Issue
+	for _, entry := range entries {
+		issues = append(issues, parseIssue(entry))
+	}
+	return issues
 }
 
-func readIssue(item any) Issue {
-	object, ok := item.(map[string]any)
+func parseIssue(entry any) Issue {
+	if text, ok := entry.(string); ok {
+		return Issue{Message: text}
+	}
+	object, _ := entry.(map[string]any)
+	if message, ok := object["message"].(string); ok {
+		return Issue{Field: cmp.Or(dottedPath(object["field"]), dottedPath(object["path"])), Message: message}
+	}
+	text, err := json.Marshal(entry)
+	if err != nil {
+		return Issue{}
+	}
+	return Issue{Message: string(text)}
+}
+
+// dottedPath joins a list of names and indices. A text is a path already.
+func dottedPath(value any) string {
+	elements, ok := value.([]any)
 	if !ok {
-		return Issue{Message: joinText(item, "; ")}
+		elements = []any{value}
 	}
-	first := func(names ...string) string {
-		for _, name := range names {
-			if text := joinText(object[name], "."); text != "" {
-				return text
-			}
+	var path []string
+	for _, element := range elements {
+		switch element := element.(type) {
+		case string:
+			path = append(path, element)
+		case json.Number:
+			path = append(path, element.String())
 		}
-		return ""
 	}
-	return Issue{Field: first("field", "path", "name", "loc"), Message: first("message", "msg", "error", "code")}
+	return strings.Join(path, ".")
 }
 
-// joinText reads a text, a number, or a list of them.
-func joinText(value any, separator string) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	case []any:
-		var parts []string
-		for _, part := range value {
-			if text := joinText(part, separator); text != "" {
-				parts = append(parts, text)
-			}
-		}
-		return strings.Join(parts, separator)
-	}
-	return ""
-}
-
-// HasCode reports whether err is an Error with that code.
+// HasCode reports whether err is an Error with this code.
 func HasCode(err error, code string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && code != "" && e.Code == code
 }
 
-// IsNotFound reports that the service itself says it does not exist or belongs to someone else. A 404 page of a proxy is not that.
+// IsNotFound reports that the object does not exist or belongs to another account. It is false for the 404 page of a
+// proxy.
 func IsNotFound(err error) bool { return HasCode(err, CodeNotFound) }
 
-// IsConflict reports that the state forbids it, the price changed, or a limit is reached.
+// IsConflict reports that the status does not allow the operation, the price changed, or a limit is reached.
 func IsConflict(err error) bool { return HasCode(err, CodeConflict) }
 
-// IsUnauthorized reports that there is no key, or it is wrong, revoked or expired.
+// IsUnauthorized reports that the key is missing, wrong, revoked or expired.
 func IsUnauthorized(err error) bool { return HasCode(err, CodeUnauthorized) }
 
-// IsForbidden reports that the key lacks the scope, the account is blocked, or what Error.Reason tells.
+// IsForbidden reports that the key lacks the scope or the account is blocked. Error.Reason may contain the reason.
 func IsForbidden(err error) bool { return HasCode(err, CodeForbidden) }
 
-// IsInsufficientFunds reports that the balance does not cover two hours; Error.ShortKop is what is missing.
+// IsInsufficientFunds reports that the balance does not cover two hours. Error.ShortKop is the missing amount.
 func IsInsufficientFunds(err error) bool { return HasCode(err, CodeInsufficientFunds) }
 
-// IsValidation reports that the input is invalid; Error.Issues lists the fields.
+// IsValidation reports that the input is invalid. Error.Issues lists the fields.
 func IsValidation(err error) bool { return HasCode(err, CodeValidation) }
 
-// IsRateLimited reports a 429 that lasted until waiting was no longer possible.
+// IsRateLimited reports a 429 that lasted longer than the call could wait.
 func IsRateLimited(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Code == CodeRateLimited || e.Status == http.StatusTooManyRequests)
 }
 
-// IsUnavailable reports a 5xx answer, an answer that is not the service's own, or no answer, after all retries. The end of the caller's
-// own context is not that.
+// IsUnavailable reports that the last retry had a 5xx, a foreign response or no response. It is false if the caller's
+// context ended.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -221,17 +209,17 @@ func IsUnavailable(err error) bool {
 	return e.Status >= 500 || e.Foreign || e.Status == 0 && e.Attempts > 0
 }
 
-// IsOutcomeUnknown reports that a create (or the issue of a device token) may or may not have happened, because its answer was lost, was
-// unreadable, or was a failure of something between us and the service. Look whether it happened before it is repeated;
-// CreateInstance may be repeated with the same idempotency key.
+// IsOutcomeUnknown reports that the API may have created the object (or device token), because the response was lost,
+// invalid or foreign. Check whether it exists before you repeat the call. CreateInstance can be repeated with the same
+// idempotency key.
 func IsOutcomeUnknown(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.OutcomeUnknown
 }
 
-// IsInFlight reports that the answer to an attempt of the call was lost (a network error, a time-out, a 5xx, or an answer that is not the
-// service's own), and that the service may still carry it out, even after a later attempt was refused. Error.InFlightUntil is when that
-// ends.
+// IsInFlight reports that the response to an attempt of the call was lost (a network error, a timeout, a 5xx or a
+// foreign response) and that the API may still perform it, even if it rejected a later attempt. It is false after
+// Error.InFlightUntil.
 func IsInFlight(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && time.Now().Before(e.InFlightUntil)

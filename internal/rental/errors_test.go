@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func failWith(t *testing.T, s step) *Error {
+func failWith(t *testing.T, s reply) *Error {
 	t.Helper()
-	s2 := &script{steps: []step{s}}
-	client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s2, -1 })
+	s2 := &scriptedTransport{replies: []reply{s}}
+	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s2, -1 })
 	_, err := client.GetInstance(t.Context(), "i")
 	return asError(t, err)
 }
@@ -31,12 +31,12 @@ func TestErrorCodes(t *testing.T) {
 		CodeInternal: 500, CodeProviderUnavailable: 503,
 	}
 	for code := range predicates {
-		e := failWith(t, step{status: status[code], header: "X-Request-Id: req-7", body: errorBody(code)})
+		e := failWith(t, reply{status: status[code], header: "X-Request-Id: req-7", body: errorJSON(code)})
 		wrapped := fmt.Errorf("while testing: %w", e)
 		for other, is := range predicates {
 			want := other == code || status[other] >= 500 && status[code] >= 500
 			if is(wrapped) != want {
-				t.Errorf("%s: the predicate of %s says %t", code, other, !want)
+				t.Errorf("%s: the predicate of %s returns %t", code, other, !want)
 			}
 		}
 		if !HasCode(wrapped, code) || HasCode(wrapped, "") || HasCode(errors.New(code), code) {
@@ -44,7 +44,7 @@ func TestErrorCodes(t *testing.T) {
 		}
 		for _, part := range []string{"GET", "/instances/i", fmt.Sprint(status[code]), code, "no", "req-7"} {
 			if !strings.Contains(e.Error(), part) {
-				t.Errorf("%q lacks %q", e.Error(), part)
+				t.Errorf("%q does not contain %q", e.Error(), part)
 			}
 		}
 	}
@@ -53,37 +53,37 @@ func TestErrorCodes(t *testing.T) {
 func TestErrorBodies(t *testing.T) {
 	tests := []struct {
 		name    string
-		step    step
+		reply   reply
 		code    string
 		message string
 		request string
 	}{
-		{"a proxy's page", step{status: 502, body: "<html><h1>Bad Gateway</h1></html>"}, "", "bad gateway", ""},
-		{"a proxy's 404 is not not_found", step{status: 404, body: "<html>"}, "", "not found", ""},
-		{"empty", step{status: 500}, "", "internal server error", ""},
-		{"no such status", step{status: 599}, "", "no explanation was given", ""},
-		{"another JSON", step{status: 500, body: `{"message":"x"}`}, "", "internal server error", ""},
-		{"error is a text", step{status: 400, body: `{"error":"x"}`}, "", "bad request", ""},
-		{"message is no text", step{status: 409, body: `{"error":{"code":"conflict","message":5}}`}, CodeConflict, "conflict", ""},
-		{"details are no object", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":[1]}}`}, CodeConflict, "m", ""},
-		{"unknown code", step{status: 418, body: errorBody("teapot")}, "", "no", ""},
-		{"a pair that is not documented", step{status: 502, body: errorBody(CodeNotFound)}, "", "no", ""},
-		{"another pair that is not documented", step{status: 404, body: errorBody(CodeConflict)}, "", "no", ""},
-		{"request id in details", step{status: 409, body: `{"error":{"code":"conflict","message":"m","details":{"request_id":"r9"}}}`}, CodeConflict, "m", "r9"},
-		{"terminal escapes", step{status: 409, body: `{"error":{"code":"conflict","message":"a\u001b[31mred\u001b[0m\u001b]0;title\u0007\r\nb\u202ec\u009b2Jd"}}`}, CodeConflict, "ared  bcd", ""},
-		{"long", step{status: 409, body: `{"error":{"code":"conflict","message":"` + strings.Repeat("ж", 5000) + `"}}`}, CodeConflict, strings.Repeat("ж", 1000) + "…", ""},
+		{"HTML of a proxy", reply{status: 502, body: "<html><h1>Bad Gateway</h1></html>"}, "", "bad gateway", ""},
+		{"404 of a proxy", reply{status: 404, body: "<html>"}, "", "not found", ""},
+		{"empty", reply{status: 500}, "", "internal server error", ""},
+		{"unknown status", reply{status: 599}, "", "no explanation was given", ""},
+		{"other JSON", reply{status: 500, body: `{"message":"x"}`}, "", "internal server error", ""},
+		{"error is a string", reply{status: 400, body: `{"error":"x"}`}, "", "bad request", ""},
+		{"message is not a string", reply{status: 409, body: `{"error":{"code":"conflict","message":5}}`}, CodeConflict, "conflict", ""},
+		{"details are not an object", reply{status: 409, body: `{"error":{"code":"conflict","message":"m","details":[1]}}`}, CodeConflict, "m", ""},
+		{"unknown code", reply{status: 418, body: errorJSON("teapot")}, "", "no", ""},
+		{"undocumented pair of status and code", reply{status: 502, body: errorJSON(CodeNotFound)}, "", "no", ""},
+		{"undocumented pair with 404", reply{status: 404, body: errorJSON(CodeConflict)}, "", "no", ""},
+		{"request id in details", reply{status: 409, body: `{"error":{"code":"conflict","message":"m","details":{"request_id":"r9"}}}`}, CodeConflict, "m", "r9"},
+		{"terminal escapes", reply{status: 409, body: `{"error":{"code":"conflict","message":"a\u001b[31mred\u001b[0m\u001b]0;title\u0007\r\nb\u202ec\u009b2Jd"}}`}, CodeConflict, "ared  bcd", ""},
+		{"long", reply{status: 409, body: `{"error":{"code":"conflict","message":"` + strings.Repeat("ж", 5000) + `"}}`}, CodeConflict, strings.Repeat("ж", 1000) + "…", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			e := failWith(t, test.step)
+			e := failWith(t, test.reply)
 			got := []any{e.Status, e.Code, e.Message, e.RequestID}
-			if diff := cmp.Diff([]any{test.step.status, test.code, test.message, test.request}, got); diff != "" {
+			if diff := cmp.Diff([]any{test.reply.status, test.code, test.message, test.request}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if IsNotFound(e) {
-				t.Error("taken for not_found")
+				t.Error("IsNotFound is true")
 			}
-			if e.Foreign != (test.code == "") || e.Foreign && !strings.Contains(e.Error(), "not an answer of the service") {
+			if e.Foreign != (test.code == "") || e.Foreign && !strings.Contains(e.Error(), "not a response of the API") {
 				t.Errorf("foreign is %t: %v", e.Foreign, e)
 			}
 		})
@@ -92,7 +92,7 @@ func TestErrorBodies(t *testing.T) {
 
 func TestDetails(t *testing.T) {
 	details := func(text string) *Error {
-		return failWith(t, step{status: 422, body: `{"error":{"code":"validation_error","message":"m","details":` + text + `}}`})
+		return failWith(t, reply{status: 422, body: `{"error":{"code":"validation_error","message":"m","details":` + text + `}}`})
 	}
 	kops := map[string]int64{`{"short_kop":123456789012345678}`: 123456789012345678, `{"short_kop":"5"}`: -1, `{"short_kop":1.5}`: -1, `{}`: -1, `null`: -1}
 	for text, want := range kops {
@@ -104,13 +104,13 @@ func TestDetails(t *testing.T) {
 		t.Errorf("reason %q", got)
 	}
 	issues := map[string][]Issue{
-		`{"issues":[{"field":"disk_gb","message":"too small"}]}`:             {{"disk_gb", "too small"}},
-		`{"issues":[{"path":["env","HOME"],"msg":"no"},{"path":"ports.0"}]}`: {{"env.HOME", "no"}, {"ports.0", ""}},
-		`{"issues":[{"path":["ports",0],"message":"no"}]}`:                   {{"ports.0", "no"}},
-		`{"issues":["a","b"]}`:                                                  {{"", "a"}, {"", "b"}},
-		`{"issues":{"name":["short","odd"],"image":"no tag"}}`:                  {{"image", "no tag"}, {"name", "short; odd"}},
-		`{"issues":[{"loc":["body","name"],"msg":"short"},null,7,[],{"x":{}}]}`: {{"body.name", "short"}, {"", "7"}},
-		`{"issues":"all wrong"}`:                                                nil,
+		`{"issues":[{"field":"disk_gb","message":"too small"}]}`:                {{"disk_gb", "too small"}},
+		`{"issues":[{"path":["ports",0],"message":"no"}]}`:                      {{"ports.0", "no"}},
+		`{"issues":[{"path":"env.HOME","message":"no"},{"message":"invalid"}]}`: {{"env.HOME", "no"}, {"", "invalid"}},
+		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`:                         {{"", "a"}, {"", "7"}, {"", `{"loc":["name"],"msg":"b"}`}},
+		`{"issues":{"name":["short"]}}`:                                         {{"", `{"name":["short"]}`}},
+		`{"issues":"all invalid"}`:                                              {{"", "all invalid"}},
+		`{"issues":[]}`:                                                         nil,
 		`{}`:                                                                    nil,
 	}
 	for text, want := range issues {
@@ -120,31 +120,31 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-func TestNetworkErrorTellsTheCauseOnce(t *testing.T) {
-	e := failWith(t, step{err: io.ErrUnexpectedEOF})
+func TestNetworkError_ContainsCauseOnce(t *testing.T) {
+	e := failWith(t, reply{err: io.ErrUnexpectedEOF})
 	if !errors.Is(e, io.ErrUnexpectedEOF) || strings.Contains(e.Message, "https://") || e.Error() != "GET /instances/i: unexpected EOF" {
 		t.Errorf("got %v", e)
 	}
 }
 
-// An id of any length is in the path of a request, and an error repeats the path.
+// The path of a request contains an id of any length, and the error contains the path.
 func TestError_BoundsThePath(t *testing.T) {
 	c := &call{path: "/instances/" + strings.Repeat("y", 5000), mask: mask{canary}}
-	resp, err := (&script{steps: []step{{status: http.StatusNotFound, body: errorBody("not_found")}}}).RoundTrip(nil)
+	resp, err := (&scriptedTransport{replies: []reply{{status: http.StatusNotFound, body: errorJSON("not_found")}}}).RoundTrip(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []*Error{c.serviceError("GET", resp, nil, nil), c.answerError("GET", resp, io.EOF), c.networkError("GET", io.EOF)} {
+	for _, e := range []*Error{c.apiError("GET", resp, nil, nil), c.invalidResponse("GET", resp, io.EOF), c.networkError("GET", io.EOF)} {
 		if len(e.Path) > 1100 || !strings.HasPrefix(e.Path, "/instances/y") {
 			t.Errorf("%d bytes of path", len(e.Path))
 		}
 	}
 }
 
-// No answer of a stranger breaks the decoding of errors, nor what is printed of them.
+// The texts of an error are valid, sanitized and limited for every body.
 func FuzzErrorBody(f *testing.F) {
 	for _, seed := range []string{
-		errorBody("conflict"), `{"error":{"code":5,"message":[],"details":{"issues":[{"path":[1,null]}],"short_kop":1e400}}}`, `{"error":null}`, `[]`, `<html>`,
+		errorJSON("conflict"), `{"error":{"code":5,"message":[],"details":{"issues":[{"path":[1,null]}],"short_kop":1e400}}}`, `{"error":null}`, `[]`, `<html>`,
 		"{\"error\":{\"code\":\"a\\u001b[2J\",\"message\":\"\\u0000\xff\\ud800\"}}", `{"error":{"code":"c","message":"m","details":{"reason":{},"request_id":7}}}`,
 	} {
 		f.Add(422, seed)
@@ -152,11 +152,11 @@ func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		status = 400 + (status%200+200)%200
 		c := &call{path: "/x", mask: mask{canary}}
-		resp, err := (&script{steps: []step{{status: status, body: body}}}).RoundTrip(nil)
+		resp, err := (&scriptedTransport{replies: []reply{{status: status, body: body}}}).RoundTrip(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := c.serviceError("GET", resp, []byte(body), nil)
+		e := c.apiError("GET", resp, []byte(body), nil)
 		e.ShortKop()
 		texts := []string{e.Error(), e.Code, e.Message, e.Reason(), e.RequestID}
 		for _, issue := range e.Issues() {

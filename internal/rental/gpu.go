@@ -16,7 +16,7 @@ const (
 	TierLegacy      GPUTier = "legacy"
 )
 
-// GPUModel is a GPU model with what it costs at least. Prices are kopecks per GPU and hour, nil when nothing is on offer.
+// GPUModel is a GPU model with its lowest prices, in kopecks per GPU and hour. A price is nil if there is no offer.
 type GPUModel struct {
 	Slug                  string  `json:"slug"` // for OfferQuery.GPU
 	Name                  string  `json:"name"`
@@ -39,7 +39,7 @@ func (m GPUModel) validate() error {
 	return nil
 }
 
-// ListGPUs lists the GPU models. Public; the service caches the answer for 60 seconds.
+// ListGPUs lists the GPU models. Public; the API caches the response for 60 seconds.
 func (c *Client) ListGPUs(ctx context.Context, options ListOptions) iter.Seq2[GPUModel, error] {
-	return list[GPUModel](ctx, c, request{path: []string{"gpus"}, access: public}, options)
+	return list[GPUModel](ctx, c, request{path: []string{"gpus"}, auth: authNone}, options)
 }

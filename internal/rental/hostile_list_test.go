@@ -21,13 +21,13 @@ type endless struct {
 func (e *endless) RoundTrip(req *http.Request) (*http.Response, error) {
 	e.requests++
 	body := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, e.entries, e.requests)
-	return (&script{steps: []step{{status: 200, body: body}}}).RoundTrip(req)
+	return (&scriptedTransport{replies: []reply{{status: 200, body: body}}}).RoundTrip(req)
 }
 
 func endlessClient(t *testing.T, entries string) (*Client, *endless) {
 	t.Helper()
 	service := &endless{entries: entries}
-	return connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = service }), service
+	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = service }), service
 }
 
 // A list whose every page leads to a new one ends, whatever the pages contain.
@@ -67,16 +67,16 @@ func TestEndlessListsEnd(t *testing.T) {
 // A list is no longer than its bound when its last page ends exactly there.
 func TestListsUpToTheirBounds(t *testing.T) {
 	last := pageOf("", "c")
-	client, s := play(t, pageOf("c1", "a"), pageOf("c2", "b"), last)
+	client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), last)
 	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{MaxPages: 3})); err != nil || len(keys) != 3 {
 		t.Errorf("%d keys of %d pages, %v", len(keys), s.attempts(), err)
 	}
 	full := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
-	var steps []step
+	var replies []reply
 	for i := range maxItems/maxPageItems - 1 {
-		steps = append(steps, step{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
+		replies = append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
 	}
-	client, _ = play(t, append(steps, step{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})...)
+	client, _ = scriptedClient(t, append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})...)
 	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxItems {
 		t.Errorf("%d keys, %v", len(keys), err)
 	}
@@ -147,14 +147,14 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 		"two answers":             `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
 		"nested too deep":         `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
 	} {
-		client, s := play(t, step{status: 200, body: body})
+		client, s := scriptedClient(t, reply{status: 200, body: body})
 		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
 		if err == nil || s.attempts() != 1 || len(err.Error()) > 2*maxMessage {
 			t.Errorf("%s: %d keys, %.300v after %d attempts", name, len(keys), err, s.attempts())
 		}
 	}
 	nasty := `{"id":"k\",\\","name":"[,{,\\\"],"},`
-	whole, _ := play(t, step{status: 200, body: `{"data":[` + strings.Repeat(nasty, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`})
+	whole, _ := scriptedClient(t, reply{status: 200, body: `{"data":[` + strings.Repeat(nasty, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`})
 	if keys, err := collect(whole.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxPageItems {
 		t.Errorf("%d keys of a page that is just right: %v", len(keys), err)
 	}
@@ -164,7 +164,7 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 func FuzzAnswers(f *testing.F) {
 	for _, body := range []string{
 		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]", `{"id":"a","ID":"b"}`,
-		`{"data":[null]}`, `{"data":{}}`, `{"error":null}`, errorBody("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`, `{"next_cursor":5}`,
+		`{"data":[null]}`, `{"data":{}}`, `{"error":null}`, errorJSON("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`, `{"next_cursor":5}`,
 	} {
 		for _, status := range []int{200, 201, 204, 404, 422} {
 			f.Add(status, body)
@@ -174,8 +174,8 @@ func FuzzAnswers(f *testing.F) {
 		if status < 200 || status > 599 || status == 429 || status/100 == 5 || status/100 == 3 {
 			return // these are the retry matrix's
 		}
-		client, _ := play(t, step{status: status, body: body})
-		for name, do := range kinds(t) {
+		client, _ := scriptedClient(t, reply{status: status, body: body})
+		for name, do := range retryCalls(t) {
 			check(t, name, do(t.Context(), client), status)
 		}
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil && (got.ID != "a" || got.Price.RunningKopH < 0) {
@@ -211,7 +211,7 @@ func check(t *testing.T, name string, err error, status int) {
 		t.Errorf("%s: a terminal would obey %q", name, text)
 	case IsNotFound(err) && status/100 == 2:
 		t.Errorf("%s: a success is taken for an absence: %v", name, err)
-	case status/100 == 2 && name == "keyed" && !IsOutcomeUnknown(err):
+	case status/100 == 2 && name == "with key" && !IsOutcomeUnknown(err):
 		t.Errorf("%s: %v leaves no doubt whether a server was rented", name, err)
 	}
 }
@@ -228,12 +228,12 @@ func FuzzRateHeaders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, limit, left, reset, after string, refused bool) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		var budget rate
+		var estimate rateEstimate
 		for range 3 {
 			resp := rateAnswer(limit, left, reset, after, refused)
-			budget.sent(now)
-			budget.answered(now, now.Add(time.Millisecond), resp)
-			if wait := budget.next(now).Sub(now); wait > time.Minute+2*time.Second {
+			estimate.onSend(now)
+			estimate.onResponse(now, now.Add(time.Millisecond), resp)
+			if wait := estimate.next(now).Sub(now); wait > time.Minute+2*time.Second {
 				t.Fatalf("held back for %s", wait)
 			}
 			now = now.Add(time.Second)
@@ -247,7 +247,7 @@ func FuzzRateHeaders(f *testing.F) {
 // What was told to wait for longer than anybody bears is an error at once, and what is told beyond sense is not obeyed.
 func TestRetryAfterBeyondMeasure(t *testing.T) {
 	for _, after := range []string{"31536000", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
-		client, s := play(t, step{status: 429, header: "Retry-After: " + after, body: errorBody(CodeRateLimited)})
+		client, s := scriptedClient(t, reply{status: 429, header: "Retry-After: " + after, body: errorJSON(CodeRateLimited)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if _, err := client.GetMe(ctx); !IsRateLimited(err) || s.attempts() != 1 {
 			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
@@ -255,7 +255,7 @@ func TestRetryAfterBeyondMeasure(t *testing.T) {
 		cancel()
 	}
 	for _, after := range []string{"-1", "0", "1e3", "soon", "Mon, 01 Jan 1990 00:00:00 GMT"} {
-		client, s := play(t, step{status: 429, header: "Retry-After: " + after, body: errorBody(CodeRateLimited)}, step{status: 200, body: userJSON})
+		client, s := scriptedClient(t, reply{status: 429, header: "Retry-After: " + after, body: errorJSON(CodeRateLimited)}, reply{status: 200, body: userJSON})
 		if _, err := client.GetMe(t.Context()); err != nil || s.attempts() != 2 {
 			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
 		}

@@ -83,7 +83,7 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := serve(t, handler, func(c *Config) { c.MaxRetries = -1 })
+			client := newServerClient(t, handler, func(c *Config) { c.MaxRetries = -1 })
 			var all []Instance
 			var err error
 			skipped := 0
@@ -139,7 +139,7 @@ func TestDrippingAnswersEndWithTheRequestTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				transport := dial(drip(begin))
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
 					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 20*time.Second, 1
 				})
 				start := time.Now()
@@ -168,7 +168,7 @@ func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // An answer about another thing than was asked for must not pass for it: it would put a foreign server into the state, or take ours out.
 func TestAnswersAboutOtherThingsAreRefused(t *testing.T) {
-	other := step{status: 200, body: `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`}
+	other := reply{status: 200, body: `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`}
 	for name, do := range map[string]func(context.Context, *Client) error{
 		"get": func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err },
 		"rename": func(ctx context.Context, c *Client) error {
@@ -180,13 +180,13 @@ func TestAnswersAboutOtherThingsAreRefused(t *testing.T) {
 		"delete": func(ctx context.Context, c *Client) error { _, err := c.DeleteInstance(ctx, "a"); return err },
 		"offer":  func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err },
 	} {
-		client, s := play(t, other)
+		client, s := scriptedClient(t, other)
 		if err := do(t.Context(), client); err == nil || IsNotFound(err) || s.attempts() != 1 || !strings.Contains(err.Error(), "another") {
 			t.Errorf("%s: %v after %d attempts; want an error that says so", name, err, s.attempts())
 		}
 	}
 	for _, body := range []string{`{"id":"a","ID":"b","type":"on_demand"}`, `{"id":"a","id":"b","type":"on_demand"}`, `{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`} {
-		client, _ := play(t, step{status: 200, body: body})
+		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil {
 			t.Errorf("%s passes as %+v", body, got)
 		}
@@ -236,7 +236,7 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 		{"GPU models", onePage(`{"slug":"a","%s":%s}`), []string{"from_kop_h", "from_interruptible_kop_h"}, listGPUs, false},
 	} {
 		ask := func(field, value string) (refused bool) {
-			client, _ := play(t, step{status: 200, body: fmt.Sprintf(test.body, field, value)})
+			client, _ := scriptedClient(t, reply{status: 200, body: fmt.Sprintf(test.body, field, value)})
 			skipped := 0
 			err := test.do(WithSkipped(t.Context(), func(Skipped) { skipped++ }), client)
 			return err != nil || skipped > 0
@@ -259,12 +259,12 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`} {
-		client, _ := play(t, step{status: 200, body: body})
+		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetOffer(t.Context(), "a"); err == nil {
 			t.Errorf("%s: %+v looks like an offer that costs nothing", body, got)
 		}
 	}
-	client, _ := play(t, step{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
+	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
 	if _, err := client.GetOffer(t.Context(), "a"); err != nil {
 		t.Errorf("what may be: %v", err)
 	}

@@ -2,9 +2,9 @@ package rental
 
 import "github.com/distribution/reference"
 
-// SameImage reports whether two references name the same container image: docker.io/library/ubuntu:24.04 is ubuntu:24.04, and ubuntu is
-// ubuntu:latest. When both have a digest, the digest decides instead of the tag; a digest that only one of them has is ignored.
-// References that cannot be parsed are the same only when they are equal.
+// SameImage reports whether two references denote the same container image. For example, docker.io/library/ubuntu:24.04
+// is ubuntu:24.04, and ubuntu is ubuntu:latest. If both have a digest, it compares the digests and not the tags; a
+// digest of only one of them is ignored. References that cannot be parsed must be equal.
 func SameImage(a, b string) bool {
 	if a == b {
 		return true
@@ -25,7 +25,8 @@ func SameImage(a, b string) bool {
 	return imageTag(one) == imageTag(other)
 }
 
-// imageTag is "latest" for a reference with neither a tag nor a digest, and empty for one with a digest only.
+// imageTag returns the tag of a reference: "latest" if it has neither tag nor digest, and empty if it only has a
+// digest.
 func imageTag(image reference.Named) string {
 	if tagged, ok := reference.TagNameOnly(image).(reference.Tagged); ok {
 		return tagged.Tag()

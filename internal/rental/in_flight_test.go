@@ -58,7 +58,7 @@ func serveThenRefuse(t *testing.T, first string) (base string, requests func() i
 func TestReplayedByTransport(t *testing.T) {
 	answer := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"u\"}"
 	base, requests := serveThenRefuse(t, answer)
-	client := connect(t, base, func(c *Config) { c.MaxRetries = -1 })
+	client := newTestClient(t, base, func(c *Config) { c.MaxRetries = -1 })
 	if _, err := client.GetMe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func TestRefusedAfterReplayByTransport(t *testing.T) {
 		trace.GetConn("")
 		trace.WroteHeaders()
 		trace.WroteHeaders()
-		return (&script{steps: []step{{status: 402, body: errorBody(CodeInsufficientFunds)}}}).RoundTrip(req)
+		return (&scriptedTransport{replies: []reply{{status: 402, body: errorJSON(CodeInsufficientFunds)}}}).RoundTrip(req)
 	})
-	client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = transport })
+	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = transport })
 	if _, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{}); !IsInsufficientFunds(err) || !IsInFlight(err) {
 		t.Errorf("got %v, in flight %t", err, IsInFlight(err))
 	}
@@ -97,29 +97,29 @@ func TestRefusedAfterReplayByTransport(t *testing.T) {
 // An answer that was lost in any way leaves work in flight for one request timeout, whatever is answered later.
 func TestInFlightAfterLostAnswer(t *testing.T) {
 	const timeout = 20 * time.Second
-	refusal := step{status: 402, body: errorBody(CodeInsufficientFunds)}
+	refusal := reply{status: 402, body: errorJSON(CodeInsufficientFunds)}
 	for name, test := range map[string]struct {
-		first    step
+		first    reply
 		inFlight bool
 	}{
-		"reset":         {step{err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, true},
-		"cut":           {step{err: io.ErrUnexpectedEOF}, true},
-		"time-out":      {step{err: context.DeadlineExceeded}, true},
-		"502":           {step{status: 502, body: "<html>"}, true},
-		"504":           {step{status: 504, body: "<html>"}, true},
-		"own 500":       {step{status: 500, body: errorBody(CodeInternal)}, true},
-		"own 503":       {step{status: 503, body: errorBody(CodeProviderUnavailable)}, true},
-		"foreign 404":   {step{status: 404, body: "<html>"}, true},
-		"foreign 200":   {step{status: 200, body: "<html>"}, true},
-		"foreign 429":   {step{status: 429, body: "<html>"}, true},
-		"no connection": {step{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, false},
-		"own 429":       {step{status: 429, body: errorBody(CodeRateLimited)}, false},
+		"reset":         {reply{err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, true},
+		"cut":           {reply{err: io.ErrUnexpectedEOF}, true},
+		"time-out":      {reply{err: context.DeadlineExceeded}, true},
+		"502":           {reply{status: 502, body: "<html>"}, true},
+		"504":           {reply{status: 504, body: "<html>"}, true},
+		"own 500":       {reply{status: 500, body: errorJSON(CodeInternal)}, true},
+		"own 503":       {reply{status: 503, body: errorJSON(CodeProviderUnavailable)}, true},
+		"foreign 404":   {reply{status: 404, body: "<html>"}, true},
+		"foreign 200":   {reply{status: 200, body: "<html>"}, true},
+		"foreign 429":   {reply{status: 429, body: "<html>"}, true},
+		"no connection": {reply{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, false},
+		"own 429":       {reply{status: 429, body: errorJSON(CodeRateLimited)}, false},
 		"own 402":       {refusal, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{steps: []step{test.first, refusal}}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout = s, timeout })
+				s := &scriptedTransport{replies: []reply{test.first, refusal}}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout = s, timeout })
 				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				if !IsInsufficientFunds(err) || IsInFlight(err) != test.inFlight {
 					t.Errorf("got %v, in flight %t; want a refusal, in flight %t", err, IsInFlight(err), test.inFlight)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// InstanceStatus is the current state of an instance. Treat a value not listed here as in transition.
+// InstanceStatus is the current state of an instance. Treat an unknown value as a transition.
 type InstanceStatus string
 
 // The known states.
@@ -23,10 +23,10 @@ const (
 	StatusDestroying InstanceStatus = "destroying"
 	StatusDestroyed  InstanceStatus = "destroyed"
 	StatusFailed     InstanceStatus = "failed"
-	StatusOutbid     InstanceStatus = "outbid" // interruptible only: the market price rose above the bid
+	StatusOutbid     InstanceStatus = "outbid" // interruptible only: the market price exceeds the bid
 )
 
-// DesiredState is where an instance is heading. Empty when the service does not say.
+// DesiredState is the target state of an instance. Empty if unknown.
 type DesiredState string
 
 // The known desired states.
@@ -36,7 +36,7 @@ const (
 	DesiredDestroyed DesiredState = "destroyed"
 )
 
-// RentalType says whether a server can be taken away by a higher bid.
+// RentalType is the type of a rental. An interruptible instance can be outbid.
 type RentalType string
 
 // The known rental types.
@@ -66,12 +66,12 @@ type Instance struct {
 	DiskGB       int64          `json:"disk_gb"`
 	Country      *string        `json:"country"` // ISO-2
 	Price        InstancePrice  `json:"price"`
-	CostSoFarKop int64          `json:"cost_so_far_kop"` // charged so far
+	CostSoFarKop int64          `json:"cost_so_far_kop"` // charged since creation
 	SSH          *SSH           `json:"ssh"`             // nil until the port is assigned
 	URLs         []InstanceURL  `json:"urls"`
 	CreatedAt    time.Time      `json:"created_at"`
-	StartedAt    *time.Time     `json:"started_at"`  // first time running; nil before
-	StopReason   *string        `json:"stop_reason"` // one of the StopReason constants
+	StartedAt    *time.Time     `json:"started_at"`  // start of the first run; nil before
+	StopReason   *string        `json:"stop_reason"` // one of the StopReason constants; nil for none
 
 	Omitted InstanceOmitted `json:"-"`
 }
@@ -84,7 +84,7 @@ func (i Instance) validate() error {
 	return checkPrices(i.Price.RunningKopH, i.Price.StoppedKopH, i.Price.TrafficKopGB)
 }
 
-// InstanceGPU is the GPU side of an instance.
+// InstanceGPU describes the GPUs of an instance.
 type InstanceGPU struct {
 	Slug   string `json:"slug"`
 	Name   string `json:"name"`
@@ -92,62 +92,62 @@ type InstanceGPU struct {
 	VRAMGB *int64 `json:"vram_gb"` // per GPU
 }
 
-// TemplateRef names the template that an instance was made from. Zero when the service does not say.
+// TemplateRef identifies the template of an instance. Zero if unknown.
 type TemplateRef struct {
 	Slug string `json:"slug"`
 	Name string `json:"name"`
 }
 
-// InstancePrice is what an instance costs.
+// InstancePrice is the price of an instance.
 type InstancePrice struct {
 	RunningKopH  int64 `json:"running_kop_h"`  // kopecks per hour while running
-	StoppedKopH  int64 `json:"stopped_kop_h"`  // kopecks per hour while stopped: the disk only
+	StoppedKopH  int64 `json:"stopped_kop_h"`  // kopecks per hour while stopped, for the disk
 	TrafficKopGB int64 `json:"traffic_kop_gb"` // kopecks per GB
 }
 
-// SSH is how to log in.
+// SSH contains the parameters of an SSH connection.
 type SSH struct {
 	Host    string `json:"host"`
 	Port    int64  `json:"port"`
 	User    string `json:"user"`
-	Command string `json:"command"` // ready to run
+	Command string `json:"command"` // complete ssh command
 }
 
 // InstanceURL is a web interface of the template.
 type InstanceURL struct {
 	Label string  `json:"label"`
-	URL   *string `json:"url"` // nil while not ready
+	URL   *string `json:"url"` // nil until ready
 }
 
-// InstanceCreate is what to rent. OfferID, Template and DiskGB are required.
+// InstanceCreate contains the fields of a new instance. OfferID, Template and DiskGB are required.
 type InstanceCreate struct {
 	OfferID   string     `json:"offer_id"`
 	Template  string     `json:"template"`             // slug
 	DiskGB    int64      `json:"disk_gb"`              // 10 to 2000
 	Name      string     `json:"name,omitempty"`       // up to 60 characters
-	SSHKeyIDs []string   `json:"ssh_key_ids,omitzero"` // up to 10; nil: all of the account's keys; empty: none
+	SSHKeyIDs []string   `json:"ssh_key_ids,omitzero"` // up to 10; nil for all keys of the account, empty for none
 	Type      RentalType `json:"type,omitempty"`       // default OnDemand
 	Image     string     `json:"image,omitempty"`      // for the custom template only
 }
 
-// InstanceUpdate is a new name; nil clears it.
+// InstanceUpdate contains the new name of an instance; nil removes the name.
 type InstanceUpdate struct {
 	Name *string `json:"name"` // up to 60 characters
 }
 
 // The values of ListInstancesQuery.Status.
 const (
-	ListActive = "active" // without destroyed instances; the service's default
+	ListActive = "active" // without destroyed instances; the API's default
 	ListAll    = "all"
 )
 
-// ListInstancesQuery says which instances to list.
+// ListInstancesQuery filters instances.
 type ListInstancesQuery struct {
-	Status string // ListActive or ListAll; empty: the service's default
+	Status string // ListActive or ListAll; empty for the API's default
 	ListOptions
 }
 
-// ListInstances lists the account's instances. Scope: instances:read.
+// ListInstances lists the instances of the account. Scope: instances:read.
 func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) iter.Seq2[Instance, error] {
 	req := request{path: []string{"instances"}, scope: ScopeInstancesRead}
 	if query.Status != "" {
@@ -156,21 +156,27 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 	return list[Instance](ctx, c, req, query.ListOptions)
 }
 
-// CreateInstance rents a server. Scope: instances:write. The idempotency key is 1 to 64 printable ASCII characters: all calls with
-// one key rent at most one server, and a repeat returns that server with replayed true (which is also so when an answer was lost and
-// the transport repeated the request). When IsOutcomeUnknown, repeat with the same key before anything else is tried.
+// CreateInstance rents an instance. Scope: instances:write. The idempotency key has 1 to 64 printable ASCII characters:
+// all calls with one key rent at most one instance. If the instance exists already, CreateInstance returns it with
+// replayed true; that includes retries of the transport. After IsOutcomeUnknown, repeat the call with the same key
+// before anything else.
 //
-// An answer that cannot be read in full is an error, but the server is rented: when created.ID is not empty beside an error, save it.
-// The other fields then hold what could be read.
+// A response that cannot be decoded is an error, but the instance is rented: if created.ID is not empty beside an
+// error, save it. The other fields are then those that could be decoded.
 //
-// Errors: IsInsufficientFunds (Error.ShortKop), IsForbidden with Error.Reason email_not_verified, IsNotFound (offer or template),
-// IsConflict (price changed, or a limit), IsValidation, IsUnavailable.
-func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, instance InstanceCreate) (created Instance, replayed bool, err error) {
-	req := request{method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance, repeat: keyed, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK}}
-	if err := checkIdempotencyKey(idempotencyKey); err != nil {
-		return Instance{}, false, c.refuse(req, err)
+// Errors: IsInsufficientFunds (Error.ShortKop), IsForbidden with Error.Reason email_not_verified, IsNotFound (offer or
+// template), IsConflict (the price changed, or a limit is reached), IsValidation, IsUnavailable.
+func (c *Client) CreateInstance(
+	ctx context.Context, idempotencyKey string, instance InstanceCreate,
+) (created Instance, replayed bool, err error) {
+	req := request{
+		method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance,
+		idempotency: idempotentKey, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK},
 	}
-	resp, err := c.exchange(ctx, req, &created)
+	if err := checkIdempotencyKey(idempotencyKey); err != nil {
+		return Instance{}, false, c.requestError(req, err)
+	}
+	resp, err := c.do(ctx, req, &created)
 	if err != nil && created.ID == "" {
 		return Instance{}, false, err
 	}
@@ -178,35 +184,47 @@ func (c *Client) CreateInstance(ctx context.Context, idempotencyKey string, inst
 	return created, replayed, err
 }
 
-// GetInstance returns one instance, destroyed ones too. Scope: instances:read.
+// GetInstance returns one instance, also a destroyed one. Scope: instances:read.
 func (c *Client) GetInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodGet, path: []string{"instances", id}, scope: ScopeInstancesRead, about: id})
+	return fetch[Instance](ctx, c, request{
+		method: http.MethodGet, path: []string{"instances", id}, scope: ScopeInstancesRead, wantID: id,
+	})
 }
 
-// UpdateInstance renames an instance; nothing else can be changed. Scope: instances:write.
+// UpdateInstance renames an instance. Scope: instances:write.
 func (c *Client) UpdateInstance(ctx context.Context, id string, update InstanceUpdate) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPatch, path: []string{"instances", id}, scope: ScopeInstancesWrite, body: update, about: id})
+	return fetch[Instance](ctx, c, request{
+		method: http.MethodPatch, path: []string{"instances", id}, scope: ScopeInstancesWrite, body: update, wantID: id,
+	})
 }
 
-// StartInstance starts a stopped instance, or bids again for an outbid one. Scope: instances:write. IsInsufficientFunds when the
-// balance does not cover two hours; IsConflict when the state forbids it, which a repeat after a lost answer may find too. The returned
-// status may lag behind.
+// StartInstance starts a stopped instance, or bids again for an outbid one. Scope: instances:write. The returned status
+// may be out of date. The error is IsInsufficientFunds if the balance does not cover two hours, and IsConflict if the
+// status does not allow it; after a lost response, a retry can return IsConflict, too.
 func (c *Client) StartInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "start"}, scope: ScopeInstancesWrite, about: id})
+	return fetch[Instance](ctx, c, request{
+		method: http.MethodPost, path: []string{"instances", id, "start"}, scope: ScopeInstancesWrite, wantID: id,
+	})
 }
 
-// StopInstance stops a running instance; its disk is still billed. Scope: instances:write. IsConflict when the state forbids it.
+// StopInstance stops a running instance; its disk is still billed. Scope: instances:write. The error is IsConflict if
+// the status does not allow it.
 func (c *Client) StopInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodPost, path: []string{"instances", id, "stop"}, scope: ScopeInstancesWrite, about: id})
+	return fetch[Instance](ctx, c, request{
+		method: http.MethodPost, path: []string{"instances", id, "stop"}, scope: ScopeInstancesWrite, wantID: id,
+	})
 }
 
-// DeleteInstance destroys an instance with its disk and returns it as destroying. Scope: instances:write. IsConflict when it is
-// destroying or destroyed already: also when an answer was lost and the transport repeated the request.
+// DeleteInstance destroys an instance with its disk and returns it with status destroying. Scope: instances:write. The
+// error is IsConflict if it is destroying or destroyed, also after a retry if the first response was lost.
 func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error) {
-	return fetch[Instance](ctx, c, request{method: http.MethodDelete, path: []string{"instances", id}, scope: ScopeInstancesWrite, about: id})
+	return fetch[Instance](ctx, c, request{
+		method: http.MethodDelete, path: []string{"instances", id}, scope: ScopeInstancesWrite, wantID: id,
+	})
 }
 
-// GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000; 0: the service's default, 200.
+// GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000, or 0 for the
+// API's default of 200.
 func (c *Client) GetInstanceLogs(ctx context.Context, id string, tail int64) ([]string, error) {
 	req := request{method: http.MethodGet, path: []string{"instances", id, "logs"}, scope: ScopeInstancesRead}
 	if tail != 0 {

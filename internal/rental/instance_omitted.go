@@ -2,10 +2,10 @@ package rental
 
 import "encoding/json"
 
-// InstanceOmitted says which optional fields an answer left out. A nil field that is not omitted was null.
+// InstanceOmitted reports which optional fields were missing in a response. A nil field that is not omitted was null.
 type InstanceOmitted struct{ Name, StopReason, SSH, URLs bool }
 
-// UnmarshalJSON reads an instance and notes what the answer left out.
+// UnmarshalJSON implements json.Unmarshaler. It sets Omitted.
 func (i *Instance) UnmarshalJSON(data []byte) error {
 	type plainInstance Instance
 	fields := struct {
@@ -24,13 +24,13 @@ func (i *Instance) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// optional is a field that may be left out.
+// optional distinguishes a missing field from null.
 type optional[T any] struct {
 	value   T
 	present bool
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It is called for null, too.
+// UnmarshalJSON implements json.Unmarshaler. encoding/json calls it for null, too.
 func (o *optional[T]) UnmarshalJSON(data []byte) error {
 	o.present = true
 	return json.Unmarshal(data, &o.value)

@@ -72,7 +72,7 @@ func TestPlainHTTPNeverLeavesTheMachine(t *testing.T) {
 		}
 	}
 	attempts := 0
-	client := connect(t, "http://localhost/api/v1", func(c *Config) {
+	client := newTestClient(t, "http://localhost/api/v1", func(c *Config) {
 		rebound := transportTo(t, c.BaseURL)
 		inner := rebound.DialContext
 		rebound.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -99,7 +99,7 @@ func TestKeyGoesOnlyToTheServerOfItsName(t *testing.T) {
 	unproven.Config.ErrorLog = quiet
 	unproven.StartTLS()
 	t.Cleanup(unproven.Close)
-	client := connect(t, unproven.URL+"/api/v1")
+	client := newTestClient(t, unproven.URL+"/api/v1")
 	if _, err := client.GetMe(t.Context()); asError(t, err).Attempts != 1 || told.Load() != 0 {
 		t.Errorf("%v, and the key was told %d times", err, told.Load())
 	}
@@ -111,7 +111,7 @@ func TestKeyGoesOnlyToTheServerOfItsName(t *testing.T) {
 		http.Redirect(w, r, (&url.URL{Scheme: "http", Host: bareURL.Host, Path: r.URL.Path}).String(), http.StatusFound)
 	}))
 	t.Cleanup(downgrade.Close)
-	client = connect(t, downgrade.URL+"/api/v1", func(c *Config) { c.Transport = downgrade.Client().Transport })
+	client = newTestClient(t, downgrade.URL+"/api/v1", func(c *Config) { c.Transport = downgrade.Client().Transport })
 	if _, err := client.GetMe(t.Context()); asError(t, err).Status != http.StatusFound || told.Load() != 0 {
 		t.Errorf("%v, and the key was told %d times", err, told.Load())
 	}

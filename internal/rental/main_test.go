@@ -10,19 +10,26 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// canary is the API key of all tests; no text of the client may contain it.
+// canary is the API key of all tests. No text of the client may contain it.
 const canary = "gpr_CANARYcanaryCANARYcanaryCANARYcanary1234"
 
-// connect makes a client of a base URL whose pauses between retries take no time.
-func connect(t *testing.T, base string, change ...func(*Config)) *Client {
+// noPause has pauses of 0. A zero Exponential would select the default of Config.Backoff.
+var noPause = backoff.Exponential{Factor: 1}
+
+func fixedPause(d time.Duration) backoff.Exponential { return backoff.Exponential{First: d, Max: d} }
+
+// newTestClient returns a client without pauses between retries.
+func newTestClient(t *testing.T, base string, change ...func(*Config)) *Client {
 	t.Helper()
-	config := Config{BaseURL: base, APIKey: canary, UserAgent: "test/1", Backoff: func(int) time.Duration { return 0 }}
+	config := Config{BaseURL: base, APIKey: canary, UserAgent: "test/1", Backoff: noPause}
 	for _, c := range change {
 		c(&config)
 	}
@@ -34,72 +41,74 @@ func connect(t *testing.T, base string, change ...func(*Config)) *Client {
 	return client
 }
 
-// serve starts a service of one handler and a client of it.
-func serve(t *testing.T, handler http.HandlerFunc, change ...func(*Config)) *Client {
+// newServerClient starts a server with one handler and returns a client of it.
+func newServerClient(t *testing.T, handler http.HandlerFunc, change ...func(*Config)) *Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
-	client := connect(t, server.URL+"/api/v1", change...)
+	client := newTestClient(t, server.URL+"/api/v1", change...)
 	t.Cleanup(server.Close)
 	return client
 }
 
-// step is one scripted end of an attempt.
-type step struct {
+// reply is the scripted end of one attempt.
+type reply struct {
 	status int
-	header string // "Name: value", or empty
-	age    string // of an answer from a cache, seconds
+	header string // "Name: value"; may be empty
+	age    string // Age header, seconds; empty for none
 	body   string
 	err    error
 }
 
-// script is a transport that plays steps; the last one repeats.
-type script struct {
-	steps []step
-	seen  func(*http.Request)
+// scriptedTransport returns the replies in turn, and the last one again and again.
+type scriptedTransport struct {
+	replies   []reply
+	onRequest func(*http.Request)
 
 	mu    sync.Mutex
 	count int
 }
 
-func (s *script) attempts() int {
+func (s *scriptedTransport) attempts() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s *scriptedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.Lock()
-	now := s.steps[min(s.count, len(s.steps)-1)]
+	current := s.replies[min(s.count, len(s.replies)-1)]
 	s.count++
 	s.mu.Unlock()
-	if s.seen != nil {
-		s.seen(req)
+	if s.onRequest != nil {
+		s.onRequest(req)
 	}
-	if now.err != nil {
-		return nil, now.err
+	if current.err != nil {
+		return nil, current.err
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
-	if name, value, ok := strings.Cut(now.header, ": "); ok {
+	if name, value, ok := strings.Cut(current.header, ": "); ok {
 		header.Set(name, value)
 	}
-	if now.age != "" {
-		header.Set("Age", now.age)
+	if current.age != "" {
+		header.Set("Age", current.age)
 	}
-	return &http.Response{StatusCode: now.status, Header: header, Body: io.NopCloser(strings.NewReader(now.body)), Request: req}, nil
+	return &http.Response{
+		StatusCode: current.status, Header: header, Body: io.NopCloser(strings.NewReader(current.body)), Request: req,
+	}, nil
 }
 
-// play makes a client of a script.
-func play(t *testing.T, steps ...step) (*Client, *script) {
+// scriptedClient returns a client of a scriptedTransport.
+func scriptedClient(t *testing.T, replies ...reply) (*Client, *scriptedTransport) {
 	t.Helper()
-	s := &script{steps: steps}
-	return connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s }), s
+	s := &scriptedTransport{replies: replies}
+	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s }), s
 }
 
-func errorBody(code string) string {
+func errorJSON(code string) string {
 	return `{"error":{"code":"` + code + `","message":"no"}}`
 }
 
-// collect reads a list to its end or first error.
+// collect returns the entries of a list until its end or first error.
 func collect[T any](sequence func(func(T, error) bool)) ([]T, error) {
 	var all []T
 	for item, err := range sequence {
@@ -113,7 +122,7 @@ func collect[T any](sequence func(func(T, error) bool)) ([]T, error) {
 
 func ptr[T any](value T) *T { return &value }
 
-func moment(t *testing.T, text string) time.Time {
+func parseTime(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

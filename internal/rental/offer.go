@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Offer is a server configuration with its price, as it can be rented now. Nil fields are unknown to the service.
+// Offer is a server that can be rented, with its price. Nil fields are unknown.
 type Offer struct {
 	ID              string       `json:"id"` // for InstanceCreate.OfferID
 	Available       bool         `json:"available"`
@@ -31,7 +31,7 @@ type Offer struct {
 	Price           OfferPrice   `json:"price"`
 }
 
-// OfferGPU is the GPU side of an offer.
+// OfferGPU describes the GPUs of an offer.
 type OfferGPU struct {
 	Slug        string   `json:"slug"`
 	Name        string   `json:"name"`
@@ -41,43 +41,44 @@ type OfferGPU struct {
 	MemBWGBs    *int64   `json:"mem_bw_gbs"`   // memory bandwidth, GB/s
 }
 
-// OfferCPU is the CPU side of an offer.
+// OfferCPU describes the CPU of an offer.
 type OfferCPU struct {
 	Name  *string `json:"name"`
 	Cores *int64  `json:"cores"`
 }
 
-// OfferDisk is the disk side of an offer.
+// OfferDisk describes the disk of an offer.
 type OfferDisk struct {
 	MaxGB  *int64  `json:"max_gb"`
 	BWMBps *int64  `json:"bw_mbps"` // MB/s
-	Name   *string `json:"name"`    // reserved by the service: always nil today
+	Name   *string `json:"name"`    // reserved: always nil
 }
 
-// OfferNetwork is the network side of an offer.
+// OfferNetwork describes the network connection of an offer.
 type OfferNetwork struct {
 	UpMbps   *int64 `json:"up_mbps"`
 	DownMbps *int64 `json:"down_mbps"`
 	Ports    *int64 `json:"ports"` // directly reachable
 }
 
-// OfferPCIe is the PCIe link of an offer.
+// OfferPCIe describes the PCIe link of an offer.
 type OfferPCIe struct {
 	Gen   *int64   `json:"gen"`
 	BWGBs *float64 `json:"bw_gbs"` // GB/s
 }
 
-// OfferPrice is what the whole server costs.
+// OfferPrice is the price of the whole server.
 type OfferPrice struct {
 	OnDemandKopH      int64  `json:"on_demand_kop_h"`      // kopecks per hour, base disk included
-	InterruptibleKopH *int64 `json:"interruptible_kop_h"`  // kopecks per hour; nil when not rented so
+	InterruptibleKopH *int64 `json:"interruptible_kop_h"`  // kopecks per hour; nil if not available
 	StorageKopGBMonth int64  `json:"storage_kop_gb_month"` // extra disk, kopecks per GB-month
 	TrafficKopGB      int64  `json:"traffic_kop_gb"`       // kopecks per GB
 }
 
 func (o Offer) identity() string { return o.ID }
 
-// UnmarshalJSON reads an offer. One without a price must not look like a free one: it does not pass validate.
+// UnmarshalJSON implements json.Unmarshaler. It sets an invalid price for an offer without one, so that validate
+// rejects it: with price 0 it would look free.
 func (o *Offer) UnmarshalJSON(data []byte) error {
 	type plainOffer Offer
 	o.Price.OnDemandKopH = -1
@@ -92,7 +93,7 @@ func (o Offer) validate() error {
 	return checkPrices(o.Price.OnDemandKopH, bid, o.Price.StorageKopGBMonth, o.Price.TrafficKopGB)
 }
 
-// The orders of OfferQuery.Order; the service's default is OrderPrice.
+// The values of OfferQuery.Order. The API's default is OrderPrice.
 const (
 	OrderPrice          = "price"
 	OrderPriceDesc      = "-price"
@@ -103,17 +104,17 @@ const (
 	OrderInetDown       = "inet_down"
 )
 
-// OfferQuery filters offers. A nil or zero field is not sent and filters nothing.
+// OfferQuery filters offers. A nil or zero field does not filter.
 type OfferQuery struct {
-	GPU             []string   // model slugs, any of them
-	NumGPUs         []int64    // GPUs per server, any of 1, 2, 4, 8
-	MinGPUs         *int64     // per server
-	Type            RentalType // the service's default is OnDemand
-	Country         []string   // ISO-2 codes, any of them
+	GPU             []string   // any of these model slugs
+	NumGPUs         []int64    // any of these GPU counts: 1, 2, 4, 8
+	MinGPUs         *int64     // GPUs per server
+	Type            RentalType // the API's default is OnDemand
+	Country         []string   // any of these ISO-2 codes
 	MinReliability  *float64   // 0 to 1
 	MinVRAMGB       *float64   // per GPU
 	MaxPriceKopH    *int64     // whole server, for the chosen type, kopecks per hour
-	Verified        *bool      // true: verified datacenters only
+	Verified        *bool      // true for verified datacenters only
 	MinCUDA         *float64   // CUDA version
 	MinDiskGB       *float64   // GB
 	MinInetDownMbps *float64   // download, Mbit/s
@@ -165,15 +166,18 @@ func formatFloat(f *float64) string {
 	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
-// ListOffers lists the offers that can be rented now. Public; the service caches answers for 60 seconds.
+// ListOffers lists the available offers. Public; the API caches responses for 60 seconds.
 func (c *Client) ListOffers(ctx context.Context, query OfferQuery) iter.Seq2[Offer, error] {
-	return list[Offer](ctx, c, request{path: []string{"offers"}, query: query.values(), access: public}, query.ListOptions)
+	req := request{path: []string{"offers"}, query: query.values(), auth: authNone}
+	return list[Offer](ctx, c, req, query.ListOptions)
 }
 
-// GetOffer returns one offer; IsNotFound when it is gone. Public.
+// GetOffer returns one offer, or an error IsNotFound if it does not exist anymore. Public.
 func (c *Client) GetOffer(ctx context.Context, id string) (Offer, error) {
-	return fetch[Offer](ctx, c, request{method: http.MethodGet, path: []string{"offers", id}, access: public, about: id})
+	return fetch[Offer](ctx, c, request{
+		method: http.MethodGet, path: []string{"offers", id}, auth: authNone, wantID: id,
+	})
 }
 
-// Key is the same for two queries that ask for the same offers, page size aside.
+// Key returns the same text for all queries that return the same offers. It ignores ListOptions.
 func (q OfferQuery) Key() string { return q.values().Encode() }

@@ -49,7 +49,7 @@ type operation struct {
 }
 
 func operations(t *testing.T) []operation {
-	at := moment(t, "2026-01-02T03:04:05Z")
+	at := parseTime(t, "2026-01-02T03:04:05Z")
 	user := User{ID: "u1", Email: ptr("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: ptr(true), EmailVerified: ptr(true), TelegramLinked: ptr(false)}
 	instance := Instance{
 		ID: "i/1", Name: ptr("train"), Status: StatusRunning, DesiredState: DesiredRunning, Type: OnDemand,
@@ -175,7 +175,7 @@ func operations(t *testing.T) []operation {
 func TestOperations(t *testing.T) {
 	for _, op := range operations(t) {
 		t.Run(op.id, func(t *testing.T) {
-			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				if err != nil {
 					t.Error(err)
@@ -256,9 +256,9 @@ func TestRequestBodies(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, s := play(t, step{status: test.status, body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
+			client, s := scriptedClient(t, reply{status: test.status, body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
 			var got string
-			s.seen = func(req *http.Request) {
+			s.onRequest = func(req *http.Request) {
 				body, err := io.ReadAll(req.Body)
 				if err != nil {
 					t.Error(err)
@@ -277,17 +277,17 @@ func TestRequestBodies(t *testing.T) {
 
 func TestCreateInstanceTellsReplay(t *testing.T) {
 	for _, test := range []struct {
-		step step
-		want bool
+		reply reply
+		want  bool
 	}{
-		{step{status: 201, body: `{"id":"i"}`}, false},
-		{step{status: 200, body: `{"id":"i"}`}, true},
-		{step{status: 200, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}, true},
+		{reply{status: 201, body: `{"id":"i"}`}, false},
+		{reply{status: 200, body: `{"id":"i"}`}, true},
+		{reply{status: 200, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}, true},
 	} {
-		client, _ := play(t, test.step)
+		client, _ := scriptedClient(t, test.reply)
 		_, replayed, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 		if err != nil || replayed != test.want {
-			t.Errorf("%+v: replayed %t (%v), want %t", test.step, replayed, err, test.want)
+			t.Errorf("%+v: replayed %t (%v), want %t", test.reply, replayed, err, test.want)
 		}
 	}
 }
@@ -331,7 +331,7 @@ func TestRefusedBeforeSending(t *testing.T) {
 	}
 	for name, do := range tests {
 		t.Run(name, func(t *testing.T) {
-			client, s := play(t, step{status: 200, body: `{"id":"x"}`})
+			client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`})
 			err := do(t.Context(), client)
 			if err == nil || s.attempts() != 0 {
 				t.Errorf("error %v after %d requests, want an error and none", err, s.attempts())
@@ -347,12 +347,12 @@ func TestWithoutKey(t *testing.T) {
 	noKey := func(c *Config) { c.APIKey = "" }
 	for _, op := range operations(t) {
 		t.Run(op.id, func(t *testing.T) {
-			s := &script{steps: []step{{status: op.status, body: op.answer}}, seen: func(req *http.Request) {
+			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.answer}}, onRequest: func(req *http.Request) {
 				if auth, ok := req.Header["Authorization"]; ok {
 					t.Errorf("sent Authorization %q", auth)
 				}
 			}}
-			client := connect(t, "https://rent.example/api/v1", noKey, func(c *Config) { c.Transport = s })
+			client := newTestClient(t, "https://rent.example/api/v1", noKey, func(c *Config) { c.Transport = s })
 			_, err := op.do(t.Context(), client)
 			if allowed := op.public || op.id == "listTemplates"; allowed != (err == nil) || !allowed && !IsUnauthorized(err) {
 				t.Errorf("got %v", err)
@@ -373,60 +373,60 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 	again := 1 + maxForeignRetries
 	tests := []struct {
 		name     string
-		step     step
+		reply    reply
 		do       func(context.Context, *Client) error
 		unknown  bool
 		attempts int
 	}{
-		{"empty", step{status: 201}, create, true, again},
-		{"null", step{status: 201, body: "null"}, create, true, again},
-		{"page", step{status: 200, body: `<html>welcome</html>`}, create, true, again},
-		{"page of a read", step{status: 200, body: `<html>welcome</html>`}, get, false, again},
-		{"status that is not documented", step{status: 202, body: `{"id":"i"}`}, create, true, again},
-		{"status of another operation", step{status: 201, body: `{"id":"i"}`}, get, false, again},
-		{"no id", step{status: 201, body: `{"status":"creating"}`}, create, true, 1},
-		{"cut", step{status: 201, body: `{"id":"i`}, create, true, 1},
-		{"template without slug", step{status: 201, body: `{"name":"n"}`}, func(ctx context.Context, c *Client) error {
+		{"empty", reply{status: 201}, create, true, again},
+		{"null", reply{status: 201, body: "null"}, create, true, again},
+		{"page", reply{status: 200, body: `<html>welcome</html>`}, create, true, again},
+		{"page of a read", reply{status: 200, body: `<html>welcome</html>`}, get, false, again},
+		{"status that is not documented", reply{status: 202, body: `{"id":"i"}`}, create, true, again},
+		{"status of another operation", reply{status: 201, body: `{"id":"i"}`}, get, false, again},
+		{"no id", reply{status: 201, body: `{"status":"creating"}`}, create, true, 1},
+		{"cut", reply{status: 201, body: `{"id":"i`}, create, true, 1},
+		{"template without slug", reply{status: 201, body: `{"name":"n"}`}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{})
 			return err
 		}, true, 1},
-		{"SSH key without id", step{status: 201, body: `{}`}, func(ctx context.Context, c *Client) error {
+		{"SSH key without id", reply{status: 201, body: `{}`}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{})
 			return err
 		}, true, 1},
-		{"token without key", step{status: 200, body: `{"key_id":"a"}`}, func(ctx context.Context, c *Client) error {
+		{"token without key", reply{status: 200, body: `{"key_id":"a"}`}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateDeviceToken(ctx, "d")
 			return err
 		}, true, 1},
-		{"template that was not made", step{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
+		{"template that was not made", reply{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{})
 			return err
 		}, true, 1},
-		{"deletion with a page", step{status: 200, body: `<html>`}, func(ctx context.Context, c *Client) error {
+		{"deletion with a page", reply{status: 200, body: `<html>`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteSSHKey(ctx, "k")
 		}, false, again},
-		{"deletion with an object", step{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
+		{"deletion with an object", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteTemplate(ctx, "k")
 		}, false, again},
-		{"revocation with an object", step{status: 202, body: `{}`}, func(ctx context.Context, c *Client) error {
+		{"revocation with an object", reply{status: 202, body: `{}`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteAPIKey(ctx, "k")
 		}, false, again},
-		{"destruction without an instance", step{status: 204}, func(ctx context.Context, c *Client) error {
+		{"destruction without an instance", reply{status: 204}, func(ctx context.Context, c *Client) error {
 			_, err := c.DeleteInstance(ctx, "i")
 			return err
 		}, false, again},
-		{"read of nothing", step{status: 200, body: `{}`}, get, false, 1},
-		{"list of nothing", step{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
+		{"read of nothing", reply{status: 200, body: `{}`}, get, false, 1},
+		{"list of nothing", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
 			_, err := collect(c.ListSSHKeys(ctx, ListOptions{}))
 			return err
 		}, false, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, s := play(t, test.step)
+			client, s := scriptedClient(t, test.reply)
 			err := test.do(t.Context(), client)
-			if e := asError(t, err); e.Status != test.step.status || e.Message == "" || IsNotFound(err) {
-				t.Errorf("got %+v, want status %d and an explanation", e, test.step.status)
+			if e := asError(t, err); e.Status != test.reply.status || e.Message == "" || IsNotFound(err) {
+				t.Errorf("got %+v, want status %d and an explanation", e, test.reply.status)
 			}
 			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
 				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(), test.unknown, test.attempts)
@@ -437,7 +437,7 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 
 // Absent optional fields and unknown values are no error.
 func TestLeastInstance(t *testing.T) {
-	client, _ := play(t, step{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
+	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
 	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true, StopReason: true, URLs: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -12,14 +12,14 @@ import (
 	"strconv"
 )
 
-// MaxPageSize is the service's limit, and what is asked for by default: the fewest requests.
+// MaxPageSize is the maximum page size of the API, and the default.
 const MaxPageSize = 200
 
-// maxEmptyPages is how many pages in a row may be empty while more are promised, before the list counts as endless.
+// maxEmptyPages is how many consecutive empty pages with a cursor are read before the list counts as endless.
 const maxEmptyPages = 10
 
-// Bounds of a whole list. Pages bound its time: 2500 take 21 minutes at the limit of 120 requests a minute. Entries and bytes bound the
-// memory of a caller that keeps the list. 20,000 instances are about 14 MiB of JSON.
+// Limits of a whole list. maxPages limits its time: 2500 pages take 21 minutes at 120 requests per minute. The others
+// limit the memory of a caller that keeps the list: 20,000 instances have about 14 MiB of JSON.
 const (
 	maxPages = 2500
 	maxItems = 20_000
@@ -29,81 +29,81 @@ const (
 	maxStreamBytes = 128 << 20
 )
 
-// listTooLong is the cause of an error when a list exceeds a bound. The entries before it were returned.
+// listTooLong is the cause of the error of a list that exceeds a limit. The entries before were returned.
 type listTooLong struct{ error }
 
 func tooLong(limit int, unit string) listTooLong {
 	return listTooLong{fmt.Errorf("the list is too long: it has more than %d %s", limit, unit)}
 }
 
-// IsListTooLong reports that a list was read only in part, because it exceeds a bound of the client or ListOptions.MaxPages.
+// IsListTooLong reports that a list is incomplete because it exceeds a limit of the client or ListOptions.MaxPages.
 func IsListTooLong(err error) bool {
 	_, ok := errors.AsType[listTooLong](err)
 	return ok
 }
 
-// ListOptions are common to all lists.
+// ListOptions are the options of all lists.
 type ListOptions struct {
-	PageSize int64 // items per request, 1 to 200; 0: 200
+	PageSize int64 // entries per request, 1 to 200; 0 for 200
 
-	// MaxPages ends the list with an error IsListTooLong when there are more pages. 0: the client's own bound.
+	// MaxPages is the maximum number of pages. If there are more, the error is IsListTooLong. 0: 2500.
 	MaxPages int
 
-	// Stream is set by a caller that does not keep all entries. The list may then be longer.
+	// Stream raises the limits of entries and bytes, for a caller that does not keep the entries.
 	Stream bool
 }
 
-// list reads page after page as the consumer asks for more. It stops at the first error, which it yields. An entry that cannot be read is
-// left out: see WithSkipped.
+// list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that
+// cannot be decoded: see WithSkipped.
 func list[T any](ctx context.Context, c *Client, req request, options ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
-		req := req // the sequence may be ranged over more than once
+		req := req // the sequence can be ranged over more than once
 		req.method = http.MethodGet
 		progress := newListProgress(options)
 		for cursor := ""; ; {
 			req.query = pageQuery(req.query, options, cursor)
-			answer, err := fetch[page[T]](ctx, c, req)
+			current, err := fetch[page[T]](ctx, c, req)
 			if err != nil {
 				yield(zero, err)
 				return
 			}
-			c.reportSkipped(ctx, answer.skipped)
-			size := len(answer.items) + len(answer.skipped)
-			if err := progress.add(size, answer.bytes); err != nil {
-				yield(zero, c.badList(req, err))
+			c.reportSkipped(ctx, current.skipped)
+			size := len(current.items) + len(current.skipped)
+			if err := progress.add(size, current.bytes); err != nil {
+				yield(zero, c.listError(req, err))
 				return
 			}
-			for _, item := range answer.items {
+			for _, item := range current.items {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if answer.next == "" {
+			if current.next == "" {
 				return
 			}
-			if err := progress.next(answer.next); err != nil {
-				yield(zero, c.badList(req, err))
+			if err := progress.next(current.next); err != nil {
+				yield(zero, c.listError(req, err))
 				return
 			}
-			cursor = answer.next
+			cursor = current.next
 		}
 	}
 }
 
-// badList is the failure of a list whose pages could be read.
-func (c *Client) badList(req request, cause error) *Error {
-	e := c.refuse(req, cause)
+// listError returns the error of a list whose pages are valid.
+func (c *Client) listError(req request, cause error) *Error {
+	e := c.requestError(req, cause)
 	e.Status = http.StatusOK
 	return e
 }
 
-// listProgress is how much of a list was read.
+// listProgress counts what was read of a list.
 type listProgress struct {
 	maxPages, maxItems, maxBytes int
 	pages, items, bytes          int
-	empty                        int                        // latest pages in a row without an entry
-	seen                         map[[sha256.Size]byte]bool // cursors, which may be long
+	empty                        int                        // consecutive empty pages until now
+	seen                         map[[sha256.Size]byte]bool // hashes of the cursors, which can be long
 }
 
 func newListProgress(options ListOptions) *listProgress {
@@ -117,7 +117,7 @@ func newListProgress(options ListOptions) *listProgress {
 	return p
 }
 
-// add counts a page. With an error, its entries are not to be returned.
+// add counts a page. With an error, the caller must not return its entries.
 func (p *listProgress) add(items, bytes int) error {
 	p.pages++
 	p.items += items
@@ -135,16 +135,16 @@ func (p *listProgress) add(items, bytes int) error {
 	return nil
 }
 
-// next returns why the page of a cursor is not read.
+// next returns an error if the page of the cursor must not be read.
 func (p *listProgress) next(cursor string) error {
-	known := sha256.Sum256([]byte(cursor))
+	hash := sha256.Sum256([]byte(cursor))
 	switch {
-	case p.seen[known] || p.empty > maxEmptyPages:
+	case p.seen[hash] || p.empty > maxEmptyPages:
 		return fmt.Errorf("the list does not end: %d pages were read, the last %d empty", p.pages, p.empty)
 	case p.pages == p.maxPages:
 		return tooLong(p.maxPages, "pages")
 	}
-	p.seen[known] = true
+	p.seen[hash] = true
 	return nil
 }
 

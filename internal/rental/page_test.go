@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func pageOf(cursor string, ids ...string) step {
+func pageOf(cursor string, ids ...string) reply {
 	body := `{"data":[`
 	for i, id := range ids {
 		if i > 0 {
@@ -17,15 +17,15 @@ func pageOf(cursor string, ids ...string) step {
 		body += fmt.Sprintf(`{"id":%q}`, id)
 	}
 	if cursor == "" {
-		return step{status: 200, body: body + `],"next_cursor":null}`}
+		return reply{status: 200, body: body + `],"next_cursor":null}`}
 	}
-	return step{status: 200, body: body + fmt.Sprintf(`],"next_cursor":%q}`, cursor)}
+	return reply{status: 200, body: body + fmt.Sprintf(`],"next_cursor":%q}`, cursor)}
 }
 
 func TestPages(t *testing.T) {
-	client, s := play(t, pageOf("c/1+", "a", "b"), pageOf("c2"), pageOf("", "c"))
+	client, s := scriptedClient(t, pageOf("c/1+", "a", "b"), pageOf("c2"), pageOf("", "c"))
 	var queries []string
-	s.seen = func(req *http.Request) { queries = append(queries, req.URL.RawQuery) }
+	s.onRequest = func(req *http.Request) { queries = append(queries, req.URL.RawQuery) }
 	sequence := client.ListSSHKeys(t.Context(), ListOptions{PageSize: 2})
 	for range 2 { // a sequence can be ranged over again
 		s.count, queries = 0, nil
@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestPagesStopWithTheConsumer(t *testing.T) {
-	client, s := play(t, pageOf("c1", "a", "b"), pageOf("", "c"))
+	client, s := scriptedClient(t, pageOf("c1", "a", "b"), pageOf("", "c"))
 	for key, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
 		if err != nil || key.ID == "b" {
 			break
@@ -52,7 +52,7 @@ func TestPagesStopWithTheConsumer(t *testing.T) {
 }
 
 func TestPagesStopAtAnError(t *testing.T) {
-	client, s := play(t, pageOf("c1", "a"), step{status: 403, body: errorBody("forbidden")})
+	client, s := scriptedClient(t, pageOf("c1", "a"), reply{status: 403, body: errorJSON("forbidden")})
 	var ids, errs int
 	for _, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
 		if err == nil {
@@ -68,24 +68,24 @@ func TestPagesStopAtAnError(t *testing.T) {
 
 func TestEndlessLists(t *testing.T) {
 	t.Run("repeated cursor", func(t *testing.T) {
-		client, s := play(t, pageOf("c1", "a"), pageOf("c2", "b"), pageOf("c1", "c"), pageOf("", "never"))
+		client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), pageOf("c1", "c"), pageOf("", "never"))
 		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
 		if err == nil || len(keys) != 3 || s.attempts() != 3 {
 			t.Errorf("%d items after %d requests: %v", len(keys), s.attempts(), err)
 		}
 	})
 	t.Run("empty pages", func(t *testing.T) {
-		var steps []step
+		var replies []reply
 		for i := range 100 {
-			steps = append(steps, pageOf(fmt.Sprintf("c%d", i)))
+			replies = append(replies, pageOf(fmt.Sprintf("c%d", i)))
 		}
-		client, s := play(t, steps...)
+		client, s := scriptedClient(t, replies...)
 		if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err == nil || s.attempts() > maxEmptyPages+1 {
 			t.Errorf("%d requests: %v", s.attempts(), err)
 		}
 	})
 	t.Run("empty cursor ends", func(t *testing.T) {
-		client, s := play(t, step{status: 200, body: `{"data":[],"next_cursor":""}`})
+		client, s := scriptedClient(t, reply{status: 200, body: `{"data":[],"next_cursor":""}`})
 		if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || s.attempts() != 1 {
 			t.Errorf("%d requests: %v", s.attempts(), err)
 		}

@@ -16,8 +16,8 @@ type panicTransport struct {
 }
 
 func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	current := callOf(req.Context())
-	if login := current.access == public; login != (p.value == "login") {
+	current := callFrom(req.Context())
+	if login := current.auth == authNone; login != (p.value == "login") {
 		return nil, errors.New("another request is to crash")
 	}
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
@@ -46,7 +46,7 @@ func TestACrashShowsNoKey(t *testing.T) {
 	const inside = "GPURENT_TEST_CRASH"
 	if value := os.Getenv(inside); value != "" {
 		transport := &panicTransport{value: value}
-		transport.client = connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = transport, -1 })
+		transport.client = newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = transport, -1 })
 		_, err := transport.client.CreateDeviceToken(t.Context(), deviceSecret)
 		_, getErr := transport.client.GetMe(t.Context())
 		t.Fatal(err, getErr)

@@ -71,7 +71,7 @@ func (l *limits) take(req *http.Request) *http.Response {
 		if l.dates {
 			header.Set("Retry-After", time.Now().UTC().Add(earned+time.Second).Format(http.TimeFormat))
 		}
-		return &http.Response{StatusCode: 429, Header: header, Body: io.NopCloser(strings.NewReader(errorBody(CodeRateLimited))), Request: req}
+		return &http.Response{StatusCode: 429, Header: header, Body: io.NopCloser(strings.NewReader(errorJSON(CodeRateLimited))), Request: req}
 	}
 	l.served++
 	l.order = append(l.order, req.Method)
@@ -107,7 +107,7 @@ func (l *limits) count(now time.Time) (ok bool, left int, renews, earned time.Du
 
 // process is a client with budgets of its own, that makes requests in parallel.
 func (l *limits) process(t *testing.T, parallel, requests int, method func(int) string) {
-	client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff, c.Budgets = l, nil, l.budgets })
+	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff, c.Budgets = l, defaultBackoff, l.budgets })
 	var workers sync.WaitGroup
 	jobs := make(chan int, requests)
 	for i := range requests {
@@ -254,7 +254,7 @@ func TestWaitingIsLogged(t *testing.T) {
 		l := newLimits(manner{}, 0)
 		var mu sync.Mutex
 		told := 0
-		client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
 			c.Transport = l
 			c.Log = func(_ context.Context, message string, _ map[string]any) {
 				mu.Lock()

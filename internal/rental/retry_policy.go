@@ -9,87 +9,64 @@ import (
 	"time"
 )
 
-// doubt is what an attempt does to the question whether the request was carried out.
-type doubt int
-
-const (
-	unchanged doubt = iota
-	raised          // it may have been carried out
-	settled         // the service told
-)
-
-// verdict is what an attempt's end means.
-type verdict struct {
-	retry   bool
-	limited bool // by the rate limit: waited out, not counted
-	few     bool // retry maxForeignRetries times only
-	lost    bool // the attempt may have been carried out, or may be carried out yet
-	doubt   doubt
+// outcome is what the end of one attempt means for the call. Its zero value ends the call.
+type outcome struct {
+	retry       bool
+	rateLimited bool // a 429 of the API, which does not count against Config.MaxRetries
+	foreign     bool // not from the API and not likely to change: at most maxForeignRetries
+	lost        bool // the API may have performed the request, or may still perform it
+	definitive  bool // the response shows whether the API performed the request
 }
 
-// judge is the retry policy. The service's own words are a documented success of the operation, and an error with a documented pair of
-// status and code. Every other answer comes from something between the service and us, which may have lost the service's answer.
+// classify is the retry policy. A response comes from the API if it is a documented success of the operation, or an
+// error with a documented pair of status and code. All others are foreign: they come from a proxy or a load balancer,
+// and the API may have performed the request.
 //
-//	end of the attempt                            free    keyed           only once
-//	not sent (no connection)                      retry   retry           retry
-//	network error, time-out, body cut short       retry   retry, doubt    stop, doubt
-//	own 429                                       wait    wait            wait
-//	own 500 and 503                               retry   retry, doubt    stop, doubt
-//	foreign 429 and 5xx                           retry   retry, doubt    stop, doubt
-//	other foreign answers, 501, 505               twice   twice, doubt    stop, doubt
-//	redirect                                      stop    stop, doubt     stop, doubt
-//	certificate or protocol error                 stop    stop            stop
-//	own success, own 4xx                          stop    stop            stop
+//	end of the attempt                          idempotent  with idempotency key  not idempotent
+//	not sent (no connection)                    retry       retry                 retry
+//	network error, timeout, incomplete body     retry       retry, unknown        stop, unknown
+//	429 of the API                              wait        wait                  wait
+//	500 and 503 of the API                      retry       retry, unknown        stop, unknown
+//	foreign 429 and 5xx                         retry       retry, unknown        stop, unknown
+//	other foreign responses, 501, 505           twice       twice, unknown        stop, unknown
+//	redirect                                    stop        stop, unknown         stop, unknown
+//	certificate or protocol error               stop        stop                  stop
+//	success or other 4xx of the API             stop        stop                  stop
 //
-// Even the service's own 5xx raises doubt: the service may fail after it did the work, and a server that bills unseen costs more than a
-// needless look. A later attempt's 4xx in the service's own words settles it as soon as no earlier attempt is in flight (IsInFlight), for
-// had the first attempt succeeded, the repeat would have been a replay. A 401 or 403 settles nothing: it is returned before the
-// idempotency key is looked up.
-func judge(c *call, resp *http.Response, err error) verdict {
+// "unknown" sets Error.OutcomeUnknown. The API's own 5xx sets it, too, because the API can fail after the work is done.
+// A later 4xx of the API clears it: if the first attempt had succeeded, the retry would have returned its result. A 401
+// or 403 does not clear it, because the API returns them before it checks the idempotency key.
+func classify(c *call, resp *http.Response, err error) outcome {
 	if err != nil {
-		return judgeError(c, err)
+		return classifyError(c, err)
 	}
 	status := resp.StatusCode
-	switch own := isOwnError(resp); {
+	switch fromAPI := isAPIError(resp); {
 	case c.isSuccess(resp):
-		return verdict{doubt: settled}
-	case own && status == http.StatusTooManyRequests:
-		return verdict{retry: true, limited: true}
-	case own && status < 500:
-		return verdict{doubt: settles(status)}
+		return outcome{definitive: true}
+	case fromAPI && status == http.StatusTooManyRequests:
+		return outcome{retry: true, rateLimited: true}
+	case fromAPI && status < 500:
+		return outcome{definitive: status != http.StatusUnauthorized && status != http.StatusForbidden}
 	case status/100 == 3:
-		return verdict{lost: true, doubt: raised}
+		return outcome{lost: true}
 	}
-	verdict := lost(c.repeat)
-	transient := status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
-	verdict.few = !transient && status != http.StatusTooManyRequests
-	return verdict
+	transient := status == http.StatusTooManyRequests || status >= 500 &&
+		status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
+	return outcome{retry: c.idempotency != notIdempotent, lost: true, foreign: !transient}
 }
 
-// settles is what the service's own 4xx does to the doubt.
-func settles(status int) doubt {
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
-		return unchanged
-	}
-	return settled
-}
-
-func judgeError(c *call, err error) verdict {
+func classifyError(c *call, err error) outcome {
 	switch {
 	case isPermanent(err):
-		return verdict{}
+		return outcome{}
 	case !c.maybeSent:
-		return verdict{retry: true}
+		return outcome{retry: true}
 	}
-	return lost(c.repeat)
+	return outcome{retry: c.idempotency != notIdempotent, lost: true}
 }
 
-// lost judges an attempt that may have been carried out, and whose answer is not known.
-func lost(kind repeat) verdict {
-	return verdict{retry: kind != onlyOnce, lost: true, doubt: raised}
-}
-
-// isPermanent: the same attempt would fail the same way, before anything is sent.
+// isPermanent reports an error that each attempt would repeat before it sends anything.
 func isPermanent(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
@@ -97,19 +74,20 @@ func isPermanent(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, errNotLoopback)
 }
 
-// isDialError: no connection was made. It holds for transports that do not report their connections, too.
+// isDialError reports that no connection was made, also for a transport without support for httptrace.
 func isDialError(err error) bool {
 	operation, ok := errors.AsType[*net.OpError](err)
 	return ok && (operation.Op == "dial" || operation.Op == "proxyconnect")
 }
 
-// isOwnError reports whether an answer is an error in the service's own words.
-func isOwnError(resp *http.Response) bool {
-	code, _, _ := parseEnvelope(peek(resp))
+// isAPIError reports whether a response is a documented error of the API.
+func isAPIError(resp *http.Response) bool {
+	code, _, _ := parseErrorBody(peekBody(resp))
 	return statusOfCode[code] == resp.StatusCode
 }
 
-// retryAfter reads a Retry-After header, seconds or a date. ok is false when there is none that makes sense; a past date is zero.
+// retryAfter parses a Retry-After header: seconds or a date. A date in the past is zero. ok is false if the header is
+// missing or invalid.
 func retryAfter(header http.Header, now time.Time) (wait time.Duration, ok bool) {
 	const longest = 365 * 24 * time.Hour
 	text := header.Get("Retry-After")
@@ -122,7 +100,7 @@ func retryAfter(header http.Header, now time.Time) (wait time.Duration, ok bool)
 		return 0, false
 	}
 	if sent, err := http.ParseTime(header.Get("Date")); err == nil {
-		now = sent // both in the service's time, in case our clock is wrong
+		now = sent // the local clock may be wrong
 	}
 	return min(max(date.Sub(now), 0), longest), true
 }

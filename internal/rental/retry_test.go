@@ -11,14 +11,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 )
 
-// repeatable are operations that a lost answer allows to be done again.
-var repeatable = map[string]func(context.Context, *Client) error{
+// idempotentCalls are calls that the client may retry after a lost response.
+var idempotentCalls = map[string]func(context.Context, *Client) error{
 	"get": func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err },
 	"list": func(ctx context.Context, c *Client) error {
 		_, err := collect(c.ListAPIKeys(ctx, ListOptions{}))
@@ -32,90 +33,92 @@ var repeatable = map[string]func(context.Context, *Client) error{
 	"stop":   func(ctx context.Context, c *Client) error { _, err := c.StopInstance(ctx, "i"); return err },
 	"delete": func(ctx context.Context, c *Client) error { return c.DeleteTemplate(ctx, "t") },
 
-	"keyed": func(ctx context.Context, c *Client) error {
+	"with key": func(ctx context.Context, c *Client) error {
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	},
 }
 
-// harmless are the operations that may be repeated though they are a POST without an idempotency key, and why.
-var harmless = map[string]string{
-	"startInstance": "a server that runs is not started once more: that is a conflict",
-	"stopInstance":  "a server that is stopped is not stopped once more: that is a conflict",
+// idempotentPOSTs are POST operations that are idempotent without an idempotency key, and the reason.
+var idempotentPOSTs = map[string]string{
+	"startInstance": "the API returns a conflict for a running instance",
+	"stopInstance":  "the API returns a conflict for a stopped instance",
 
-	"createDeviceCode": "a code that nobody confirms expires",
+	"createDeviceCode": "a code that is not confirmed expires",
 }
 
-// kinds are some operations by what a lost answer allows, and all that must not be repeated: those come from the table of
-// operations, so that one whose request forgets to say so is found.
-func kinds(t *testing.T) map[string]func(context.Context, *Client) error {
-	all := maps.Clone(repeatable)
+// retryCalls returns idempotentCalls and all operations that must not be retried. The latter come from the table of
+// operations, so that the tests find an operation without notIdempotent.
+func retryCalls(t *testing.T) map[string]func(context.Context, *Client) error {
+	all := maps.Clone(idempotentCalls)
 	for _, op := range operations(t) {
-		if op.method == http.MethodPost && op.key == "" && harmless[op.id] == "" {
-			all["once "+op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
+		if op.method == http.MethodPost && op.key == "" && idempotentPOSTs[op.id] == "" {
+			all["not idempotent "+op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
 		}
 	}
 	return all
 }
 
-func kindOf(name string) repeat {
+func idempotencyOf(name string) idempotency {
 	switch {
-	case name == "keyed":
-		return keyed
-	case len(name) > 4 && name[:4] == "once":
-		return onlyOnce
+	case name == "with key":
+		return idempotentKey
+	case strings.HasPrefix(name, "not idempotent"):
+		return notIdempotent
 	}
-	return free
+	return idempotent
 }
 
 func TestRetryMatrix(t *testing.T) {
 	const retries = 3
-	type outcome struct {
+	type result struct {
 		attempts int
 		unknown  bool
 	}
-	stop, again := outcome{1, false}, outcome{1 + retries, false}
-	lost, lostForGood := outcome{1 + retries, true}, outcome{1, true}
-	twice, twiceLost := outcome{1 + maxForeignRetries, false}, outcome{1 + maxForeignRetries, true}
+	stop, retry := result{1, false}, result{1 + retries, false}
+	stopUnknown, retryUnknown := result{1, true}, result{1 + retries, true}
+	twice, twiceUnknown := result{1 + maxForeignRetries, false}, result{1 + maxForeignRetries, true}
 	cases := map[string]struct {
-		step             step
-		free, keyed, one outcome
-		unavailable      bool
+		reply                              reply
+		idempotent, withKey, notIdempotent result
+		unavailable                        bool
 	}{
-		"no connection":                 {step{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, again, again, again, true},
-		"connection cut":                {step{err: io.ErrUnexpectedEOF}, again, lost, lostForGood, true},
-		"reset":                         {step{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, again, lost, lostForGood, true},
-		"bad certificate":               {step{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, stop, stop, stop, true},
-		"own 500":                       {step{status: 500, body: errorBody("internal")}, again, lost, lostForGood, true},
-		"own 503":                       {step{status: 503, body: errorBody("provider_unavailable")}, again, lost, lostForGood, true},
-		"a proxy's 500":                 {step{status: 500, body: "<html>"}, again, lost, lostForGood, true},
-		"a proxy's 503":                 {step{status: 503, body: "busy"}, again, lost, lostForGood, true},
-		"502":                           {step{status: 502, body: "<html>"}, again, lost, lostForGood, true},
-		"504":                           {step{status: 504, body: errorBody("timeout")}, again, lost, lostForGood, true},
-		"501":                           {step{status: 501, body: errorBody("internal")}, twice, twiceLost, lostForGood, true},
-		"505":                           {step{status: 505}, twice, twiceLost, lostForGood, true},
-		"a proxy's 429":                 {step{status: 429, body: "<html>"}, again, lost, lostForGood, true},
-		"a pair that is not documented": {step{status: 500, body: errorBody("not_found")}, again, lost, lostForGood, true},
-		"a foreign code":                {step{status: 409, body: errorBody("Conflict")}, twice, twiceLost, lostForGood, true},
-		"a page as a success":           {step{status: 200, body: "<html>"}, twice, twiceLost, lostForGood, true},
-		"not found":                     {step{status: 404, body: errorBody("not_found")}, stop, stop, stop, false},
-		"validation":                    {step{status: 422, body: errorBody("validation_error")}, stop, stop, stop, false},
-		"a proxy's 403":                 {step{status: 403, body: "<html>"}, twice, twiceLost, lostForGood, true},
-		"redirect":                      {step{status: 308, header: "Location: https://other.example/"}, stop, outcome{1, true}, lostForGood, true},
-		"oversized answer":              {step{status: 404, body: string(make([]byte, maxErrorBody+1))}, twice, twiceLost, lostForGood, true},
+		"no connection":                        {reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, retry, retry, retry, true},
+		"connection cut":                       {reply{err: io.ErrUnexpectedEOF}, retry, retryUnknown, stopUnknown, true},
+		"reset":                                {reply{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, retry, retryUnknown, stopUnknown, true},
+		"bad certificate":                      {reply{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, stop, stop, stop, true},
+		"500 of the API":                       {reply{status: 500, body: errorJSON("internal")}, retry, retryUnknown, stopUnknown, true},
+		"503 of the API":                       {reply{status: 503, body: errorJSON("provider_unavailable")}, retry, retryUnknown, stopUnknown, true},
+		"500 of a proxy":                       {reply{status: 500, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
+		"503 of a proxy":                       {reply{status: 503, body: "busy"}, retry, retryUnknown, stopUnknown, true},
+		"502":                                  {reply{status: 502, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
+		"504":                                  {reply{status: 504, body: errorJSON("timeout")}, retry, retryUnknown, stopUnknown, true},
+		"501":                                  {reply{status: 501, body: errorJSON("internal")}, twice, twiceUnknown, stopUnknown, true},
+		"505":                                  {reply{status: 505}, twice, twiceUnknown, stopUnknown, true},
+		"429 of a proxy":                       {reply{status: 429, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
+		"undocumented pair of status and code": {reply{status: 500, body: errorJSON("not_found")}, retry, retryUnknown, stopUnknown, true},
+		"unknown code":                         {reply{status: 409, body: errorJSON("Conflict")}, twice, twiceUnknown, stopUnknown, true},
+		"HTML with status 200":                 {reply{status: 200, body: "<html>"}, twice, twiceUnknown, stopUnknown, true},
+		"not found":                            {reply{status: 404, body: errorJSON("not_found")}, stop, stop, stop, false},
+		"validation":                           {reply{status: 422, body: errorJSON("validation_error")}, stop, stop, stop, false},
+		"403 of a proxy":                       {reply{status: 403, body: "<html>"}, twice, twiceUnknown, stopUnknown, true},
+		"redirect":                             {reply{status: 308, header: "Location: https://other.example/"}, stop, stopUnknown, stopUnknown, true},
+		"oversized body":                       {reply{status: 404, body: string(make([]byte, maxErrorBody+1))}, twice, twiceUnknown, stopUnknown, true},
 	}
 	for failure, test := range cases {
-		for name, do := range kinds(t) {
+		for name, do := range retryCalls(t) {
 			t.Run(failure+"/"+name, func(t *testing.T) {
-				s := &script{steps: []step{test.step}}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, retries })
+				s := &scriptedTransport{replies: []reply{test.reply}}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, retries })
 				err := do(t.Context(), client)
-				want := map[repeat]outcome{free: test.free, keyed: test.keyed, onlyOnce: test.one}[kindOf(name)]
-				if got := (outcome{s.attempts(), IsOutcomeUnknown(err)}); err == nil || got != want {
+				want := map[idempotency]result{
+					idempotent: test.idempotent, idempotentKey: test.withKey, notIdempotent: test.notIdempotent,
+				}[idempotencyOf(name)]
+				if got := (result{s.attempts(), IsOutcomeUnknown(err)}); err == nil || got != want {
 					t.Errorf("got %+v (%v), want %+v", got, err, want)
 				}
-				if e := asError(t, err); e.Attempts != s.attempts() || e.Status != test.step.status {
-					t.Errorf("the error tells %d attempts and status %d, not %d and %d", e.Attempts, e.Status, s.attempts(), test.step.status)
+				if e := asError(t, err); e.Attempts != s.attempts() || e.Status != test.reply.status {
+					t.Errorf("the error has %d attempts and status %d, want %d and %d", e.Attempts, e.Status, s.attempts(), test.reply.status)
 				}
 				if IsUnavailable(err) != test.unavailable {
 					t.Errorf("unavailable is %t for %v", !test.unavailable, err)
@@ -125,30 +128,30 @@ func TestRetryMatrix(t *testing.T) {
 	}
 }
 
-// A repeat's answer can settle what an earlier attempt left open; a refusal that comes before the idempotency key is looked up, or
-// that is not the service's, cannot.
-func TestLaterAnswersAndDoubt(t *testing.T) {
-	cut := step{err: io.ErrUnexpectedEOF}
-	refused := step{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
+// A response of the API to a retry shows whether an earlier attempt was performed, but a 401, a 403 or a foreign response
+// does not.
+func TestOutcomeUnknown_AfterRetry(t *testing.T) {
+	cut := reply{err: io.ErrUnexpectedEOF}
+	refused := reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
 	tests := []struct {
 		name    string
-		steps   []step
+		replies []reply
 		unknown bool
 	}{
-		{"then created", []step{cut, {status: 201, body: `{"id":"i"}`}}, false},
-		{"then replayed", []step{cut, cut, {status: 200, body: `{"id":"i"}`}}, false},
-		{"then no funds", []step{cut, {status: 402, body: errorBody("insufficient_funds")}}, false},
-		{"then conflict", []step{cut, {status: 409, body: errorBody("conflict")}}, false},
-		{"then unauthorized", []step{cut, {status: 401, body: errorBody("unauthorized")}}, true},
-		{"then forbidden", []step{cut, {status: 403, body: errorBody("forbidden")}}, true},
-		{"then a proxy's page", []step{cut, {status: 404, body: "<html>"}}, true},
-		{"then no connection", []step{cut, refused}, true},
-		{"no connection at first", []step{refused, {status: 409, body: errorBody("conflict")}}, false},
-		{"limited at first", []step{{status: 429, body: errorBody("rate_limited")}, {status: 402, body: errorBody("insufficient_funds")}}, false},
+		{"then created", []reply{cut, {status: 201, body: `{"id":"i"}`}}, false},
+		{"then replayed", []reply{cut, cut, {status: 200, body: `{"id":"i"}`}}, false},
+		{"then no funds", []reply{cut, {status: 402, body: errorJSON("insufficient_funds")}}, false},
+		{"then conflict", []reply{cut, {status: 409, body: errorJSON("conflict")}}, false},
+		{"then unauthorized", []reply{cut, {status: 401, body: errorJSON("unauthorized")}}, true},
+		{"then forbidden", []reply{cut, {status: 403, body: errorJSON("forbidden")}}, true},
+		{"then HTML of a proxy", []reply{cut, {status: 404, body: "<html>"}}, true},
+		{"then no connection", []reply{cut, refused}, true},
+		{"no connection, then conflict", []reply{refused, {status: 409, body: errorJSON("conflict")}}, false},
+		{"rate limited, then no funds", []reply{{status: 429, body: errorJSON("rate_limited")}, {status: 402, body: errorJSON("insufficient_funds")}}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, _ := play(t, test.steps...)
+			client, _ := scriptedClient(t, test.replies...)
 			_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 			if IsOutcomeUnknown(err) != test.unknown {
 				t.Errorf("outcome unknown is %t: %v", !test.unknown, err)
@@ -159,33 +162,31 @@ func TestLaterAnswersAndDoubt(t *testing.T) {
 
 func TestMaxRetries(t *testing.T) {
 	for configured, want := range map[int]int{-1: 1, 0: 1 + DefaultMaxRetries, 2: 3} {
-		s := &script{steps: []step{{status: 502}}}
-		client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, configured })
+		s := &scriptedTransport{replies: []reply{{status: 502}}}
+		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, configured })
 		if _, err := client.GetMe(t.Context()); !IsUnavailable(err) || s.attempts() != want {
 			t.Errorf("MaxRetries %d: %d attempts (%v), want %d", configured, s.attempts(), err, want)
 		}
 	}
 }
 
-// A 429 is not one of the counted retries, for any operation.
-func TestRateLimitIsNotCounted(t *testing.T) {
-	for name, do := range kinds(t) {
+func TestMaxRetries_DoesNotLimit429(t *testing.T) {
+	for name, do := range retryCalls(t) {
 		t.Run(name, func(t *testing.T) {
-			limited := step{status: 429, header: "Retry-After: 0", body: errorBody("rate_limited")}
-			s := &script{steps: []step{limited, limited, limited, limited, {status: 404, body: errorBody("not_found")}}}
-			client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
+			limited := reply{status: 429, header: "Retry-After: 0", body: errorJSON("rate_limited")}
+			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, {status: 404, body: errorJSON("not_found")}}}
+			client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
 			if err := do(t.Context(), client); !IsNotFound(err) || IsOutcomeUnknown(err) {
-				t.Errorf("got %v, want the answer after the wait", err)
+				t.Errorf("got %v, want the response after the 429", err)
 			}
 		})
 	}
 }
 
-// The bodies and keys of repeats are those of the first attempt.
-func TestRepeatsAreTheSameRequest(t *testing.T) {
-	client, s := play(t, step{status: 503, body: errorBody("provider_unavailable")}, step{err: io.EOF}, step{status: 201, body: `{"id":"i"}`})
+func TestRetry_SendsSameBodyAndKey(t *testing.T) {
+	client, s := scriptedClient(t, reply{status: 503, body: errorJSON("provider_unavailable")}, reply{err: io.EOF}, reply{status: 201, body: `{"id":"i"}`})
 	var seen []string
-	s.seen = func(req *http.Request) {
+	s.onRequest = func(req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			t.Error(err)
@@ -200,9 +201,8 @@ func TestRepeatsAreTheSameRequest(t *testing.T) {
 	}
 }
 
-// On a real network: a refused connection proves that nothing was sent, a connection cut after the request does not.
-// connectionRefused is the error of a port on which nothing listens. On Windows, it is WSAECONNREFUSED: package syscall
-// has ECONNREFUSED there, but no system call returns it.
+// connectionRefused returns the error of a port without a listener. On Windows it is WSAECONNREFUSED: package syscall has
+// ECONNREFUSED there, but no system call returns it.
 func connectionRefused() error {
 	if runtime.GOOS == "windows" {
 		return syscall.Errno(10061)
@@ -210,11 +210,13 @@ func connectionRefused() error {
 	return syscall.ECONNREFUSED
 }
 
-func TestLostOnTheWire(t *testing.T) {
+// With real connections: a refused connection proves that nothing was sent, and a connection that breaks after the request
+// does not.
+func TestRetry_RealConnections(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
-		client := connect(t, server.URL+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
+		client := newTestClient(t, server.URL+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
 		_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 		if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) || !errors.Is(err, connectionRefused()) {
 			t.Errorf("got %+v", e)
@@ -223,13 +225,13 @@ func TestLostOnTheWire(t *testing.T) {
 	t.Run("no TLS", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		defer server.Close()
-		client := connect(t, "https"+server.URL[4:]+"/api/v1")
+		client := newTestClient(t, "https"+server.URL[4:]+"/api/v1")
 		_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 		if e := asError(t, err); e.Attempts != 1 || IsOutcomeUnknown(err) {
 			t.Errorf("got %+v", e)
 		}
 	})
-	t.Run("cut before TLS", func(t *testing.T) {
+	t.Run("closed before TLS", func(t *testing.T) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +248,7 @@ func TestLostOnTheWire(t *testing.T) {
 				}
 			}
 		})
-		client := connect(t, "https://"+listener.Addr().String()+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
+		client := newTestClient(t, "https://"+listener.Addr().String()+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
 		_, err = client.CreateTemplate(t.Context(), TemplateCreate{})
 		if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) {
 			t.Errorf("got %+v", e)
@@ -261,13 +263,13 @@ func TestLostOnTheWire(t *testing.T) {
 		server.Config.ErrorLog = quiet
 		server.StartTLS()
 		defer server.Close()
-		client := connect(t, server.URL+"/api/v1")
+		client := newTestClient(t, server.URL+"/api/v1")
 		_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 		if e := asError(t, err); e.Attempts != 1 || IsOutcomeUnknown(err) || !IsUnavailable(err) {
 			t.Errorf("got %+v", e)
 		}
 	})
-	t.Run("cut", func(t *testing.T) {
+	t.Run("closed after the request", func(t *testing.T) {
 		var served atomic.Int32
 		handler := func(w http.ResponseWriter, _ *http.Request) {
 			if served.Add(1)%2 == 1 {
@@ -278,7 +280,7 @@ func TestLostOnTheWire(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		client := serve(t, handler)
+		client := newServerClient(t, handler)
 		if _, err := client.CreateTemplate(t.Context(), TemplateCreate{}); !IsOutcomeUnknown(err) || served.Load() != 1 {
 			t.Errorf("template: %d requests, %v", served.Load(), err)
 		}

@@ -26,7 +26,7 @@ func TestSecretsStayInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failures := map[string]step{
+	failures := map[string]reply{
 		"network error": {err: fmt.Errorf("proxy said %s", echo)},
 		"url error":     {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
 		"own error":     {status: 422, header: "X-Request-Id: " + echo, body: `{"error":{"code":"` + echo + `","message":"` + echo + `","details":{"` + echo + `":["` + echo + `"],"reason":"` + echo + `"}}}`},
@@ -37,7 +37,7 @@ func TestSecretsStayInside(t *testing.T) {
 		"disguised":     {status: 422, header: "X-Request-Id: " + disguised, body: string(told)},
 		"cut in two":    {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
 		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
-		"limited":       {status: 429, header: "Retry-After: 86400", body: errorBody(echo)},
+		"limited":       {status: 429, header: "Retry-After: 86400", body: errorJSON(echo)},
 	}
 	withoutAnswer := map[string]bool{"key as an id": true} // nothing is wrong with a 200 where 204 is enough
 	calls := map[string]func(context.Context, *Client) error{
@@ -61,8 +61,8 @@ func TestSecretsStayInside(t *testing.T) {
 					defer mu.Unlock()
 					fmt.Fprintf(&out, "%s %v\n", message, fields)
 				}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
-					c.Transport, c.Log, c.MaxRetries = &script{steps: []step{failure}}, record, 1
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Log, c.MaxRetries = &scriptedTransport{replies: []reply{failure}}, record, 1
 				})
 				if err := do(t.Context(), client); err != nil {
 					e := asError(t, err)
@@ -88,11 +88,11 @@ func TestSecretsStayInside(t *testing.T) {
 
 // A success whose content is wrong is an error that names what is wrong: the id of another thing, or the type of the content.
 func TestSecretsStayInside_WrongSuccess(t *testing.T) {
-	for name, answer := range map[string]step{
+	for name, answer := range map[string]reply{
 		"another id":   {status: 200, body: `{"id":"` + canary + `"}`},
 		"content type": {status: 200, header: "Content-Type: text/" + canary, body: `{"id":`},
 	} {
-		client, _ := play(t, answer)
+		client, _ := scriptedClient(t, answer)
 		_, err := client.GetInstance(t.Context(), "i")
 		text := fmt.Sprintf("%v %v", err, asError(t, err).Err)
 		if !strings.Contains(text, "(secret)") || strings.Contains(text, canary[4:18]) {
@@ -111,7 +111,7 @@ func TestSecretsStayInside_IssuedSecret(t *testing.T) {
 		`{"secret":"` + issued + `"}`,
 		`["` + issued + `"]`,
 	} {
-		client, _ := play(t, step{status: 201, body: body})
+		client, _ := scriptedClient(t, reply{status: 201, body: body})
 		_, err := client.CreateAPIKey(t.Context(), APIKeyCreate{})
 		if err == nil || strings.Contains(fmt.Sprintf("%v %v %+v", err, asError(t, err).Err, err), issued[4:18]) {
 			t.Errorf("%s: %v", body, err)
@@ -121,7 +121,7 @@ func TestSecretsStayInside_IssuedSecret(t *testing.T) {
 
 func TestPrintingHidesSecrets(t *testing.T) {
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
-	client := connect(t, config.BaseURL)
+	client := newTestClient(t, config.BaseURL)
 	values := []any{
 		config, &config, client, APIKeyCreated{Secret: canary}, &APIKeyCreated{Secret: canary}, DeviceCode{DeviceCode: canary},
 		DeviceToken{APIKey: canary}, []DeviceToken{{APIKey: canary}}, Config{BaseURL: "https://user:" + canary + "@rent.example/api/v1"},
@@ -137,8 +137,8 @@ func TestPrintingHidesSecrets(t *testing.T) {
 
 func TestLogFields(t *testing.T) {
 	var lines []map[string]any
-	s := &script{steps: []step{{status: 503, header: "X-Request-Id: r-1", body: errorBody("provider_unavailable")}, {err: io.EOF}, {status: 200, body: onePage("")}}}
-	client := connect(t, "https://rent.example/api/v1", func(c *Config) {
+	s := &scriptedTransport{replies: []reply{{status: 503, header: "X-Request-Id: r-1", body: errorJSON("provider_unavailable")}, {err: io.EOF}, {status: 200, body: onePage("")}}}
+	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
 		c.Transport, c.Log = s, func(_ context.Context, _ string, fields map[string]any) { lines = append(lines, fields) }
 	})
 	if _, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{Status: ListAll})); err != nil {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Now is the service's time, to the second, as far as its answers told; before the first answer, this machine's. Use it to judge
-// the service's own moments, such as APIKey.ExpiresAt, on a machine whose clock is wrong.
-func (c *Client) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+// Now returns the API's time, to the second, and the local time before the first response. Compare times of the API,
+// such as APIKey.ExpiresAt, with it, because the local clock may be wrong.
+func (c *Client) Now() time.Time { return time.Now().Add(time.Duration(c.clock.offset.Load())) }
 
-// serviceClock is how far the service's clock is ahead of ours, in nanoseconds. Its zero value trusts ours.
-type serviceClock struct{ atomic.Int64 }
+// serverClock is the difference between the API's clock and the local one. Its zero value is no difference.
+type serverClock struct{ offset atomic.Int64 } // nanoseconds; positive if the API's clock is ahead
 
-// observe learns from the Date header of a fresh answer; one out of a cache would tell an old time.
-func (s *serviceClock) observe(header http.Header) {
+// observe updates the clock from the Date header of a response, which must not come from a cache.
+func (s *serverClock) observe(header http.Header) {
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		s.Store(int64(time.Until(date)))
+		s.offset.Store(int64(time.Until(date)))
 	}
 }

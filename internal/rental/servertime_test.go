@@ -10,10 +10,10 @@ import (
 func TestNowFollowsTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
-		client, _ := play(t,
-			step{status: 200, body: onePage(""), header: "Date: Sat, 01 Jan 1994 00:00:00 GMT"},
-			step{status: 404, body: errorBody("not_found"), header: "Date: " + told.Format(http.TimeFormat)},
-			step{status: 200, body: `{"id":"u"}`, header: "Date: yesterday"},
+		client, _ := scriptedClient(t,
+			reply{status: 200, body: onePage(""), header: "Date: Sat, 01 Jan 1994 00:00:00 GMT"},
+			reply{status: 404, body: errorJSON("not_found"), header: "Date: " + told.Format(http.TimeFormat)},
+			reply{status: 200, body: `{"id":"u"}`, header: "Date: yesterday"},
 		)
 		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || !client.Now().Equal(time.Now()) {
 			t.Errorf("after an answer that may come from a cache: %s, %v", client.Now(), err)
@@ -40,17 +40,17 @@ func TestRetryAfterDateIsTheServices(t *testing.T) {
 // The headers of an answer that was kept by a cache tell about an earlier moment.
 func TestHeadersOfCachedAnswersAreIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, _ := play(t, step{status: 200, body: `{"id":"u"}`, header: "Date: Sat, 01 Jan 1994 00:00:00 GMT", age: "30"})
+		client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"u"}`, header: "Date: Sat, 01 Jan 1994 00:00:00 GMT", age: "30"})
 		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(time.Now()) {
 			t.Errorf("after a cached answer it is %s, %v", client.Now(), err)
 		}
 		now := time.Now()
-		var budget rate
+		var estimate rateEstimate
 		spent := rateAnswer("120", "0", "60", "", false)
 		spent.Header.Set("Age", "59")
-		budget.sent(now)
-		budget.answered(now, now, spent)
-		if wait := budget.next(now).Sub(now); wait > 0 {
+		estimate.onSend(now)
+		estimate.onResponse(now, now, spent)
+		if wait := estimate.next(now).Sub(now); wait > 0 {
 			t.Errorf("the rate-limit headers of a cached answer hold requests back for %s", wait)
 		}
 	})

@@ -24,7 +24,7 @@ func TestStrangeEntriesAreLeftOut(t *testing.T) {
 		`{` + price + `}`, `{"id":null,` + price + `}`, `{"id":7,` + price + `}`, `null`, `5`, `[]`, `"x"`,
 		`{"id":"last",` + price + `}`,
 	}
-	client, _ := play(t, step{status: 200, body: onePage(strings.Join(entries, ","))})
+	client, _ := scriptedClient(t, reply{status: 200, body: onePage(strings.Join(entries, ","))})
 	var skipped []string
 	ctx := WithSkipped(t.Context(), func(s Skipped) {
 		if s.Err == nil || s.Err.Error() == "" {
@@ -61,7 +61,7 @@ func TestCreateWithUnreadableRest(t *testing.T) {
 	} {
 		for _, status := range []int{http.StatusOK, http.StatusCreated} {
 			t.Run(fmt.Sprintf("%s/%d", name, status), func(t *testing.T) {
-				client, s := play(t, step{status: status, body: body})
+				client, s := scriptedClient(t, reply{status: status, body: body})
 				created, replayed, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				if err == nil || len(err.Error()) > 2*maxMessage || IsOutcomeUnknown(err) || s.attempts() != 1 {
 					t.Errorf("%d attempts, outcome unknown %t, %.200v; want an error that says what cannot be read", s.attempts(), IsOutcomeUnknown(err), err)
@@ -77,7 +77,7 @@ func TestCreateWithUnreadableRest(t *testing.T) {
 // What is small on the wire stays small in memory: three bytes of an empty entry are twenty-four in a slice, and hundreds in a state.
 func TestMemoryOfHostileInstanceIsBounded(t *testing.T) {
 	body := `{"id":"i","urls":[` + strings.Repeat("{},", (maxBody-100)/3) + `{}]}`
-	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	client := newServerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusCreated)
 		write(t, w, body)
 	})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// SSHKey is a public key that is attached to new instances. The service does not return the key itself.
+// SSHKey is a public key that the API adds to new instances. The API does not return the key itself.
 type SSHKey struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -23,30 +23,35 @@ func (k SSHKey) identity() string { return k.ID }
 
 func (k *SSHKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 
-// SSHKeyCreate is a public key to add.
+// SSHKeyCreate contains the fields of a new public key.
 type SSHKeyCreate struct {
-	Name      string `json:"name,omitempty"` // up to 60 characters; empty: not sent
-	PublicKey string `json:"public_key"`     // one line of a public key file
+	Name      string `json:"name,omitempty"` // up to 60 characters; not sent if empty
+	PublicKey string `json:"public_key"`     // one line in the format of authorized_keys
 }
 
-// ListSSHKeys lists the account's public keys. Scope: user:read.
+// ListSSHKeys lists the public keys of the account. Scope: user:read.
 func (c *Client) ListSSHKeys(ctx context.Context, options ListOptions) iter.Seq2[SSHKey, error] {
 	return list[SSHKey](ctx, c, request{path: []string{"ssh-keys"}, scope: ScopeUserRead}, options)
 }
 
-// CreateSSHKey adds a public key. Scope: user:write. A private key is refused and never sent. There is no idempotency key: look at
-// the list when IsOutcomeUnknown.
+// CreateSSHKey adds a public key. Scope: user:write. A private key is an error and is not sent. The API has no
+// idempotency key for it: after IsOutcomeUnknown, list the keys.
 func (c *Client) CreateSSHKey(ctx context.Context, key SSHKeyCreate) (SSHKey, error) {
-	req := request{method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, repeat: onlyOnce, success: created}
+	req := request{
+		method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, idempotency: notIdempotent,
+		success: created,
+	}
 	if strings.Contains(key.PublicKey, "PRIVATE KEY") {
-		return SSHKey{}, c.refuse(req, errPrivateKey)
+		return SSHKey{}, c.requestError(req, errPrivateKey)
 	}
 	return fetch[SSHKey](ctx, c, req)
 }
 
 var errPrivateKey = errors.New("this is a private key; only a public key may be sent")
 
-// DeleteSSHKey removes a key from new instances; running ones are unchanged. Scope: user:write.
+// DeleteSSHKey deletes a key. Existing instances keep it. Scope: user:write.
 func (c *Client) DeleteSSHKey(ctx context.Context, id string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"ssh-keys", id}, scope: ScopeUserWrite, success: noContent})
+	return c.send(ctx, request{
+		method: http.MethodDelete, path: []string{"ssh-keys", id}, scope: ScopeUserWrite, success: noContent,
+	})
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// LaunchMode is how a container is started and reached.
+// LaunchMode is how the container of a template is started.
 type LaunchMode string
 
 // The known launch modes.
@@ -17,25 +17,25 @@ const (
 	LaunchEntrypoint LaunchMode = "entrypoint"
 )
 
-// TemplateOwner says whose template it is.
+// TemplateOwner is the owner of a template.
 type TemplateOwner string
 
 // The known owners.
 const (
-	OwnerCatalog TemplateOwner = "catalog" // the service
-	OwnerMe      TemplateOwner = "me"      // the key's account
+	OwnerCatalog TemplateOwner = "catalog" // the provider of the API
+	OwnerMe      TemplateOwner = "me"      // the account of the API key
 )
 
-// Template is what an instance is started from.
+// Template is the software of an instance.
 type Template struct {
-	Slug              string            `json:"slug"` // identity, for InstanceCreate.Template
+	Slug              string            `json:"slug"` // the id, for InstanceCreate.Template
 	Name              string            `json:"name"`
 	Description       string            `json:"description"`
 	Image             string            `json:"image"`
 	LaunchMode        LaunchMode        `json:"launch_mode"`
-	Ports             []int64           `json:"ports"` // of the container
+	Ports             []int64           `json:"ports"` // container ports
 	Env               map[string]string `json:"env"`
-	OnStart           *string           `json:"onstart"` // command; nil when there is none
+	OnStart           *string           `json:"onstart"` // command; nil for none
 	MinDiskGB         int64             `json:"min_disk_gb"`
 	RecommendedDiskGB int64             `json:"recommended_disk_gb"`
 	Public            bool              `json:"public"` // visible to everyone
@@ -46,7 +46,8 @@ func (t Template) identity() string { return t.Slug }
 
 func (t *Template) readIdentity(body []byte) { t.Slug = cmp.Or(t.Slug, firstText(body, "slug")) }
 
-// TemplateCreate describes an own template. Name and Image are required; a zero field is not sent, so the service's default holds.
+// TemplateCreate contains the fields of a new template. Name and Image are required. A zero field is not sent, and the
+// API uses its default.
 type TemplateCreate struct {
 	Name              string            `json:"name"`                          // 2 to 60 characters
 	Image             string            `json:"image"`                         // with a tag
@@ -59,19 +60,25 @@ type TemplateCreate struct {
 	RecommendedDiskGB int64             `json:"recommended_disk_gb,omitempty"` // 10 to 2000
 }
 
-// ListTemplates lists the service's catalogue and, with any valid key, the account's own templates too: no scope is needed. A bad key is an error here.
+// ListTemplates lists the catalog and, with a key, the account's own templates. It needs no scope; an invalid key is an
+// error.
 func (c *Client) ListTemplates(ctx context.Context, options ListOptions) iter.Seq2[Template, error] {
-	return list[Template](ctx, c, request{path: []string{"templates"}, access: optionalKey}, options)
+	return list[Template](ctx, c, request{path: []string{"templates"}, auth: authOptional}, options)
 }
 
-// CreateTemplate makes an own template, visible to its owner only. Scope: instances:write. IsConflict at the limit of 20.
-// There is no idempotency key: look at the list when IsOutcomeUnknown.
+// CreateTemplate creates a private template. Scope: instances:write. The error is IsConflict if the account has 20. The
+// API has no idempotency key for it: after IsOutcomeUnknown, list the templates.
 func (c *Client) CreateTemplate(ctx context.Context, template TemplateCreate) (Template, error) {
-	return fetch[Template](ctx, c, request{method: http.MethodPost, path: []string{"templates"}, scope: ScopeInstancesWrite, body: template, repeat: onlyOnce, success: created})
+	return fetch[Template](ctx, c, request{
+		method: http.MethodPost, path: []string{"templates"}, scope: ScopeInstancesWrite, body: template,
+		idempotency: notIdempotent, success: created,
+	})
 }
 
-// DeleteTemplate hides an own template; instances made from it keep running. Scope: instances:write. IsNotFound also when an answer
-// was lost and the transport repeated the request; so with all deletions.
+// DeleteTemplate deletes an own template; its instances keep running. Scope: instances:write. As with all deletions,
+// the error can be IsNotFound after a retry, if the first response was lost.
 func (c *Client) DeleteTemplate(ctx context.Context, slug string) error {
-	return c.send(ctx, request{method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite, success: noContent})
+	return c.send(ctx, request{
+		method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite, success: noContent,
+	})
 }

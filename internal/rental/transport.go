@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// idleConnections is how many connections to the service stay open between calls: as many as a large apply makes in parallel.
+// idleConnections is how many connections stay open between calls. It covers the parallelism of a large apply.
 const idleConnections = 64
 
-// pingAfter is how long an HTTP/2 connection may be silent before it is checked, and how long the check may take.
-const pingAfter = 10 * time.Second
+// pingTimeout is how long an HTTP/2 connection may be idle before a ping checks it, and the timeout of that ping.
+const pingTimeout = 10 * time.Second
 
-// newTransport puts the layers together; this is the one place that decides their order. A request passes them from the top of this
-// list to the bottom, its answer from the bottom to the top.
+// newTransport assembles the layers. A request passes them from the top of this list to the bottom.
 //
-//	authorize   once per call: the key is the same for all attempts, and nothing above needs to see it
-//	identify    once per call: language and user agent
-//	retry       repeats all that is below it, and follows redirects, so every attempt and every hop passes the layers below anew
-//	budget      each attempt waits at the gate of its rate budget: above the clock and the log, for that wait is not the service's
-//	log         one line per attempt, with the duration of HTTP alone; not in the chain at all when logging is off
-//	attempt     the time-out of one attempt, body included; it reads the body, so that a body cut short is a network error to retry
+//	auth        the API key, once per call
+//	header      language and user agent, once per call
+//	retry       repeats the layers below, and follows redirects
+//	rate limit  waits until the rate limit allows the attempt; outside of timeout and log, which measure the API only
+//	log         one line per attempt; omitted if there is no log
+//	attempt     request timeout; reads the body, so that an incomplete body is a network error and can be retried
 //	HTTP        connections, TLS, proxy
 func newTransport(config Config) http.RoundTripper {
 	layers := config.Transport
@@ -33,22 +32,23 @@ func newTransport(config Config) http.RoundTripper {
 	if config.Log != nil {
 		layers = logLayer{next: layers, log: config.Log}
 	}
-	layers = &budgetLayer{
-		next:  layers,
-		keyed: config.Budgets.gate(budgetOf{config.BaseURL, config.APIKey}),
-		plain: config.Budgets.gate(budgetOf{config.BaseURL, ""}),
-		log:   config.Log,
+	layers = &rateLimitLayer{
+		next:       layers,
+		withKey:    config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
+		withoutKey: config.Budgets.limiter(limiterKey{config.BaseURL, ""}),
+		log:        config.Log,
 	}
 	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff)
-	layers = identifyLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
-	return authorizeLayer{next: layers, apiKey: config.APIKey}
+	layers = headerLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
+	return authLayer{next: layers, apiKey: config.APIKey}
 }
 
-// maxHeader bounds the header of an answer, bytes.
+// maxHeader is the maximum size of a response header in bytes.
 const maxHeader = 1 << 20
 
-// newHTTPTransport is http.DefaultTransport (proxy from the environment, HTTP/2) with more idle connections to one host. Where the base
-// URL is plain http it connects to this machine only, and through no proxy: what goes on beyond could read the key.
+// newHTTPTransport returns a clone of http.DefaultTransport (proxy from the environment, HTTP/2) with more idle
+// connections to one host. If the base URL is plain http, it connects to loopback addresses only and uses no proxy,
+// because others could read the API key.
 func newHTTPTransport(base *url.URL) http.RoundTripper {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
 	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -58,8 +58,8 @@ func newHTTPTransport(base *url.URL) http.RoundTripper {
 		transport.Proxy = nil
 		transport.DialContext = (&net.Dialer{Timeout: DefaultRequestTimeout, Control: loopbackOnly}).DialContext
 	}
-	// A connection that breaks without a word would fail every call until the system gives it up, many minutes later.
-	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
+	// Without pings, a connection that breaks silently fails every call until the system closes it minutes later.
+	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout}
 	transport.MaxResponseHeaderBytes = maxHeader
 	transport.MaxIdleConns = idleConnections
 	transport.MaxIdleConnsPerHost = idleConnections
@@ -70,12 +70,13 @@ func newHTTPTransport(base *url.URL) http.RoundTripper {
 	return transport
 }
 
-var errNotLoopback = errors.New("plain http is for this machine only, and the name leads to another one")
+var errNotLoopback = errors.New("plain http requires a loopback address, and the host name resolves to another one")
 
-// loopbackOnly refuses a connection to another machine, whatever a name server or a file of hosts says a name means. Its signature is
-// that of net.Dialer.Control, which is asked when the address is known and nothing has been sent.
+// loopbackOnly is a net.Dialer.Control function: it rejects other addresses after name resolution and before anything
+// is sent.
 func loopbackOnly(_, address string, _ syscall.RawConn) error {
-	if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil || !target.Addr().Unmap().IsLoopback() {
 		return errNotLoopback
 	}
 	return nil

@@ -17,7 +17,7 @@ func TestReserve(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := newLimits(m, 10*time.Millisecond)
 					l.budgets = &Budgets{}
-					client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Budgets = l, l.budgets })
+					client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Budgets = l, l.budgets })
 					var releases []func()
 					for range kept {
 						releases = append(releases, client.Reserve())
@@ -53,18 +53,18 @@ func TestReserve(t *testing.T) {
 func TestUrgentRequestsDoNotWaitAtTheGate(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		answer step
+		answer reply
 		took   time.Duration
 		check  func(error) bool
 	}{
-		{"taken", step{status: 204}, 0, func(err error) bool { return err == nil }},
+		{"taken", reply{status: 204}, 0, func(err error) bool { return err == nil }},
 		{"refused", limited("30"), 0, IsRateLimited},
 		{"refused for a moment", limited("1"), time.Second, IsRateLimited},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{steps: []step{limited("3000"), test.answer}}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+				s := &scriptedTransport{replies: []reply{limited("3000"), test.answer}}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
 				first, cancel := context.WithCancel(t.Context())
 				var waiting sync.WaitGroup
 				for range 5 {

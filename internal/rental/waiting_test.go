@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,37 +15,37 @@ import (
 
 // These tests run in bubbles whose clock jumps whenever everybody sleeps, so hours cost nothing.
 
-func limited(retryAfter string) step {
-	return step{status: 429, header: "Retry-After: " + retryAfter, body: errorBody("rate_limited")}
+func limited(retryAfter string) reply {
+	return reply{status: 429, header: "Retry-After: " + retryAfter, body: errorJSON("rate_limited")}
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {
-	ok := step{status: 200, body: `{"id":"u"}`}
-	unavailable := func(after string) step {
-		return step{status: 503, header: "Retry-After: " + after, body: errorBody("provider_unavailable")}
+	ok := reply{status: 200, body: `{"id":"u"}`}
+	unavailable := func(after string) reply {
+		return reply{status: 503, header: "Retry-After: " + after, body: errorJSON("provider_unavailable")}
 	}
 	tests := []struct {
 		name        string
-		first       step
+		first       reply
 		least, most time.Duration
 	}{
 		{"seconds", limited("40"), 40 * time.Second, 50 * time.Second},
 		{"date", limited(inBubble(90 * time.Second)), 90 * time.Second, 95 * time.Second},
 		{"past date", limited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
 		{"zero", limited("0"), time.Second, time.Second},
-		{"none", step{status: 429}, time.Second, time.Second},
+		{"none", reply{status: 429}, time.Second, time.Second},
 		{"nonsense", limited("soon"), time.Second, time.Second},
 		{"negative", limited("-3"), time.Second, time.Second},
 		{"503", unavailable("20"), 20 * time.Second, 25 * time.Second},
-		{"503 without", step{status: 503}, time.Second, time.Second},
-		{"502 has no say", step{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
+		{"503 without", reply{status: 503}, time.Second, time.Second},
+		{"502 has no say", reply{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{steps: []step{test.first, ok}}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
-					c.Transport, c.Backoff = s, func(int) time.Duration { return time.Second }
+				s := &scriptedTransport{replies: []reply{test.first, ok}}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Backoff = s, fixedPause(time.Second)
 				})
 				start := time.Now()
 				_, err := client.GetMe(t.Context())
@@ -81,8 +80,8 @@ func TestEndlessRateLimit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{steps: []step{limited(test.retryAfter)}}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff = s, nil })
+				s := &scriptedTransport{replies: []reply{limited(test.retryAfter)}}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff = s, defaultBackoff })
 				ctx := t.Context()
 				if test.deadline > 0 {
 					var cancel context.CancelFunc
@@ -106,13 +105,13 @@ func TestGateHoldsEverybodyBack(t *testing.T) {
 		var mu sync.Mutex
 		var sent []time.Duration
 		start := time.Now()
-		s := &script{steps: []step{limited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, seen: func(*http.Request) {
+		s := &scriptedTransport{replies: []reply{limited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, onRequest: func(*http.Request) {
 			mu.Lock()
 			sent = append(sent, time.Since(start))
 			mu.Unlock()
 			time.Sleep(100 * time.Millisecond)
 		}}
-		client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
 		var calls sync.WaitGroup
 		get := func() {
 			if _, err := client.GetMe(t.Context()); err != nil {
@@ -153,21 +152,21 @@ func TestCancellation(t *testing.T) {
 	hang := func(req *http.Request) { <-req.Context().Done() }
 	tests := []struct {
 		name    string
-		steps   []step
+		replies []reply
 		seen    func(*http.Request)
 		unknown bool // for a keyed create
 	}{
-		{"in backoff after a 503", []step{{status: 503, body: errorBody("provider_unavailable")}}, nil, true},
-		{"in backoff without connection", []step{{err: io.EOF}}, nil, true},
-		{"in Retry-After", []step{limited("3000")}, nil, false},
-		{"in the request", []step{{err: context.Canceled}}, hang, true},
+		{"in backoff after a 503", []reply{{status: 503, body: errorJSON("provider_unavailable")}}, nil, true},
+		{"in backoff without connection", []reply{{err: io.EOF}}, nil, true},
+		{"in Retry-After", []reply{limited("3000")}, nil, false},
+		{"in the request", []reply{{err: context.Canceled}}, hang, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{steps: test.steps, seen: test.seen}
-				client := connect(t, "https://rent.example/api/v1", func(c *Config) {
-					c.Transport, c.Backoff, c.RequestTimeout = s, func(int) time.Duration { return time.Hour }, time.Hour
+				s := &scriptedTransport{replies: test.replies, onRequest: test.seen}
+				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+					c.Transport, c.Backoff, c.RequestTimeout = s, fixedPause(time.Hour), time.Hour
 				})
 				start := time.Now()
 				// The wait told by Retry-After exceeds what a call without deadline bears, so it gets one.
@@ -187,7 +186,7 @@ func TestCancellation(t *testing.T) {
 
 func TestCancellationAtTheGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := play(t, limited("50"))
+		client, s := scriptedClient(t, limited("50"))
 		first, stopFirst := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		calls.Go(func() {
@@ -215,8 +214,8 @@ func TestCancellationAtTheGate(t *testing.T) {
 func TestCancelledErrorTellsWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		client := connect(t, "https://rent.example/api/v1", func(c *Config) {
-			c.Transport, c.Backoff = &script{steps: []step{{status: 503, body: errorBody("provider_unavailable")}}}, func(int) time.Duration { return time.Minute }
+		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+			c.Transport, c.Backoff = &scriptedTransport{replies: []reply{{status: 503, body: errorJSON("provider_unavailable")}}}, fixedPause(time.Minute)
 		})
 		time.AfterFunc(time.Second, cancel)
 		_, err := client.GetMe(ctx)
@@ -229,8 +228,8 @@ func TestCancelledErrorTellsWhy(t *testing.T) {
 // Each attempt has the whole time-out, and it covers a body that trickles.
 func TestRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{steps: []step{{err: errors.New("never read")}}, seen: func(req *http.Request) { <-req.Context().Done() }}
-		client := connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2 })
+		s := &scriptedTransport{replies: []reply{{err: errors.New("never read")}}, onRequest: func(req *http.Request) { <-req.Context().Done() }}
+		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2 })
 		start := time.Now()
 		_, err := client.GetMe(t.Context())
 		if took := time.Since(start); !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || took != time.Minute {
@@ -242,16 +241,14 @@ func TestRequestTimeout(t *testing.T) {
 	})
 }
 
-func TestExponentialBackoff(t *testing.T) {
-	for attempt, longest := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second} {
+func TestDefaultBackoff(t *testing.T) {
+	for attempt, seconds := range map[int]float64{0: 0.5, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 30, 7: 30, math.MaxInt: 30} {
+		longest := time.Duration(seconds * float64(time.Second))
 		for range 100 {
-			if pause := exponentialBackoff(attempt); pause < longest/2 || pause > longest {
+			if pause := defaultBackoff.Pause(attempt); pause < longest/2-1 || pause > longest+1 {
 				t.Fatalf("attempt %d: %s, want %s to %s", attempt, pause, longest/2, longest)
 			}
 		}
-	}
-	if pause := exponentialBackoff(math.MaxInt); pause > 30*time.Second {
-		t.Error(strconv.Quote(pause.String()))
 	}
 }
 
@@ -259,10 +256,10 @@ func TestExponentialBackoff(t *testing.T) {
 func TestWritesAreCountedWhenTheyHaveEnded(t *testing.T) {
 	var client *Client
 	during := uint64(99)
-	s := &script{steps: []step{{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`}, {status: 404, body: errorBody(CodeNotFound)}}, seen: func(*http.Request) {
+	s := &scriptedTransport{replies: []reply{{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`}, {status: 404, body: errorJSON(CodeNotFound)}}, onRequest: func(*http.Request) {
 		during = client.Writes("instances")
 	}}
-	client = connect(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+	client = newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
 	if _, err := client.StopInstance(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}

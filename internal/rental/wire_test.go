@@ -32,24 +32,24 @@ func TestBodyLimits(t *testing.T) {
 		}
 	}
 	t.Run("too large", func(t *testing.T) {
-		_, err := serve(t, huge(200, maxBody)).GetMe(t.Context())
+		_, err := newServerClient(t, huge(200, maxBody)).GetMe(t.Context())
 		if e := asError(t, err); e.Status != 200 || !strings.Contains(e.Message, "8192 KiB") || e.Attempts != 1 {
 			t.Errorf("got %+v", e)
 		}
 	})
 	t.Run("large", func(t *testing.T) {
-		if user, err := serve(t, huge(200, maxBody-100)).GetMe(t.Context()); err != nil || len(user.ID) != maxBody-100 {
+		if user, err := newServerClient(t, huge(200, maxBody-100)).GetMe(t.Context()); err != nil || len(user.ID) != maxBody-100 {
 			t.Errorf("got %d characters, %v", len(user.ID), err)
 		}
 	})
 	t.Run("too large an error", func(t *testing.T) {
-		_, err := serve(t, huge(404, maxErrorBody)).GetMe(t.Context())
+		_, err := newServerClient(t, huge(404, maxErrorBody)).GetMe(t.Context())
 		if e := asError(t, err); e.Status != 404 || !strings.Contains(e.Message, "64 KiB") || IsNotFound(err) {
 			t.Errorf("got %+v", e)
 		}
 	})
 	t.Run("too large a create", func(t *testing.T) {
-		_, err := serve(t, huge(201, maxBody)).CreateTemplate(t.Context(), TemplateCreate{})
+		_, err := newServerClient(t, huge(201, maxBody)).CreateTemplate(t.Context(), TemplateCreate{})
 		if !IsOutcomeUnknown(err) {
 			t.Errorf("got %v", err)
 		}
@@ -58,7 +58,7 @@ func TestBodyLimits(t *testing.T) {
 
 func TestSlowBody(t *testing.T) {
 	release := make(chan struct{})
-	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
 		write(t, w, `{"id":`)
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			t.Error(err)
@@ -79,7 +79,7 @@ func TestRedirects(t *testing.T) {
 	var leaked, writeStatus atomic.Int32
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
 	t.Cleanup(elsewhere.Close)
-	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/moved/me"), r.URL.Path == "/api/v1/balance":
 			if r.Header.Get("Authorization") != "Bearer "+canary {
@@ -109,11 +109,11 @@ func TestRedirects(t *testing.T) {
 	// net/http turns a write into a GET for three of these statuses and repeats it for the other two.
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		writeStatus.Store(int32(status))
-		for name, do := range kinds(t) {
+		for name, do := range retryCalls(t) {
 			if name == "get" || name == "list" {
 				continue
 			}
-			if e := asError(t, do(t.Context(), client)); e.Status != status || IsOutcomeUnknown(e) != (kindOf(name) != free) {
+			if e := asError(t, do(t.Context(), client)); e.Status != status || IsOutcomeUnknown(e) != (idempotencyOf(name) != idempotent) {
 				t.Errorf("%s, %d: %+v", name, status, e)
 			}
 		}
@@ -124,7 +124,7 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestBrokenRedirectIsNotRepeated(t *testing.T) {
-	client, s := play(t, step{status: 307, header: "Location: http://[bad"})
+	client, s := scriptedClient(t, reply{status: 307, header: "Location: http://[bad"})
 	_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 	if err == nil || s.attempts() != 1 {
 		t.Errorf("%d attempts, %v", s.attempts(), err)
@@ -161,7 +161,7 @@ func TestParallelCallsReuseConnections(t *testing.T) {
 		}
 	}
 	server.Start()
-	client := connect(t, server.URL+"/api/v1", func(c *Config) { c.Log = discardLog })
+	client := newTestClient(t, server.URL+"/api/v1", func(c *Config) { c.Log = discardLog })
 	t.Cleanup(server.Close)
 	for range 20 {
 		done := make(chan error)

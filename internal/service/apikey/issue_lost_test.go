@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -88,7 +89,7 @@ func issueAfterFailures(t *testing.T, behind time.Duration) {
 	defer server.Close()
 	client, err := rental.New(rental.Config{
 		BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40), RequestTimeout: requestTimeout,
-		Backoff: func(int) time.Duration { return 0 },
+		Backoff: backoff.Exponential{Factor: 1}, // no pauses
 	})
 	if err != nil {
 		t.Fatal(err)

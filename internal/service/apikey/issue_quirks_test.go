@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -23,7 +24,7 @@ func TestIssue_AllQuirksLeaveOneKey(t *testing.T) {
 		}
 		client, err := rental.New(rental.Config{
 			BaseURL: server.BaseURL, APIKey: server.APIKey, RequestTimeout: 300 * time.Millisecond, MaxRetries: 3,
-			Backoff: func(int) time.Duration { return 0 },
+			Backoff: backoff.Exponential{Factor: 1}, // no pauses
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// Balance is the account's money. All amounts are kopecks.
+// Balance is the balance of the account. All amounts are kopecks.
 type Balance struct {
 	BalanceKop     int64    `json:"balance_kop"`      // cash plus bonus
-	AvailableKop   int64    `json:"available_kop"`    // less the usage that is accrued but not yet posted
-	CreditLimitKop int64    `json:"credit_limit_kop"` // credit granted
-	BurnKopH       int64    `json:"burn_kop_h"`       // of all instances together, kopecks per hour
-	RunwayHours    *float64 `json:"runway_hours"`     // hours the money lasts at the present burn; nil when nothing burns
+	AvailableKop   int64    `json:"available_kop"`    // balance less usage that is not posted yet
+	CreditLimitKop int64    `json:"credit_limit_kop"` // credit limit
+	BurnKopH       int64    `json:"burn_kop_h"`       // cost of all instances, kopecks per hour
+	RunwayHours    *float64 `json:"runway_hours"`     // hours until the balance is used up; nil if the burn rate is 0
 	Currency       string   `json:"currency"`         // RUB
 }
 
-// largestAmount is an amount, kopecks, that no account and no price reaches. Sums of thousands of such amounts are right still.
-const largestAmount = 1_000_000_000_000
+// maxAmount is the highest valid amount and price in kopecks. Sums of thousands of them do not overflow.
+const maxAmount = 1_000_000_000_000
 
-// checkPrices refuses prices that cannot be right: a negative one would look cheap, and an absurd one would overflow sums.
+// checkPrices returns an error for an invalid price. A negative price would look cheap, and a huge one would overflow
+// sums.
 func checkPrices(prices ...int64) error {
 	for _, kop := range prices {
-		if kop < 0 || kop > largestAmount {
-			return fmt.Errorf("the answer's price of %d kopecks is out of range", kop)
+		if kop < 0 || kop > maxAmount {
+			return fmt.Errorf("the price of %d kopecks in the response is out of range", kop)
 		}
 	}
 	return nil
@@ -33,14 +34,14 @@ func checkPrices(prices ...int64) error {
 
 func (b Balance) validate() error {
 	for _, kop := range []int64{b.BalanceKop, b.AvailableKop, b.CreditLimitKop} {
-		if kop < -largestAmount || kop > largestAmount {
-			return fmt.Errorf("the answer's amount of %d kopecks is out of range", kop)
+		if kop < -maxAmount || kop > maxAmount {
+			return fmt.Errorf("the amount of %d kopecks in the response is out of range", kop)
 		}
 	}
 	return checkPrices(b.BurnKopH)
 }
 
-// TransactionType says what moved the balance.
+// TransactionType is the reason for a change of the balance.
 type TransactionType string
 
 // The known transaction types.
@@ -56,22 +57,22 @@ const (
 	TransactionReversal    TransactionType = "reversal"
 )
 
-// Transaction is one entry of the wallet's ledger.
+// Transaction is one entry of the ledger.
 type Transaction struct {
 	ID          string          `json:"id"`
 	At          time.Time       `json:"at"`
 	Type        TransactionType `json:"type"`
 	AmountKop   int64           `json:"amount_kop"` // positive is credit, negative is debit
 	Description string          `json:"description"`
-	InstanceID  *string         `json:"instance_id"` // nil when no instance is concerned
+	InstanceID  *string         `json:"instance_id"` // nil if it belongs to no instance
 }
 
-// GetBalance returns the account's money. Scope: billing:read.
+// GetBalance returns the balance of the account. Scope: billing:read.
 func (c *Client) GetBalance(ctx context.Context) (Balance, error) {
 	return fetch[Balance](ctx, c, request{method: http.MethodGet, path: []string{"balance"}, scope: ScopeBillingRead})
 }
 
-// ListTransactions lists the ledger, newest first. Scope: billing:read.
+// ListTransactions lists the ledger, newest entry first. Scope: billing:read.
 func (c *Client) ListTransactions(ctx context.Context, options ListOptions) iter.Seq2[Transaction, error] {
 	return list[Transaction](ctx, c, request{path: []string{"transactions"}, scope: ScopeBillingRead}, options)
 }

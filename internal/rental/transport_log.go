@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// logLayer tells about every attempt, never about a header that could authenticate or a body.
+// logLayer logs every attempt, without body and without headers that authenticate.
 type logLayer struct {
 	next http.RoundTripper
 	log  func(ctx context.Context, message string, fields map[string]any)
@@ -15,10 +15,10 @@ type logLayer struct {
 func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	start := time.Now()
 	resp, err := l.next.RoundTrip(req)
-	call := callOf(req.Context())
+	call := callFrom(req.Context())
 	fields := map[string]any{
 		"method":      req.Method,
-		"path":        call.mask.text(req.URL.EscapedPath()),
+		"path":        call.mask.apply(req.URL.EscapedPath()),
 		"attempt":     call.attempt,
 		"duration_ms": time.Since(start).Milliseconds(),
 	}
@@ -38,7 +38,7 @@ func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	add("rate_remaining", resp.Header.Get("X-RateLimit-Remaining"))
 	add("retry_after", resp.Header.Get("Retry-After"))
 	if resp.StatusCode >= 400 {
-		code, _, _ := parseEnvelope(peek(resp))
+		code, _, _ := parseErrorBody(peekBody(resp))
 		add("error_code", code)
 	}
 	l.log(req.Context(), "API request", fields)

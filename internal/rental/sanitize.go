@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// mask is a set of secrets.
+// mask is a set of secrets to hide in texts.
 type mask []string
 
-// text replaces every secret. A very short text is no secret, and replacing it would only garble messages.
-func (m mask) text(s string) string {
+// apply replaces every secret. It ignores texts of less than 8 bytes, which are not secrets but occur in messages.
+func (m mask) apply(s string) string {
 	for _, secret := range m {
 		if len(secret) >= 8 {
 			s = strings.ReplaceAll(s, secret, "(secret)")
@@ -22,16 +22,20 @@ func (m mask) text(s string) string {
 }
 
 // terminalEscape matches ANSI control sequences and operating-system commands, which could rewrite the user's screen.
-var terminalEscape = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b.`)
+var terminalEscape = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` + // CSI
+	`(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b.`) // OSC, others
 
-// printable masks a foreign text and makes it safe to show. It masks twice: what is taken out of the text may have kept a secret apart,
-// or have taken the beginning of one with it. Only then is the text cut, for half a secret would be recognised no more.
-func (m mask) printable(s string, limit int) string { return shorten(m.text(plain(m.text(s))), limit) }
+// printable masks and sanitizes a text. It masks twice, because removed characters can separate the parts of a secret,
+// or contain its beginning. It shortens the text last, because half a secret would not be recognized.
+func (m mask) printable(s string, limit int) string {
+	return shorten(m.apply(sanitize(m.apply(s))), limit)
+}
 
-// Printable makes a foreign text safe to show on one line: no control or direction characters, at most limit runes.
-func Printable(s string, limit int) string { return shorten(plain(s), limit) }
+// Printable sanitizes a text of the API for one line of output. It removes control and direction characters and cuts
+// the text after limit runes.
+func Printable(s string, limit int) string { return shorten(sanitize(s), limit) }
 
-func plain(s string) string {
+func sanitize(s string) string {
 	s = terminalEscape.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -52,8 +56,8 @@ func shorten(s string, limit int) string {
 	return s
 }
 
-// isHeaderText reports whether a configured text can be sent as a header's value.
-func isHeaderText(s string) bool {
+// isHeaderValue reports whether a text can be the value of a header.
+func isHeaderValue(s string) bool {
 	for _, char := range []byte(s) {
 		if char < ' ' || char > '~' {
 			return false

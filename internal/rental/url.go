@@ -10,7 +10,7 @@ import (
 
 const versionSuffix = "/api/v1"
 
-// parseBaseURL accepts an address that the key may be sent to. Errors do not repeat the address: it may hold a password.
+// parseBaseURL parses and checks a base URL. Errors do not contain it, because it may contain a password.
 func parseBaseURL(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, errors.New("the base URL is empty")
@@ -20,13 +20,14 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	case err != nil:
 		return nil, errors.New("the base URL is not a valid URL")
 	case u.User != nil:
-		return nil, errors.New("the base URL carries user information; authentication is by API key only")
+		return nil, errors.New("the base URL contains user information; authentication is by API key only")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, errors.New("the base URL does not begin with https://")
 	case u.Hostname() == "":
 		return nil, errors.New("the base URL has no host")
 	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
-		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network; %s needs https", u.Hostname())
+		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network; %s needs https",
+			u.Hostname())
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return nil, errors.New("the base URL has a query or a fragment")
 	}
@@ -37,7 +38,7 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsLoopback reports whether a host, a name or an address, is this machine.
+// IsLoopback reports whether a host is localhost or a loopback address. It does not resolve names.
 func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -46,7 +47,7 @@ func IsLoopback(host string) bool {
 	return err == nil && address.Zone() == "" && address.Unmap().IsLoopback()
 }
 
-// printableURL keeps an address that may hold a password out of sight.
+// printableURL returns a base URL for messages. It hides an invalid one, which may contain a password.
 func printableURL(raw string) string {
 	if _, err := parseBaseURL(raw); err != nil {
 		return "(invalid)"
@@ -54,14 +55,15 @@ func printableURL(raw string) string {
 	return raw
 }
 
-var errBadElement = errors.New(`an id cannot be empty, "." or ".."`)
+var errPathElement = errors.New(`an id cannot be empty, "." or ".."`)
 
-// escapePath joins opaque elements to a path. The two dot elements cannot be escaped: servers and proxies resolve them even then.
+// escapePath joins path elements, which may contain any characters. "." and ".." are errors: servers and proxies
+// resolve them even if they are escaped.
 func escapePath(elements []string) (string, error) {
 	var path strings.Builder
 	for _, element := range elements {
 		if element == "" || element == "." || element == ".." {
-			return "/" + strings.Join(elements, "/"), errBadElement
+			return "/" + strings.Join(elements, "/"), errPathElement
 		}
 		path.WriteByte('/')
 		path.WriteString(url.PathEscape(element))
@@ -69,7 +71,7 @@ func escapePath(elements []string) (string, error) {
 	return path.String(), nil
 }
 
-// resolve puts an escaped path below the base address.
+// resolve returns the URL of a path below the base URL.
 func resolve(base *url.URL, elements []string, escaped string, query url.Values) *url.URL {
 	u := *base
 	u.Path = base.Path + "/" + strings.Join(elements, "/")

@@ -1,0 +1,155 @@
+package rental
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+// Maximum sizes of a body in bytes. The largest real response, a page of 200 offers, has about 200 KiB.
+const (
+	maxBody      = 8 << 20
+	maxErrorBody = 64 << 10
+)
+
+// attemptLayer applies the request timeout to one attempt, reads the whole body, and records whether a failed attempt
+// may have sent the request.
+type attemptLayer struct {
+	next    http.RoundTripper
+	timeout time.Duration
+}
+
+func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), l.timeout)
+	defer cancel()
+	var trace attemptTrace
+	ctx = httptrace.WithClientTrace(ctx, trace.hooks())
+	call := callFrom(ctx)
+	call.maybeSent = true
+	resp, err := l.next.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		call.maybeSent = !trace.neverSent(err)
+		return nil, l.contextError(req.Context(), ctx, err)
+	}
+	if trace.headersWritten.Load() > 1 {
+		call.responseLost() // net/http repeated the request on another connection
+	}
+	limit := maxBody
+	if resp.StatusCode >= 300 {
+		limit = maxErrorBody
+	}
+	body, err := readBody(resp.Body, limit)
+	if err != nil {
+		return nil, l.contextError(req.Context(), ctx, err)
+	}
+	resp.Body = body
+	return resp, nil
+}
+
+// contextError returns the error of the caller's context, or an attemptTimeout if only the attempt's context ended. A
+// context.DeadlineExceeded would look like the caller's deadline.
+func (l attemptLayer) contextError(caller, attempt context.Context, err error) error {
+	switch {
+	case caller.Err() != nil:
+		return caller.Err()
+	case attempt.Err() != nil:
+		return attemptTimeout(l.timeout)
+	}
+	return err
+}
+
+// attemptTrace records the connections of one attempt. When a reused connection breaks, net/http can send the request
+// again, and the error is then that of the last connection only.
+type attemptTrace struct {
+	connecting, connected atomic.Bool
+	headersWritten        atomic.Int32
+}
+
+func (t *attemptTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { t.connecting.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { t.connected.Store(true) },
+		WroteHeaders: func() { t.headersWritten.Add(1) },
+	}
+}
+
+// neverSent reports that a failed attempt has certainly sent nothing: it wrote no headers, and either the trace shows
+// that there was no connection, or err does.
+func (t *attemptTrace) neverSent(err error) bool {
+	return t.headersWritten.Load() == 0 && (t.connecting.Load() && !t.connected.Load() || isDialError(err))
+}
+
+// attemptTimeout is the error of an attempt that exceeds the request timeout, which is its value.
+type attemptTimeout time.Duration
+
+func (t attemptTimeout) Error() string {
+	return fmt.Sprintf("no complete response within %s", time.Duration(t))
+}
+
+// Timeout implements net.Error.
+func (t attemptTimeout) Timeout() bool { return true }
+
+// bodyTooLarge is the error of a body that exceeds a limit in bytes, which is its value.
+type bodyTooLarge int
+
+func (limit bodyTooLarge) Error() string {
+	return fmt.Sprintf("the response is larger than %d KiB and was not read", int(limit)>>10)
+}
+
+// readBody reads and closes a body. A body that is too large is not an error here, because a retry would return the
+// same: bufferedBody returns the error.
+func readBody(body io.ReadCloser, limit int) (*buffered, error) {
+	data, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
+	if closeErr := body.Close(); err == nil && closeErr != nil {
+		err = closeErr
+	}
+	if len(data) > limit {
+		return newBuffered(data[:limit], bodyTooLarge(limit)), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newBuffered(data, nil), nil
+}
+
+// buffered is a body in memory. Layers can read it without consuming it.
+type buffered struct {
+	*bytes.Reader
+	data []byte
+	err  error // why data is incomplete; nil if it is complete
+}
+
+func newBuffered(data []byte, err error) *buffered {
+	return &buffered{Reader: bytes.NewReader(data), data: data, err: err}
+}
+
+// Close implements io.Closer.
+func (*buffered) Close() error { return nil }
+
+var errNotBuffered = errors.New("the body of the response was not read")
+
+// bufferedBody returns the body of a response, and an error if it is incomplete.
+func bufferedBody(resp *http.Response) ([]byte, error) {
+	body, ok := resp.Body.(*buffered)
+	if !ok {
+		return nil, errNotBuffered
+	}
+	return body.data, body.err
+}
+
+// peekBody returns the body of a response as far as it was read.
+func peekBody(resp *http.Response) []byte {
+	if body, ok := resp.Body.(*buffered); ok {
+		return body.data
+	}
+	return nil
+}

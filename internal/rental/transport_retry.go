@@ -1,0 +1,183 @@
+package rental
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+)
+
+// maxRequestedWait limits the total time that one call waits at the API's request (Retry-After or 429) when its
+// context has no deadline.
+const maxRequestedWait = 10 * time.Minute
+
+// maxForeignRetries limits retries of a response that does not come from the API and is not likely to change, such as
+// an HTML page with status 200 or 404. A wrong base URL must not cost minutes.
+const maxForeignRetries = 2
+
+// maxRedirects is how many redirects a GET follows.
+const maxRedirects = 10
+
+// retryLayer repeats a request as classify allows.
+type retryLayer struct {
+	client     *http.Client // follows redirects
+	maxRetries int
+	backoff    backoff.Exponential
+}
+
+func newRetryLayer(next http.RoundTripper, maxRetries int, pauses backoff.Exponential) retryLayer {
+	return retryLayer{
+		client:     &http.Client{Transport: next, CheckRedirect: checkRedirect},
+		maxRetries: maxRetries,
+		backoff:    pauses,
+	}
+}
+
+func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	call := callFrom(ctx)
+	var counts retryCounts
+	for {
+		call.attempt++
+		call.maybeSent = false
+		resp, err := l.client.Do(req)
+		outcome := classify(call, resp, err)
+		call.record(outcome)
+		if !l.mayRetry(outcome, counts) {
+			return resp, err
+		}
+		if ctx.Err() != nil {
+			return nil, contextError(ctx, err)
+		}
+		pause, requested := l.pause(outcome, resp, counts)
+		if !counts.allow(ctx, pause, requested) {
+			return resp, err // it explains more than the timeout that the pause would end with
+		}
+		counts.add(outcome, pause, requested)
+		call.lastFailure = failure(resp, err)
+		if backoff.Sleep(ctx, pause) != nil {
+			return nil, ctx.Err()
+		}
+		if req, err = rewind(req); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// retryCounts counts what limits the retries of one call.
+type retryCounts struct {
+	failures    int           // attempts that count against maxRetries
+	foreign     int           // of these, foreign responses that are not likely to change
+	rateLimited int           // 429 responses of the API
+	waited      time.Duration // sum of the pauses that the API requested
+}
+
+func (l retryLayer) mayRetry(o outcome, counts retryCounts) bool {
+	switch {
+	case !o.retry || o.foreign && counts.foreign >= maxForeignRetries:
+		return false
+	case o.rateLimited:
+		return true
+	}
+	return counts.failures < l.maxRetries
+}
+
+// pause returns the pause before the next attempt, and whether the API requested it.
+func (l retryLayer) pause(o outcome, resp *http.Response, counts retryCounts) (pause time.Duration, requested bool) {
+	if resp != nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable) {
+		if wait, ok := retryAfter(resp.Header, time.Now()); ok && wait > 0 {
+			return wait + jitter(wait), true
+		}
+	}
+	if o.rateLimited {
+		return l.backoff.Pause(counts.rateLimited), true
+	}
+	return l.backoff.Pause(counts.failures), false
+}
+
+// allow reports whether the pause ends before the deadline of ctx and, without a deadline, within maxRequestedWait.
+func (c *retryCounts) allow(ctx context.Context, pause time.Duration, requested bool) bool {
+	if deadline, ok := ctx.Deadline(); ok {
+		return pause <= time.Until(deadline)
+	}
+	return !requested || c.waited+pause <= maxRequestedWait
+}
+
+func (c *retryCounts) add(o outcome, pause time.Duration, requested bool) {
+	if requested {
+		c.waited += pause
+	}
+	if o.rateLimited {
+		c.rateLimited++
+		return
+	}
+	c.failures++
+	if o.foreign {
+		c.foreign++
+	}
+}
+
+// rewind returns the request with its body at the beginning.
+func rewind(req *http.Request) (*http.Request, error) {
+	if req.GetBody == nil {
+		return req, nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	next := req.WithContext(req.Context())
+	next.Body = body
+	return next, nil
+}
+
+// contextError returns the error of ctx, or err if that already contains it.
+func contextError(ctx context.Context, err error) error {
+	if errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// jitter returns up to a quarter of a wait, and at most 5 s.
+func jitter(wait time.Duration) time.Duration { return rand.N(min(wait/4, 5*time.Second) + 1) }
+
+// failure describes the end of an attempt in a few words.
+func failure(resp *http.Response, err error) error {
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			return wrapped.Err
+		}
+		return err
+	}
+	code, _, _ := parseErrorBody(peekBody(resp))
+	return fmt.Errorf("%d %s", resp.StatusCode, code)
+}
+
+// checkRedirect lets a GET follow redirects within its origin. For all other requests the redirect itself is the
+// response: the API key, the idempotency key and the body are for the configured address only, and net/http could
+// change the method.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if first.Method != http.MethodGet || len(via) > maxRedirects || !sameOrigin(first.URL, req.URL) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b) && b.User == nil
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
