@@ -137,18 +137,12 @@ func (r *rateEstimate) onResponse(sent, now time.Time, resp *http.Response) {
 	r.unlimited = false
 	nextPeriod := r.known && reset.from.After(r.reset.to)
 	if nextPeriod && now.Before(r.reset.from) {
-		r.refill = probeInterval // the reset has moved, so this is a token bucket; the next lines compute the real time
+		r.refill = time.Minute / time.Duration(limit) // the reset has moved, so this is a token bucket
 	}
-	if used := limit - remaining; r.refill > 0 && used > 0 {
-		r.refill = reset.to.Sub(now) / time.Duration(used)
-	}
-	if concurrent := !sent.After(r.observed); r.known && concurrent && (!nextPeriod || r.refill > 0) {
+	if concurrent := !sent.After(r.observed); r.known && concurrent && !nextPeriod {
 		// Responses can arrive in another order than the API counted the requests. Until the reset the remaining
 		// requests only decrease. This request was in flight at the last response, which deducted it.
 		remaining = min(remaining, r.available(now)+r.inFlight+1)
-		if reset.to.Before(r.reset.from) {
-			reset = r.reset
-		}
 	}
 	if r.known && r.refill == 0 && reset.overlaps(r.reset) && sent.Before(r.reset.to) {
 		reset = reset.intersect(r.reset)
@@ -171,7 +165,7 @@ func (r *rateEstimate) onRefusal(now time.Time, header http.Header) {
 func isCached(header http.Header) bool { return header.Get("Age") != "" }
 
 // parseRateHeaders parses the X-RateLimit headers of a response to a request that was sent at a moment. The reset is in
-// whole seconds: the seconds until it, or the time since 1970 in seconds or milliseconds.
+// whole seconds: the seconds until it, or the time since 1970.
 func parseRateHeaders(header http.Header, sent, now time.Time) (limit, remaining int, reset interval, ok bool) {
 	limit, limitErr := strconv.Atoi(header.Get("X-RateLimit-Limit"))
 	remaining, remainingErr := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
@@ -180,19 +174,15 @@ func parseRateHeaders(header http.Header, sent, now time.Time) (limit, remaining
 		limit < 1 || remaining < 0 || remaining > limit || seconds < 0 {
 		return 0, 0, interval{}, false
 	}
-	margin := rounding
 	if seconds >= minEpoch {
-		if seconds >= minEpoch*1000 {
-			seconds /= 1000
-		}
 		apiTime := now
 		if date, err := http.ParseTime(header.Get("Date")); err == nil {
-			apiTime, margin = date, 2*rounding // the local clock may be wrong
+			apiTime = date // the local clock may be wrong
 		}
 		seconds = max(seconds-apiTime.Unix(), 0)
 	}
 	wait := time.Duration(min(seconds, int64(maxBlock/time.Second))) * time.Second
-	return limit, remaining, interval{from: sent.Add(wait - margin), to: now.Add(wait + margin)}, true
+	return limit, remaining, interval{from: sent.Add(wait - rounding), to: now.Add(wait + rounding)}, true
 }
 
 func later(a, b time.Time) time.Time {

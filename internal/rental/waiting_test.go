@@ -15,7 +15,7 @@ import (
 
 // These tests run in bubbles whose clock jumps whenever everybody sleeps, so hours cost nothing.
 
-func limited(retryAfter string) reply {
+func rateLimited(retryAfter string) reply {
 	return reply{status: 429, header: "Retry-After: " + retryAfter, body: errorJSON("rate_limited")}
 }
 
@@ -29,13 +29,13 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		first       reply
 		least, most time.Duration
 	}{
-		{"seconds", limited("40"), 40 * time.Second, 50 * time.Second},
-		{"date", limited(inBubble(90 * time.Second)), 90 * time.Second, 95 * time.Second},
-		{"past date", limited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
-		{"zero", limited("0"), time.Second, time.Second},
+		{"seconds", rateLimited("40"), 40 * time.Second, 50 * time.Second},
+		{"date", rateLimited(inBubble(90 * time.Second)), 90 * time.Second, 95 * time.Second},
+		{"past date", rateLimited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
+		{"zero", rateLimited("0"), time.Second, time.Second},
 		{"none", reply{status: 429}, time.Second, time.Second},
-		{"nonsense", limited("soon"), time.Second, time.Second},
-		{"negative", limited("-3"), time.Second, time.Second},
+		{"nonsense", rateLimited("soon"), time.Second, time.Second},
+		{"negative", rateLimited("-3"), time.Second, time.Second},
 		{"503", unavailable("20"), 20 * time.Second, 25 * time.Second},
 		{"503 without", reply{status: 503}, time.Second, time.Second},
 		{"502 has no say", reply{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
@@ -80,7 +80,7 @@ func TestEndlessRateLimit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{limited(test.retryAfter)}}
+				s := &scriptedTransport{replies: []reply{rateLimited(test.retryAfter)}}
 				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff = s, defaultBackoff })
 				ctx := t.Context()
 				if test.deadline > 0 {
@@ -105,7 +105,7 @@ func TestGateHoldsEverybodyBack(t *testing.T) {
 		var mu sync.Mutex
 		var sent []time.Duration
 		start := time.Now()
-		s := &scriptedTransport{replies: []reply{limited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, onRequest: func(*http.Request) {
+		s := &scriptedTransport{replies: []reply{rateLimited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, onRequest: func(*http.Request) {
 			mu.Lock()
 			sent = append(sent, time.Since(start))
 			mu.Unlock()
@@ -158,7 +158,7 @@ func TestCancellation(t *testing.T) {
 	}{
 		{"in backoff after a 503", []reply{{status: 503, body: errorJSON("provider_unavailable")}}, nil, true},
 		{"in backoff without connection", []reply{{err: io.EOF}}, nil, true},
-		{"in Retry-After", []reply{limited("3000")}, nil, false},
+		{"in Retry-After", []reply{rateLimited("3000")}, nil, false},
 		{"in the request", []reply{{err: context.Canceled}}, hang, true},
 	}
 	for _, test := range tests {
@@ -186,7 +186,7 @@ func TestCancellation(t *testing.T) {
 
 func TestCancellationAtTheGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := scriptedClient(t, limited("50"))
+		client, s := scriptedClient(t, rateLimited("50"))
 		first, stopFirst := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		calls.Go(func() {
