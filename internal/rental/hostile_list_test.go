@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,26 +11,25 @@ import (
 	"time"
 )
 
-// endless is a transport whose every page has the same entries and leads to a new one.
-type endless struct {
+// endlessList is a transport whose pages all have the same entries and a new cursor.
+type endlessList struct {
 	entries  string
 	requests int
 }
 
-func (e *endless) RoundTrip(req *http.Request) (*http.Response, error) {
+func (e *endlessList) RoundTrip(req *http.Request) (*http.Response, error) {
 	e.requests++
 	body := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, e.entries, e.requests)
 	return (&scriptedTransport{replies: []reply{{status: 200, body: body}}}).RoundTrip(req)
 }
 
-func endlessClient(t *testing.T, entries string) (*Client, *endless) {
+func endlessClient(t *testing.T, entries string) (*Client, *endlessList) {
 	t.Helper()
-	service := &endless{entries: entries}
-	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = service }), service
+	transport := &endlessList{entries: entries}
+	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = transport }), transport
 }
 
-// A list whose every page leads to a new one ends, whatever the pages contain.
-func TestEndlessListsEnd(t *testing.T) {
+func TestList_Limits(t *testing.T) {
 	small := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
 	padding := strings.Repeat(" ", 4<<20)
 	for name, test := range map[string]struct {
@@ -40,32 +38,35 @@ func TestEndlessListsEnd(t *testing.T) {
 		limit    string
 		requests int
 	}{
-		"many entries":          {small, ListOptions{}, "20000 entries", 21},
-		"large pages":           {`{"id":"k"}` + padding, ListOptions{}, "32 MiB", 8},
-		"unreadable entries":    {strings.ReplaceAll(small, "id", "x"), ListOptions{}, "20000 entries", 21},
-		"small pages":           {`{"id":"k"}`, ListOptions{}, "2500 pages", 2500},
-		"small pages, streamed": {`{"id":"k"}`, ListOptions{Stream: true}, "2500 pages", 2500},
-		"as many as are wanted": {small, ListOptions{MaxPages: 3}, "3 pages", 3},
-		"one page":              {small, ListOptions{MaxPages: 1}, "1 pages", 1},
-		"not that many":         {`{"id":"k"}`, ListOptions{MaxPages: 5000}, "2500 pages", 2500},
+		"many entries":             {small, ListOptions{}, "20000 entries", 21},
+		"large pages":              {`{"id":"k"}` + padding, ListOptions{}, "32 MiB", 8},
+		"invalid entries":          {strings.ReplaceAll(small, "id", "x"), ListOptions{}, "20000 entries", 21},
+		"small pages":              {`{"id":"k"}`, ListOptions{}, "2500 pages", 2500},
+		"small pages, streamed":    {`{"id":"k"}`, ListOptions{Stream: true}, "2500 pages", 2500},
+		"MaxPages":                 {small, ListOptions{MaxPages: 3}, "3 pages", 3},
+		"MaxPages of 1":            {small, ListOptions{MaxPages: 1}, "1 pages", 1},
+		"MaxPages above the limit": {`{"id":"k"}`, ListOptions{MaxPages: 5000}, "2500 pages", 2500},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, service := endlessClient(t, test.entries)
+			client, transport := endlessClient(t, test.entries)
 			var last error
 			for _, last = range client.ListSSHKeys(t.Context(), test.options) {
-				if service.requests > test.requests {
+				if transport.requests > test.requests {
 					break
 				}
 			}
-			if !IsListTooLong(last) || !strings.Contains(last.Error(), "more than "+test.limit) || service.requests != test.requests {
-				t.Errorf("%.200v after %d requests, want more than %s after %d", last, service.requests, test.limit, test.requests)
+			if !IsListTooLong(last) || !strings.Contains(last.Error(), "more than "+test.limit) {
+				t.Errorf("%.200v, want more than %s", last, test.limit)
+			}
+			if transport.requests != test.requests {
+				t.Errorf("%d requests, want %d", transport.requests, test.requests)
 			}
 		})
 	}
 }
 
-// A list is no longer than its bound when its last page ends exactly there.
-func TestListsUpToTheirBounds(t *testing.T) {
+// A list that ends exactly at a limit is complete.
+func TestList_UpToTheLimits(t *testing.T) {
 	last := pageOf("", "c")
 	client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), last)
 	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{MaxPages: 3})); err != nil || len(keys) != 3 {
@@ -82,8 +83,7 @@ func TestListsUpToTheirBounds(t *testing.T) {
 	}
 }
 
-// A streamed list may be longer, and ends, too.
-func TestStreamedListsEnd(t *testing.T) {
+func TestList_LimitsOfStream(t *testing.T) {
 	for limit, page := range map[string]struct{ items, bytes, pages int }{
 		"2500 pages":     {maxStreamItems / maxPages, maxStreamBytes / maxPages, maxPages},
 		"500000 entries": {maxPageItems, 1, maxStreamItems/maxPageItems + 1},
@@ -102,25 +102,25 @@ func TestStreamedListsEnd(t *testing.T) {
 	}
 }
 
-// A caller that keeps a whole list keeps a few hundred megabytes at most, whatever the entries are.
-func TestMemoryOfListsIsBounded(t *testing.T) {
-	const most = 400 << 20
+// A list of any entries takes at most a few hundred MB.
+func TestList_Memory(t *testing.T) {
+	const limit = 400 << 20
 	urls := strings.TrimSuffix(strings.Repeat(`{},`, (maxValues-10)/2), ",")
 	for name, entry := range map[string]string{
-		"nearly empty":     `{"id":"i"}`,
-		"many empty parts": `{"id":"i","urls":[` + urls + `]}`,
-		"long texts":       `{"id":"i","name":"` + strings.Repeat("x", 40<<10) + `"}`,
+		"nearly empty":      `{"id":"i"}`,
+		"many empty values": `{"id":"i","urls":[` + urls + `]}`,
+		"long texts":        `{"id":"i","name":"` + strings.Repeat("x", 40<<10) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			const size = 512 << 10 // of a page; all pages have it
+			const size = 512 << 10 // of each page
 			entries := min(maxPageItems, size/len(entry))
 			client, _ := endlessClient(t, strings.TrimSuffix(strings.Repeat(entry+",", entries), ","))
 			before := heap()
 			all, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{ListOptions: ListOptions{MaxPages: 1}}))
-			held := heap() - before
+			held := heap() - before // by one page
 			pages := min(maxItems/entries, maxBytes/(entries*len(entry)))
-			t.Logf("a page takes %d KiB, and %d pages %d MiB", held>>10, pages, int64(pages)*held>>20)
-			if len(all) != entries || !IsListTooLong(err) || int64(pages)*held > most {
+			t.Logf("one page takes %d KiB, %d pages take %d MiB", held>>10, pages, int64(pages)*held>>20)
+			if len(all) != entries || !IsListTooLong(err) || int64(pages)*held > limit {
 				t.Errorf("%d instances of %d, %v", len(all), entries, err)
 			}
 			runtime.KeepAlive(all)
@@ -128,24 +128,16 @@ func TestMemoryOfListsIsBounded(t *testing.T) {
 	}
 }
 
-// heap is how many bytes are in use.
-func heap() int64 {
-	runtime.GC()
-	var now runtime.MemStats
-	runtime.ReadMemStats(&now)
-	return int64(now.HeapAlloc)
-}
-
-func TestPagesBeyondMeasureAreRefused(t *testing.T) {
+func TestList_InvalidPages(t *testing.T) {
 	for name, body := range map[string]string{
-		"more than was asked for": `{"data":[` + strings.Repeat(`{"id":"k"},`, maxPageItems) + `{"id":"k"}],"next_cursor":null}`,
-		"a long cursor":           `{"data":[{"id":"k"}],"next_cursor":"` + strings.Repeat("c", maxCursor+1) + `"}`,
-		"no list":                 `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
-		"a text":                  `{"data":"k","next_cursor":null}`,
-		"null":                    `{"data":null,"next_cursor":null}`,
-		"cut short":               `{"data":[{"id":"k"}`,
-		"two answers":             `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
-		"nested too deep":         `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
+		"more entries than requested": `{"data":[` + strings.Repeat(`{"id":"k"},`, maxPageItems) + `{"id":"k"}],"next_cursor":null}`,
+		"a long cursor":               `{"data":[{"id":"k"}],"next_cursor":"` + strings.Repeat("c", maxCursor+1) + `"}`,
+		"object":                      `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
+		"string":                      `{"data":"k","next_cursor":null}`,
+		"null":                        `{"data":null,"next_cursor":null}`,
+		"incomplete":                  `{"data":[{"id":"k"}`,
+		"two lists":                   `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
+		"nested too deep":             `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
 	} {
 		client, s := scriptedClient(t, reply{status: 200, body: body})
 		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
@@ -153,14 +145,15 @@ func TestPagesBeyondMeasureAreRefused(t *testing.T) {
 			t.Errorf("%s: %d keys, %.300v after %d attempts", name, len(keys), err, s.attempts())
 		}
 	}
-	nasty := `{"id":"k\",\\","name":"[,{,\\\"],"},`
-	whole, _ := scriptedClient(t, reply{status: 200, body: `{"data":[` + strings.Repeat(nasty, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`})
+	escaped := `{"id":"k\",\\","name":"[,{,\\\"],"},`
+	body := `{"data":[` + strings.Repeat(escaped, maxPageItems-1) + `{"id":"k"}],"next_cursor":null}`
+	whole, _ := scriptedClient(t, reply{status: 200, body: body})
 	if keys, err := collect(whole.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxPageItems {
-		t.Errorf("%d keys of a page that is just right: %v", len(keys), err)
+		t.Errorf("%d keys of a page with the maximum size: %v", len(keys), err)
 	}
 }
 
-// Whatever an answer is, each operation takes it for what it is or fails plainly.
+// Every body is either decoded or an error with sanitized texts.
 func FuzzAnswers(f *testing.F) {
 	for _, body := range []string{
 		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]", `{"id":"a","ID":"b"}`,
@@ -172,28 +165,28 @@ func FuzzAnswers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		if status < 200 || status > 599 || status == 429 || status/100 == 5 || status/100 == 3 {
-			return // these are the retry matrix's
+			return // see TestRetryMatrix
 		}
 		client, _ := scriptedClient(t, reply{status: status, body: body})
 		for name, do := range retryCalls(t) {
-			check(t, name, do(t.Context(), client), status)
+			checkError(t, name, do(t.Context(), client), status)
 		}
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil && (got.ID != "a" || got.Price.RunningKopH < 0) {
-			t.Errorf("%q passes as %+v", body, got)
+			t.Errorf("%q is decoded as %+v", body, got)
 		}
 		for offer, err := range client.ListOffers(t.Context(), OfferQuery{}) {
 			if err == nil && (offer.ID == "" || offer.Price.OnDemandKopH < 0) {
-				t.Errorf("%q has %+v", body, offer)
+				t.Errorf("%q is decoded as %+v", body, offer)
 			}
 			if err != nil || offer.ID != "" {
-				break // a cursor would lead on for long
+				break // the list may be long
 			}
 		}
 	})
 }
 
-// check holds an error against what all of them promise.
-func check(t *testing.T, name string, err error, status int) {
+// checkError checks what holds for all errors.
+func checkError(t *testing.T, name string, err error, status int) {
 	t.Helper()
 	if err == nil {
 		if status/100 != 2 {
@@ -208,20 +201,20 @@ func check(t *testing.T, name string, err error, status int) {
 	case jsonErr != nil:
 		t.Errorf("%s: %v", name, jsonErr)
 	case strings.ContainsAny(text, "\x1b\x07\r\n\x00"):
-		t.Errorf("%s: a terminal would obey %q", name, text)
+		t.Errorf("%s: control characters in %q", name, text)
 	case IsNotFound(err) && status/100 == 2:
-		t.Errorf("%s: a success is taken for an absence: %v", name, err)
+		t.Errorf("%s: IsNotFound for a success: %v", name, err)
 	case status/100 == 2 && name == "with key" && !IsOutcomeUnknown(err):
-		t.Errorf("%s: %v leaves no doubt whether a server was rented", name, err)
+		t.Errorf("%s: the outcome is not unknown: %v", name, err)
 	}
 }
 
-// Headers of a rate budget may say anything; nobody is held back longer than a minute by them.
+// Rate-limit headers of any content block requests for a minute at most.
 func FuzzRateHeaders(f *testing.F) {
 	for _, seed := range [][4]string{
 		{"120", "0", "60", ""}, {"120", "-1", "60", "-5"}, {"0", "0", "0", "0"}, {"9223372036854775807", "9223372036854775807", "9223372036854775807", "1e9"},
 		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"}, {"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
-		{"120", "0", "50000000", ""}, {"120", "0", "9999999999", ""}, // seconds and an epoch, both years away
+		{"120", "0", "50000000", ""}, {"120", "0", "9999999999", ""}, // seconds and a time, both years ahead
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[0] == "0")
 		f.Add(seed[0], seed[1], seed[2], seed[3], true)
@@ -230,39 +223,21 @@ func FuzzRateHeaders(f *testing.F) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		var estimate rateEstimate
 		for range 3 {
-			resp := rateAnswer(limit, left, reset, after, refused)
+			resp := rateResponse(limit, left, reset, after, refused)
 			estimate.onSend(now)
 			estimate.onResponse(now, now.Add(time.Millisecond), resp)
 			if wait := estimate.next(now).Sub(now); wait > time.Minute+2*time.Second {
-				t.Fatalf("held back for %s", wait)
+				t.Fatalf("blocked for %s", wait)
 			}
 			now = now.Add(time.Second)
 		}
-		if wait, ok := retryAfter(rateAnswer(limit, left, reset, after, true).Header, now); ok && (wait < 0 || wait > 366*24*time.Hour) {
+		if wait, ok := retryAfter(rateResponse(limit, left, reset, after, true).Header, now); ok && (wait < 0 || wait > 366*24*time.Hour) {
 			t.Errorf("Retry-After %q: %s", after, wait)
 		}
 	})
 }
 
-// What was told to wait for longer than anybody bears is an error at once, and what is told beyond sense is not obeyed.
-func TestRetryAfterBeyondMeasure(t *testing.T) {
-	for _, after := range []string{"31536000", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
-		client, s := scriptedClient(t, reply{status: 429, header: "Retry-After: " + after, body: errorJSON(CodeRateLimited)})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		if _, err := client.GetMe(ctx); !IsRateLimited(err) || s.attempts() != 1 {
-			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
-		}
-		cancel()
-	}
-	for _, after := range []string{"-1", "0", "1e3", "soon", "Mon, 01 Jan 1990 00:00:00 GMT"} {
-		client, s := scriptedClient(t, reply{status: 429, header: "Retry-After: " + after, body: errorJSON(CodeRateLimited)}, reply{status: 200, body: userJSON})
-		if _, err := client.GetMe(t.Context()); err != nil || s.attempts() != 2 {
-			t.Errorf("%s: %v after %d attempts", after, err, s.attempts())
-		}
-	}
-}
-
-func rateAnswer(limit, left, reset, after string, refused bool) *http.Response {
+func rateResponse(limit, left, reset, after string, refused bool) *http.Response {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}}
 	for name, value := range map[string]string{"X-Ratelimit-Limit": limit, "X-Ratelimit-Remaining": left, "X-Ratelimit-Reset": reset, "Retry-After": after} {
 		resp.Header[name] = []string{value}

@@ -8,27 +8,16 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// The services here mean harm, or are broken beyond what the API document allows. Whatever they do, a call ends in bounded time and
-// memory with an answer that means what was asked for, or with a plain error.
+// The servers in this file are malicious or broken. Every call must end in limited time and memory.
 
-// allocated is how many bytes do takes in all: never less than it holds at once.
-func allocated(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
-// zip is what comes out as unit over and over, size bytes of it.
-func zip(t *testing.T, unit string, size int) []byte {
+// gzipped compresses size bytes of a repeated text.
+func gzipped(t *testing.T, unit string, size int) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -44,10 +33,10 @@ func zip(t *testing.T, unit string, size int) []byte {
 	return packed.Bytes()
 }
 
-// What is small on the wire, or in text, must not become large here.
-func TestMemoryOfAnswersIsBounded(t *testing.T) {
-	const most = 512 << 20 // in all; less than half of it at once
-	bomb := zip(t, " ", 64<<20)
+// A small body must not take much memory.
+func TestResponse_Memory(t *testing.T) {
+	const limit = 512 << 20 // of all allocations; less than half of it is used at the same time
+	bomb := gzipped(t, " ", 64<<20)
 	for name, handler := range map[string]http.HandlerFunc{
 		"endless": func(w http.ResponseWriter, _ *http.Request) {
 			block := bytes.Repeat([]byte(" "), 1<<20)
@@ -57,22 +46,22 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 				}
 			}
 		},
-		"unpacks itself": func(w http.ResponseWriter, r *http.Request) {
+		"gzip bomb": func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Accept-Encoding") != "gzip" {
-				t.Error("the transport does not unpack: this test tests nothing")
+				t.Error("the transport does not accept gzip")
 			}
 			w.Header().Set("Content-Encoding", "gzip")
 			if _, err := w.Write(bomb); err != nil {
 				return
 			}
 		},
-		"many empty things": func(w http.ResponseWriter, _ *http.Request) {
+		"many empty entries": func(w http.ResponseWriter, _ *http.Request) {
 			write(t, w, `{"data":[`+strings.Repeat(`{},`, (maxBody-100)/3)+`{}],"next_cursor":null}`)
 		},
 		"many nulls": func(w http.ResponseWriter, _ *http.Request) {
 			write(t, w, `{"data":[`+strings.Repeat(`null,`, (maxBody-100)/5)+`null],"next_cursor":null}`)
 		},
-		"many empty parts": func(w http.ResponseWriter, _ *http.Request) {
+		"many empty values": func(w http.ResponseWriter, _ *http.Request) {
 			write(t, w, `{"data":[{"id":"i","urls":[`+strings.Repeat(`{},`, (maxBody-100)/3)+`{}]}],"next_cursor":null}`)
 		},
 		"nested": func(w http.ResponseWriter, _ *http.Request) {
@@ -90,33 +79,33 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 			ctx := WithSkipped(t.Context(), func(Skipped) { skipped++ })
 			got := allocated(func() { all, err = collect(client.ListInstances(ctx, ListInstancesQuery{})) })
 			if err != nil && len(err.Error()) > 2*maxMessage {
-				t.Errorf("got %.200v, want a plain error", err)
+				t.Errorf("got %.200v, want a short error", err)
 			}
 			if err == nil && (len(all) > 0 || skipped == 0) {
-				t.Errorf("got %d instances, want an error or an entry that is left out", len(all))
+				t.Errorf("got %d instances, want an error or a skipped entry", len(all))
 			}
-			if got > most {
-				t.Errorf("it took %d MiB in all, want at most %d", got>>20, most>>20)
+			if got > limit {
+				t.Errorf("%d MiB were allocated, want at most %d", got>>20, limit>>20)
 			}
 		})
 	}
 }
 
-// dial connects to a service that is a function of one connection, in a bubble.
-func dial(service func(net.Conn)) *http.Transport {
+// pipeTransport returns a transport whose connections are served by a function, without a network.
+func pipeTransport(serve func(net.Conn)) *http.Transport {
 	return &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
+		client, server := net.Pipe()
 		go func() {
-			defer theirs.Close()
-			go func() { _, _ = io.Copy(io.Discard, theirs) }() //nolint:errcheck // what is asked for is of no interest
-			service(theirs)
+			defer server.Close()
+			go func() { _, _ = io.Copy(io.Discard, server) }() //nolint:errcheck // the request does not matter
+			serve(server)
 		}()
-		return ours, nil
+		return client, nil
 	}}
 }
 
-// drip sends a text and then one byte a second, for ever.
-func drip(begin string) func(net.Conn) {
+// sendSlowly sends a text and then one byte per second.
+func sendSlowly(begin string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, err := io.WriteString(conn, begin)
 		for err == nil {
@@ -126,8 +115,8 @@ func drip(begin string) func(net.Conn) {
 	}
 }
 
-// An answer that comes byte by byte is an answer that does not come: the time-out is that of the whole attempt.
-func TestDrippingAnswersEndWithTheRequestTimeout(t *testing.T) {
+// The request timeout limits the whole attempt, also if bytes arrive all the time.
+func TestRequestTimeout_SlowResponses(t *testing.T) {
 	for name, begin := range map[string]string{
 		"nothing":     "",
 		"status line": "HTTP/1.",
@@ -138,26 +127,26 @@ func TestDrippingAnswersEndWithTheRequestTimeout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				transport := dial(drip(begin))
+				transport := pipeTransport(sendSlowly(begin))
 				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
 					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 20*time.Second, 1
 				})
 				start := time.Now()
 				_, err := client.GetMe(t.Context())
 				if took := time.Since(start); took > 40*time.Second || !IsUnavailable(err) {
-					t.Errorf("after %s: %v; want a failure of the service after at most twice 20 s", took, err)
+					t.Errorf("after %s: %v; want IsUnavailable after at most twice 20 s", took, err)
 				}
 				if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
 					t.Errorf("a create: %v, want an unknown outcome", err)
 				}
 				transport.CloseIdleConnections()
-				time.Sleep(2 * time.Second) // until the services have noticed
+				time.Sleep(2 * time.Second) // until sendSlowly notices the closed connection
 			})
 		})
 	}
 }
 
-// plainHTTP takes the TLS off, so that a service can be a few lines.
+// plainHTTP sends https requests without TLS.
 type plainHTTP struct{ next http.RoundTripper }
 
 func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -166,8 +155,8 @@ func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(req)
 }
 
-// An answer about another thing than was asked for must not pass for it: it would put a foreign server into the state, or take ours out.
-func TestAnswersAboutOtherThingsAreRefused(t *testing.T) {
+// A response with the id of another object is an error: the state would contain another server.
+func TestResponse_OtherID(t *testing.T) {
 	other := reply{status: 200, body: `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`}
 	for name, do := range map[string]func(context.Context, *Client) error{
 		"get": func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err },
@@ -182,20 +171,19 @@ func TestAnswersAboutOtherThingsAreRefused(t *testing.T) {
 	} {
 		client, s := scriptedClient(t, other)
 		if err := do(t.Context(), client); err == nil || IsNotFound(err) || s.attempts() != 1 || !strings.Contains(err.Error(), "another") {
-			t.Errorf("%s: %v after %d attempts; want an error that says so", name, err, s.attempts())
+			t.Errorf("%s: %v after %d attempts; want an error about the id", name, err, s.attempts())
 		}
 	}
 	for _, body := range []string{`{"id":"a","ID":"b","type":"on_demand"}`, `{"id":"a","id":"b","type":"on_demand"}`, `{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`} {
 		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil {
-			t.Errorf("%s passes as %+v", body, got)
+			t.Errorf("%s is decoded as %+v", body, got)
 		}
 	}
 }
 
-// A price that cannot be right must not look like a bargain, nor overflow a sum. Every field that holds a price or an amount is checked,
-// in an answer about one thing and in a list.
-func TestPricesThatAreNoneAreRefused(t *testing.T) {
+// Every price and amount is checked, in a single object and in a list.
+func TestResponse_InvalidPrices(t *testing.T) {
 	type call func(context.Context, *Client) error
 	getOffer := func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err }
 	getInstance := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err }
@@ -224,7 +212,7 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 		name, body string // with the field and its value
 		fields     []string
 		do         call
-		debt       bool // an amount, which may be below zero
+		negative   bool // negative values are valid
 	}{
 		{"offer", offer, offerPrices, getOffer, false},
 		{"offers", onePage(offer), offerPrices, listOffers, false},
@@ -235,7 +223,7 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 		{"balance", `{"%s":%s}`, balanceAmounts, getBalance, true},
 		{"GPU models", onePage(`{"slug":"a","%s":%s}`), []string{"from_kop_h", "from_interruptible_kop_h"}, listGPUs, false},
 	} {
-		ask := func(field, value string) (refused bool) {
+		rejects := func(field, value string) bool {
 			client, _ := scriptedClient(t, reply{status: 200, body: fmt.Sprintf(test.body, field, value)})
 			skipped := 0
 			err := test.do(WithSkipped(t.Context(), func(Skipped) { skipped++ }), client)
@@ -245,27 +233,27 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 			wrong := []string{
 				"-9223372036854775808", "-1000000000001", "1000000000001", "9223372036854775807", "1e30", "1.5", `"5"`, "NaN", "1e400", "[]",
 			}
-			if !test.debt {
+			if !test.negative {
 				wrong = append(wrong, "-1")
 			}
 			for _, value := range wrong {
-				if !ask(field, value) {
+				if !rejects(field, value) {
 					t.Errorf("%s: %s of %s is accepted", test.name, field, value)
 				}
 			}
-			if ask(field, "1000000000000") || test.debt && ask(field, "-1") {
-				t.Errorf("%s: %s is refused at its bound", test.name, field)
+			if rejects(field, "1000000000000") || test.negative && rejects(field, "-1") {
+				t.Errorf("%s: %s is rejected at its limit", test.name, field)
 			}
 		}
 	}
 	for _, body := range []string{`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`} {
 		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetOffer(t.Context(), "a"); err == nil {
-			t.Errorf("%s: %+v looks like an offer that costs nothing", body, got)
+			t.Errorf("%s: %+v is a free offer", body, got)
 		}
 	}
 	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
 	if _, err := client.GetOffer(t.Context(), "a"); err != nil {
-		t.Errorf("what may be: %v", err)
+		t.Errorf("offer with limits: %v", err)
 	}
 }

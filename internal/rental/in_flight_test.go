@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// serveThenRefuse is a service that answers the first request, does the work of the second one on the same connection, closes it without
-// an answer, and accepts no other connection. It returns how many requests it has read.
-func serveThenRefuse(t *testing.T, first string) (base string, requests func() int) {
+// closeAfterSecondRequest starts a server that responds to the first request, reads the second one on the same connection,
+// closes it without a response, and accepts no other connection. requests returns how many requests it has read.
+func closeAfterSecondRequest(t *testing.T, first string) (base string, requests func() int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,34 +53,34 @@ func serveThenRefuse(t *testing.T, first string) (base string, requests func() i
 	return "http://" + listener.Addr().String() + "/api/v1", func() int { return <-read }
 }
 
-// net/http sends a request with an idempotency key again when a reused connection breaks. That nothing listens any more then does not
-// prove that the request was never sent.
-func TestReplayedByTransport(t *testing.T) {
-	answer := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"u\"}"
-	base, requests := serveThenRefuse(t, answer)
+// When a reused connection breaks, net/http sends a request with an idempotency key again. If the second connection fails,
+// the first request may still have reached the API.
+func TestInFlight_AfterReplayByNetHTTP(t *testing.T) {
+	response := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"u\"}"
+	base, requests := closeAfterSecondRequest(t, response)
 	client := newTestClient(t, base, func(c *Config) { c.MaxRetries = -1 })
 	if _, err := client.GetMe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 	if got := requests(); got != 2 {
-		t.Fatalf("the service read %d requests, want 2: the connection was not reused", got)
+		t.Fatalf("the server read %d requests, want 2: the connection was not reused", got)
 	}
 	if !isDialError(err) {
-		t.Fatalf("got %v, want the error of dialling again", err)
+		t.Fatalf("got %v, want the error of the second connection", err)
 	}
 	if !IsOutcomeUnknown(err) || !IsInFlight(err) {
-		t.Errorf("outcome unknown %t, in flight %t: want both, for the request was sent", IsOutcomeUnknown(err), IsInFlight(err))
+		t.Errorf("outcome unknown %t, in flight %t: want both", IsOutcomeUnknown(err), IsInFlight(err))
 	}
 }
 
-// roundTrip is a transport of one function.
+// roundTrip is a transport that calls a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// A refusal after a replay by net/http says nothing about the first request.
-func TestRefusedAfterReplayByTransport(t *testing.T) {
+// An error of the API after a replay by net/http shows nothing about the first request.
+func TestInFlight_RejectedAfterReplayByNetHTTP(t *testing.T) {
 	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
 		trace := httptrace.ContextClientTrace(req.Context())
 		trace.GetConn("")
@@ -94,35 +94,35 @@ func TestRefusedAfterReplayByTransport(t *testing.T) {
 	}
 }
 
-// An answer that was lost in any way leaves work in flight for one request timeout, whatever is answered later.
-func TestInFlightAfterLostAnswer(t *testing.T) {
+// After a lost response the request is in flight for one request timeout, whatever the response to the retry is.
+func TestInFlight_AfterLostResponse(t *testing.T) {
 	const timeout = 20 * time.Second
-	refusal := reply{status: 402, body: errorJSON(CodeInsufficientFunds)}
+	rejection := reply{status: 402, body: errorJSON(CodeInsufficientFunds)}
 	for name, test := range map[string]struct {
 		first    reply
 		inFlight bool
 	}{
-		"reset":         {reply{err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, true},
-		"cut":           {reply{err: io.ErrUnexpectedEOF}, true},
-		"time-out":      {reply{err: context.DeadlineExceeded}, true},
-		"502":           {reply{status: 502, body: "<html>"}, true},
-		"504":           {reply{status: 504, body: "<html>"}, true},
-		"own 500":       {reply{status: 500, body: errorJSON(CodeInternal)}, true},
-		"own 503":       {reply{status: 503, body: errorJSON(CodeProviderUnavailable)}, true},
-		"foreign 404":   {reply{status: 404, body: "<html>"}, true},
-		"foreign 200":   {reply{status: 200, body: "<html>"}, true},
-		"foreign 429":   {reply{status: 429, body: "<html>"}, true},
-		"no connection": {reply{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, false},
-		"own 429":       {reply{status: 429, body: errorJSON(CodeRateLimited)}, false},
-		"own 402":       {refusal, false},
+		"reset":          {reply{err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, true},
+		"cut":            {reply{err: io.ErrUnexpectedEOF}, true},
+		"timeout":        {reply{err: context.DeadlineExceeded}, true},
+		"502":            {reply{status: 502, body: "<html>"}, true},
+		"504":            {reply{status: 504, body: "<html>"}, true},
+		"500 of the API": {reply{status: 500, body: errorJSON(CodeInternal)}, true},
+		"503 of the API": {reply{status: 503, body: errorJSON(CodeProviderUnavailable)}, true},
+		"foreign 404":    {reply{status: 404, body: "<html>"}, true},
+		"foreign 200":    {reply{status: 200, body: "<html>"}, true},
+		"foreign 429":    {reply{status: 429, body: "<html>"}, true},
+		"no connection":  {reply{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, false},
+		"429 of the API": {reply{status: 429, body: errorJSON(CodeRateLimited)}, false},
+		"402 of the API": {rejection, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{test.first, refusal}}
+				s := &scriptedTransport{replies: []reply{test.first, rejection}}
 				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout = s, timeout })
 				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				if !IsInsufficientFunds(err) || IsInFlight(err) != test.inFlight {
-					t.Errorf("got %v, in flight %t; want a refusal, in flight %t", err, IsInFlight(err), test.inFlight)
+					t.Errorf("got %v, in flight %t; want a 402, in flight %t", err, IsInFlight(err), test.inFlight)
 				}
 				time.Sleep(timeout)
 				if IsInFlight(err) {

@@ -34,18 +34,18 @@ const (
 
 func onePage(item string) string { return `{"data":[` + item + `],"next_cursor":null}` }
 
-// operation is one line of the document's endpoint tables as the client performs it.
+// operation is a client method with its request and response in the API document.
 type operation struct {
-	id     string
-	do     func(context.Context, *Client) (any, error)
-	method string
-	target string // escaped path and query below the base URL
-	public bool   // the key stays at home
-	body   string // exact
-	key    string // Idempotency-Key
-	status int
-	answer string
-	want   any
+	id       string
+	do       func(context.Context, *Client) (any, error)
+	method   string
+	target   string // escaped path and query below the base URL
+	public   bool   // without API key
+	body     string
+	key      string // Idempotency-Key
+	status   int
+	response string
+	want     any
 }
 
 func operations(t *testing.T) []operation {
@@ -80,23 +80,23 @@ func operations(t *testing.T) []operation {
 		CreatedAt: at, ExpiresAt: ptr(at.AddDate(1, 0, 0)),
 	}
 	return []operation{
-		{id: "getMe", method: "GET", target: "/me", status: 200, answer: userJSON, want: user,
+		{id: "getMe", method: "GET", target: "/me", status: 200, response: userJSON, want: user,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetMe(ctx) }},
 		{id: "getBalance", method: "GET", target: "/balance", status: 200,
-			answer: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,"currency":"RUB"}`,
-			want:   Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: ptr(1.5), Currency: "RUB"},
-			do:     func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
+			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,"currency":"RUB"}`,
+			want:     Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: ptr(1.5), Currency: "RUB"},
+			do:       func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
-			answer: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU","instance_id":"i/1"}`),
-			want:   []Transaction{{ID: "t1", At: at, Type: TransactionUsage, AmountKop: -77, Description: "GPU", InstanceID: ptr("i/1")}},
+			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU","instance_id":"i/1"}`),
+			want:     []Transaction{{ID: "t1", At: at, Type: TransactionUsage, AmountKop: -77, Description: "GPU", InstanceID: ptr("i/1")}},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListTransactions(ctx, ListOptions{}))
 			}},
 		{id: "listGpus", method: "GET", target: "/gpus?limit=200", public: true, status: 200,
-			answer: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,"from_kop_h":22000,"from_interruptible_kop_h":null}`),
-			want:   []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3, FromKopH: ptr(int64(22000))}},
-			do:     func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
-		{id: "listOffers", method: "GET", public: true, status: 200, answer: onePage(offerJSON), want: []Offer{offer},
+			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,"from_kop_h":22000,"from_interruptible_kop_h":null}`),
+			want:     []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3, FromKopH: ptr(int64(22000))}},
+			do:       func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
+		{id: "listOffers", method: "GET", public: true, status: 200, response: onePage(offerJSON), want: []Offer{offer},
 			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=25&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100&min_gpus=2" +
 				"&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price&type=interruptible&verified=false",
 			do: func(ctx context.Context, c *Client) (any, error) {
@@ -106,11 +106,11 @@ func operations(t *testing.T) []operation {
 					MinDiskGB: ptr(100.0), MinInetDownMbps: ptr(500.5), Order: OrderPriceDesc, ListOptions: ListOptions{PageSize: 25},
 				}))
 			}},
-		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, answer: offerJSON, want: offer,
+		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON, want: offer,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetOffer(ctx, "o/1?x %2F") }},
-		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, answer: onePage(templateJSON), want: []Template{template},
+		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON), want: []Template{template},
 			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListTemplates(ctx, ListOptions{})) }},
-		{id: "createTemplate", method: "POST", target: "/templates", status: 201, answer: templateJSON, want: template,
+		{id: "createTemplate", method: "POST", target: "/templates", status: 201, response: templateJSON, want: template,
 			body: `{"name":"Mine","image":"i:1","description":"d","launch_mode":"jupyter","ports":[8888],"env":{"A":"b"},"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.CreateTemplate(ctx, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d", LaunchMode: LaunchJupyter, Ports: []int64{8888},
@@ -118,43 +118,43 @@ func operations(t *testing.T) []operation {
 			}},
 		{id: "deleteTemplate", method: "DELETE", target: "/templates/my-t", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteTemplate(ctx, "my-t") }},
-		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, answer: onePage(sshKeyJSON), want: []SSHKey{sshKey},
+		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, response: onePage(sshKeyJSON), want: []SSHKey{sshKey},
 			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListSSHKeys(ctx, ListOptions{})) }},
-		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, answer: sshKeyJSON, want: sshKey,
+		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, response: sshKeyJSON, want: sshKey,
 			body: `{"name":"laptop","public_key":"ssh-ed25519 AAAA me"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.CreateSSHKey(ctx, SSHKeyCreate{Name: "laptop", PublicKey: "ssh-ed25519 AAAA me"})
 			}},
 		{id: "deleteSshKey", method: "DELETE", target: "/ssh-keys/k1", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteSSHKey(ctx, "k1") }},
-		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200, answer: onePage(instanceJSON), want: []Instance{instance},
+		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200, response: onePage(instanceJSON), want: []Instance{instance},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListInstances(ctx, ListInstancesQuery{Status: ListAll}))
 			}},
-		{id: "createInstance", method: "POST", target: "/instances", status: 201, answer: instanceJSON, want: instance, key: "idem-1",
+		{id: "createInstance", method: "POST", target: "/instances", status: 201, response: instanceJSON, want: instance, key: "idem-1",
 			body: `{"offer_id":"o1","template":"cuda","disk_gb":50,"name":"train","ssh_key_ids":["k1"],"type":"on_demand","image":"cuda:12"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				created, _, err := c.CreateInstance(ctx, "idem-1", InstanceCreate{OfferID: "o1", Template: "cuda", DiskGB: 50, Name: "train",
 					SSHKeyIDs: []string{"k1"}, Type: OnDemand, Image: "cuda:12"})
 				return created, err
 			}},
-		{id: "getInstance", method: "GET", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance,
+		{id: "getInstance", method: "GET", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstance(ctx, "i/1") }},
-		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance, body: `{"name":"train"}`,
+		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance, body: `{"name":"train"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: ptr("train")})
 			}},
-		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, answer: instanceJSON, want: instance,
+		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, response: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i/1") }},
-		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, answer: instanceJSON, want: instance,
+		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, response: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i/1") }},
-		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, answer: instanceJSON, want: instance,
+		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i/1") }},
-		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200, answer: `{"lines":["a","b"]}`, want: []string{"a", "b"},
+		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200, response: `{"lines":["a","b"]}`, want: []string{"a", "b"},
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstanceLogs(ctx, "i1", 7) }},
-		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, answer: onePage(apiKeyHead + `}`), want: []APIKey{apiKey},
+		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`), want: []APIKey{apiKey},
 			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListAPIKeys(ctx, ListOptions{})) }},
-		{id: "createApiKey", method: "POST", target: "/api-keys", status: 201, answer: apiKeyHead + `,"secret":"gpr_S"}`,
+		{id: "createApiKey", method: "POST", target: "/api-keys", status: 201, response: apiKeyHead + `,"secret":"gpr_S"}`,
 			want: APIKeyCreated{APIKey: apiKey, Secret: "gpr_S"}, body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead}, ExpiresInDays: ptr(int64(365))})
@@ -162,13 +162,13 @@ func operations(t *testing.T) []operation {
 		{id: "deleteApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteAPIKey(ctx, "a1") }},
 		{id: "createDeviceCode", method: "POST", target: "/auth/device", public: true, status: 200, body: `{"client_name":"laptop"}`,
-			answer: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v","verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
-			want:   DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v", VerificationURIComplete: "https://v?c", ExpiresIn: 600, Interval: 5},
-			do:     func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
+			response: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v","verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
+			want:     DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v", VerificationURIComplete: "https://v?c", ExpiresIn: 600, Interval: 5},
+			do:       func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
 		{id: "createDeviceToken", method: "POST", target: "/auth/device/token", public: true, status: 200, body: `{"device_code":"d"}`,
-			answer: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
-			want:   DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: DeviceTokenUser{Email: "a@example.com"}},
-			do:     func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
+			response: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
+			want:     DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: DeviceTokenUser{Email: "a@example.com"}},
+			do:       func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
 	}
 }
 
@@ -202,7 +202,7 @@ func TestOperations(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(op.status)
-				if _, err := io.WriteString(w, op.answer); err != nil && op.status != http.StatusNoContent {
+				if _, err := io.WriteString(w, op.response); err != nil && op.status != http.StatusNoContent {
 					t.Error(err)
 				}
 			})
@@ -211,13 +211,13 @@ func TestOperations(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(op.want, got); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
+				t.Errorf("result (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// Zero values are left to the service's defaults, save where null or an empty list says something.
+// Zero values are not sent, except where null or an empty list has a meaning.
 func TestRequestBodies(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -225,7 +225,7 @@ func TestRequestBodies(t *testing.T) {
 		do     func(context.Context, *Client) error
 		want   string
 	}{
-		{"least instance", 201, func(ctx context.Context, c *Client) error {
+		{"minimal instance", 201, func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10})
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10}`},
@@ -233,11 +233,11 @@ func TestRequestBodies(t *testing.T) {
 			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10, SSHKeyIDs: []string{}})
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10,"ssh_key_ids":[]}`},
-		{"name cleared", 200, func(ctx context.Context, c *Client) error {
+		{"removed name", 200, func(ctx context.Context, c *Client) error {
 			_, err := c.UpdateInstance(ctx, "x", InstanceUpdate{})
 			return err
 		}, `{"name":null}`},
-		{"least template", 201, func(ctx context.Context, c *Client) error {
+		{"minimal template", 201, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{Name: "n", Image: "i:1"})
 			return err
 		}, `{"name":"n","image":"i:1"}`},
@@ -275,7 +275,7 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
-func TestCreateInstanceTellsReplay(t *testing.T) {
+func TestCreateInstance_Replayed(t *testing.T) {
 	for _, test := range []struct {
 		reply reply
 		want  bool
@@ -292,8 +292,7 @@ func TestCreateInstanceTellsReplay(t *testing.T) {
 	}
 }
 
-// What cannot be right is refused before anything is sent.
-func TestRefusedBeforeSending(t *testing.T) {
+func TestInvalidInput_SendsNothing(t *testing.T) {
 	tests := map[string]func(context.Context, *Client) error{
 		"empty id":    func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, ""); return err },
 		"dot id":      func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "."); return err },
@@ -302,27 +301,27 @@ func TestRefusedBeforeSending(t *testing.T) {
 			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{PublicKey: "-----BEGIN OPENSSH PRIVATE KEY-----"})
 			return err
 		},
-		"no idem key": func(ctx context.Context, c *Client) error {
+		"empty idempotency key": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "", InstanceCreate{})
 			return err
 		},
-		"idem key CR": func(ctx context.Context, c *Client) error {
+		"idempotency key with CR": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "a\r\nb", InstanceCreate{})
 			return err
 		},
-		"idem key with a space": func(ctx context.Context, c *Client) error {
+		"idempotency key with a space": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "a b", InstanceCreate{})
 			return err
 		},
-		"idem key with a letter beyond ASCII": func(ctx context.Context, c *Client) error {
+		"idempotency key that is not ASCII": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, "\u00e9", InstanceCreate{})
 			return err
 		},
-		"long key": func(ctx context.Context, c *Client) error {
+		"long idempotency key": func(ctx context.Context, c *Client) error {
 			_, _, err := c.CreateInstance(ctx, string(make([]byte, 65)), InstanceCreate{})
 			return err
 		},
-		"context over": func(ctx context.Context, c *Client) error {
+		"cancelled context": func(ctx context.Context, c *Client) error {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			_, err := c.GetMe(ctx)
@@ -337,7 +336,7 @@ func TestRefusedBeforeSending(t *testing.T) {
 				t.Errorf("error %v after %d requests, want an error and none", err, s.attempts())
 			}
 			if IsOutcomeUnknown(err) || IsUnavailable(err) {
-				t.Errorf("%v is taken for a failure of the service", err)
+				t.Errorf("IsOutcomeUnknown or IsUnavailable: %v", err)
 			}
 		})
 	}
@@ -347,7 +346,7 @@ func TestWithoutKey(t *testing.T) {
 	noKey := func(c *Config) { c.APIKey = "" }
 	for _, op := range operations(t) {
 		t.Run(op.id, func(t *testing.T) {
-			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.answer}}, onRequest: func(req *http.Request) {
+			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.response}}, onRequest: func(req *http.Request) {
 				if auth, ok := req.Header["Authorization"]; ok {
 					t.Errorf("sent Authorization %q", auth)
 				}
@@ -358,19 +357,19 @@ func TestWithoutKey(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if client.Authenticated() {
-				t.Error("authenticated without a key")
+				t.Error("Authenticated is true")
 			}
 		})
 	}
 }
 
-func TestAnswersWithoutSubstance(t *testing.T) {
+func TestInvalidResponses(t *testing.T) {
 	create := func(ctx context.Context, c *Client) error {
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	}
 	get := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "i"); return err }
-	again := 1 + maxForeignRetries
+	retried := 1 + maxForeignRetries
 	tests := []struct {
 		name     string
 		reply    reply
@@ -378,14 +377,14 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 		unknown  bool
 		attempts int
 	}{
-		{"empty", reply{status: 201}, create, true, again},
-		{"null", reply{status: 201, body: "null"}, create, true, again},
-		{"page", reply{status: 200, body: `<html>welcome</html>`}, create, true, again},
-		{"page of a read", reply{status: 200, body: `<html>welcome</html>`}, get, false, again},
-		{"status that is not documented", reply{status: 202, body: `{"id":"i"}`}, create, true, again},
-		{"status of another operation", reply{status: 201, body: `{"id":"i"}`}, get, false, again},
+		{"empty", reply{status: 201}, create, true, retried},
+		{"null", reply{status: 201, body: "null"}, create, true, retried},
+		{"HTML", reply{status: 200, body: `<html>welcome</html>`}, create, true, retried},
+		{"HTML for a read", reply{status: 200, body: `<html>welcome</html>`}, get, false, retried},
+		{"undocumented status", reply{status: 202, body: `{"id":"i"}`}, create, true, retried},
+		{"status of another operation", reply{status: 201, body: `{"id":"i"}`}, get, false, retried},
 		{"no id", reply{status: 201, body: `{"status":"creating"}`}, create, true, 1},
-		{"cut", reply{status: 201, body: `{"id":"i`}, create, true, 1},
+		{"incomplete", reply{status: 201, body: `{"id":"i`}, create, true, 1},
 		{"template without slug", reply{status: 201, body: `{"name":"n"}`}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{})
 			return err
@@ -398,25 +397,25 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 			_, err := c.CreateDeviceToken(ctx, "d")
 			return err
 		}, true, 1},
-		{"template that was not made", reply{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
+		{"template with status 200", reply{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
 			_, err := c.CreateTemplate(ctx, TemplateCreate{})
 			return err
 		}, true, 1},
-		{"deletion with a page", reply{status: 200, body: `<html>`}, func(ctx context.Context, c *Client) error {
+		{"deletion with HTML", reply{status: 200, body: `<html>`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteSSHKey(ctx, "k")
-		}, false, again},
+		}, false, retried},
 		{"deletion with an object", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteTemplate(ctx, "k")
-		}, false, again},
+		}, false, retried},
 		{"revocation with an object", reply{status: 202, body: `{}`}, func(ctx context.Context, c *Client) error {
 			return c.DeleteAPIKey(ctx, "k")
-		}, false, again},
-		{"destruction without an instance", reply{status: 204}, func(ctx context.Context, c *Client) error {
+		}, false, retried},
+		{"instance deletion without a body", reply{status: 204}, func(ctx context.Context, c *Client) error {
 			_, err := c.DeleteInstance(ctx, "i")
 			return err
-		}, false, again},
-		{"read of nothing", reply{status: 200, body: `{}`}, get, false, 1},
-		{"list of nothing", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
+		}, false, retried},
+		{"read of an empty object", reply{status: 200, body: `{}`}, get, false, 1},
+		{"list without data", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
 			_, err := collect(c.ListSSHKeys(ctx, ListOptions{}))
 			return err
 		}, false, 1},
@@ -426,7 +425,7 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 			client, s := scriptedClient(t, test.reply)
 			err := test.do(t.Context(), client)
 			if e := asError(t, err); e.Status != test.reply.status || e.Message == "" || IsNotFound(err) {
-				t.Errorf("got %+v, want status %d and an explanation", e, test.reply.status)
+				t.Errorf("got %+v, want status %d and a message", e, test.reply.status)
 			}
 			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
 				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(), test.unknown, test.attempts)
@@ -435,8 +434,8 @@ func TestAnswersWithoutSubstance(t *testing.T) {
 	}
 }
 
-// Absent optional fields and unknown values are no error.
-func TestLeastInstance(t *testing.T) {
+// Missing optional fields and unknown values are not an error.
+func TestGetInstance_OptionalFields(t *testing.T) {
 	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
 	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true, StopReason: true, URLs: true}}

@@ -22,7 +22,7 @@ func pageOf(cursor string, ids ...string) reply {
 	return reply{status: 200, body: body + fmt.Sprintf(`],"next_cursor":%q}`, cursor)}
 }
 
-func TestPages(t *testing.T) {
+func TestList_Pages(t *testing.T) {
 	client, s := scriptedClient(t, pageOf("c/1+", "a", "b"), pageOf("c2"), pageOf("", "c"))
 	var queries []string
 	s.onRequest = func(req *http.Request) { queries = append(queries, req.URL.RawQuery) }
@@ -39,7 +39,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestPagesStopWithTheConsumer(t *testing.T) {
+func TestList_ConsumerStops(t *testing.T) {
 	client, s := scriptedClient(t, pageOf("c1", "a", "b"), pageOf("", "c"))
 	for key, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
 		if err != nil || key.ID == "b" {
@@ -51,7 +51,7 @@ func TestPagesStopWithTheConsumer(t *testing.T) {
 	}
 }
 
-func TestPagesStopAtAnError(t *testing.T) {
+func TestList_StopsAtError(t *testing.T) {
 	client, s := scriptedClient(t, pageOf("c1", "a"), reply{status: 403, body: errorJSON("forbidden")})
 	var ids, errs int
 	for _, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
@@ -66,7 +66,7 @@ func TestPagesStopAtAnError(t *testing.T) {
 	}
 }
 
-func TestEndlessLists(t *testing.T) {
+func TestList_EndlessCursors(t *testing.T) {
 	t.Run("repeated cursor", func(t *testing.T) {
 		client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), pageOf("c1", "c"), pageOf("", "never"))
 		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))

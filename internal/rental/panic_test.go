@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// panicTransport panics in the middle of a request, with a value that knows the client, the configuration or a secret of the request.
+// panicTransport panics during a request with a value that contains the client, the configuration or a secret.
 type panicTransport struct {
 	client *Client
 	value  string
@@ -18,7 +18,7 @@ type panicTransport struct {
 func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	current := callFrom(req.Context())
 	if login := current.auth == authNone; login != (p.value == "login") {
-		return nil, errors.New("another request is to crash")
+		return nil, errors.New("the other request panics")
 	}
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
 	switch p.value {
@@ -40,11 +40,11 @@ func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New(none.base.Host)
 }
 
-// A program that crashes in the middle of a request writes all its stacks, which end in bug reports, and the value that it panics with.
-// The test runs itself once more for each value, and for a nil pointer.
-func TestACrashShowsNoKey(t *testing.T) {
-	const inside = "GPURENT_TEST_CRASH"
-	if value := os.Getenv(inside); value != "" {
+// A panic prints its value and all stacks, which users copy to bug reports. The test runs itself again for each value, and
+// for a nil pointer.
+func TestPanic_ShowsNoSecret(t *testing.T) {
+	const crashEnv = "GPURENT_TEST_CRASH"
+	if value := os.Getenv(crashEnv); value != "" {
 		transport := &panicTransport{value: value}
 		transport.client = newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = transport, -1 })
 		_, err := transport.client.CreateDeviceToken(t.Context(), deviceSecret)
@@ -52,15 +52,15 @@ func TestACrashShowsNoKey(t *testing.T) {
 		t.Fatal(err, getErr)
 	}
 	for _, value := range []string{"client", "config", "both", "error", "login", "nil pointer"} {
-		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestACrashShowsNoKey$")
-		again.Env = append(os.Environ(), inside+"="+value, "GOTRACEBACK=all")
-		out, err := again.CombinedOutput()
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanic_ShowsNoSecret$")
+		child.Env = append(os.Environ(), crashEnv+"="+value, "GOTRACEBACK=all")
+		out, err := child.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); !failed || !strings.Contains(string(out), "panic: ") {
-			t.Fatalf("%s: it did not crash: %v\n%s", value, err, out)
+			t.Fatalf("%s: no panic: %v\n%s", value, err, out)
 		}
 		for _, secret := range []string{canary[4:], deviceSecret} {
 			if strings.Contains(string(out), secret) {
-				t.Errorf("%s: the output has a secret:\n%s", value, out)
+				t.Errorf("%s: the output contains a secret:\n%s", value, out)
 			}
 		}
 	}

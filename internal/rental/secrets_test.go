@@ -17,29 +17,29 @@ func discardLog(context.Context, string, map[string]any) {}
 
 const deviceSecret = "DEVICEsecretDEVICEsecret"
 
-// Every operation meets every kind of failure, whose texts all repeat the secrets; none of them comes out.
-func TestSecretsStayInside(t *testing.T) {
+// For every operation and kind of failure, a response that contains the secrets leaves none in the error and the log.
+func TestSecrets_InNoErrorAndLog(t *testing.T) {
 	echo := canary + " " + deviceSecret
-	// A terminal's language inside of the key, and before it: what takes that out must not bring the key to light.
+	// Control characters inside and before the key: their removal must not reveal the key.
 	disguised := canary[:9] + "\x1b[0m" + canary[9:] + " \x1b" + canary + " \u200b" + canary[:20] + "\u200b" + canary[20:]
-	told, err := json.Marshal(map[string]any{"error": map[string]any{"code": disguised, "message": disguised, "details": map[string]any{disguised: disguised}}})
+	disguisedJSON, err := json.Marshal(map[string]any{"error": map[string]any{"code": disguised, "message": disguised, "details": map[string]any{disguised: disguised}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	failures := map[string]reply{
-		"network error": {err: fmt.Errorf("proxy said %s", echo)},
-		"url error":     {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
-		"own error":     {status: 422, header: "X-Request-Id: " + echo, body: `{"error":{"code":"` + echo + `","message":"` + echo + `","details":{"` + echo + `":["` + echo + `"],"reason":"` + echo + `"}}}`},
-		"page":          {status: 502, body: "<html>" + echo},
-		"broken":        {status: 200, body: echo},
-		"wrong type":    {status: 200, body: `{"id":{"` + echo + `":1},"data":"` + echo + `","secret":["` + echo + `"],"api_key":{"x":"` + echo + `"},"device_code":{"x":"` + echo + `"},"balance_kop":"` + echo + `","lines":"` + echo + `","slug":[]}`},
-		"redirect":      {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
-		"disguised":     {status: 422, header: "X-Request-Id: " + disguised, body: string(told)},
-		"cut in two":    {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
-		"content type":  {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
-		"limited":       {status: 429, header: "Retry-After: 86400", body: errorJSON(echo)},
+		"network error":           {err: fmt.Errorf("proxy said %s", echo)},
+		"url error":               {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
+		"API error":               {status: 422, header: "X-Request-Id: " + echo, body: `{"error":{"code":"` + echo + `","message":"` + echo + `","details":{"` + echo + `":["` + echo + `"],"reason":"` + echo + `"}}}`},
+		"HTML":                    {status: 502, body: "<html>" + echo},
+		"invalid JSON":            {status: 200, body: echo},
+		"wrong type":              {status: 200, body: `{"id":{"` + echo + `":1},"data":"` + echo + `","secret":["` + echo + `"],"api_key":{"x":"` + echo + `"},"device_code":{"x":"` + echo + `"},"balance_kop":"` + echo + `","lines":"` + echo + `","slug":[]}`},
+		"redirect":                {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
+		"disguised":               {status: 422, header: "X-Request-Id: " + disguised, body: string(disguisedJSON)},
+		"key at the length limit": {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
+		"content type":            {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
+		"rate limited":            {status: 429, header: "Retry-After: 86400", body: errorJSON(echo)},
 	}
-	withoutAnswer := map[string]bool{"key as an id": true} // nothing is wrong with a 200 where 204 is enough
+	withoutBody := map[string]bool{"key as an id": true} // calls that ignore the body
 	calls := map[string]func(context.Context, *Client) error{
 		"device token": func(ctx context.Context, c *Client) error {
 			_, err := c.CreateDeviceToken(ctx, deviceSecret)
@@ -49,7 +49,7 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 	for _, op := range operations(t) {
 		calls[op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
-		withoutAnswer[op.id] = op.status == http.StatusNoContent
+		withoutBody[op.id] = op.status == http.StatusNoContent
 	}
 	for name, failure := range failures {
 		for id, do := range calls {
@@ -71,12 +71,12 @@ func TestSecretsStayInside(t *testing.T) {
 						t.Error(jsonErr)
 					}
 					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v", err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
-				} else if failure.status != http.StatusOK || !withoutAnswer[id] {
-					t.Error("no failure was met")
+				} else if failure.status != http.StatusOK || !withoutBody[id] {
+					t.Error("no error")
 				}
 				text := out.String()
 				if strings.Contains(text, canary[4:18]) || id == "device token" && strings.Contains(text, deviceSecret) {
-					t.Errorf("a secret came out:\n%s", text)
+					t.Errorf("a secret is in:\n%s", text)
 				}
 				if text == "" {
 					t.Error("nothing was logged")
@@ -86,13 +86,13 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
-// A success whose content is wrong is an error that names what is wrong: the id of another thing, or the type of the content.
-func TestSecretsStayInside_WrongSuccess(t *testing.T) {
-	for name, answer := range map[string]reply{
+// The errors of an invalid success contain the other id or the content type, and no secret.
+func TestSecrets_InNoErrorAndLog_WrongSuccess(t *testing.T) {
+	for name, response := range map[string]reply{
 		"another id":   {status: 200, body: `{"id":"` + canary + `"}`},
 		"content type": {status: 200, header: "Content-Type: text/" + canary, body: `{"id":`},
 	} {
-		client, _ := scriptedClient(t, answer)
+		client, _ := scriptedClient(t, response)
 		_, err := client.GetInstance(t.Context(), "i")
 		text := fmt.Sprintf("%v %v", err, asError(t, err).Err)
 		if !strings.Contains(text, "(secret)") || strings.Contains(text, canary[4:18]) {
@@ -101,8 +101,8 @@ func TestSecretsStayInside_WrongSuccess(t *testing.T) {
 	}
 }
 
-// The client does not know the secret of a new key before it has read the answer, so no error quotes an answer that cannot be read.
-func TestSecretsStayInside_IssuedSecret(t *testing.T) {
+// The secret of a new key cannot be masked before the body is decoded, so errors do not quote the body.
+func TestSecrets_InNoErrorAndLog_IssuedSecret(t *testing.T) {
 	const issued = "gpr_ISSUEDissuedISSUEDissuedISSUEDissued1234"
 	for _, body := range []string{
 		`{"id":"a1","secret":"` + issued + `","created_at":"` + issued + `"}`,
@@ -119,7 +119,7 @@ func TestSecretsStayInside_IssuedSecret(t *testing.T) {
 	}
 }
 
-func TestPrintingHidesSecrets(t *testing.T) {
+func TestSecrets_NotPrinted(t *testing.T) {
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
 	client := newTestClient(t, config.BaseURL)
 	values := []any{

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-func TestNowFollowsTheService(t *testing.T) {
+func TestNow_FollowsDateHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+		apiTime := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 		client, _ := scriptedClient(t,
 			reply{status: 200, body: onePage(""), header: "Date: Sat, 01 Jan 1994 00:00:00 GMT"},
-			reply{status: 404, body: errorJSON("not_found"), header: "Date: " + told.Format(http.TimeFormat)},
+			reply{status: 404, body: errorJSON("not_found"), header: "Date: " + apiTime.Format(http.TimeFormat)},
 			reply{status: 200, body: `{"id":"u"}`, header: "Date: yesterday"},
 		)
 		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || !client.Now().Equal(time.Now()) {
-			t.Errorf("after an answer that may come from a cache: %s, %v", client.Now(), err)
+			t.Errorf("after a public response: %s, %v", client.Now(), err)
 		}
-		if _, err := client.GetMe(t.Context()); !IsNotFound(err) || !client.Now().Equal(told) {
-			t.Errorf("told %s, now %s, %v", told, client.Now(), err)
+		if _, err := client.GetMe(t.Context()); !IsNotFound(err) || !client.Now().Equal(apiTime) {
+			t.Errorf("API time %s, now %s, %v", apiTime, client.Now(), err)
 		}
 		time.Sleep(time.Hour)
-		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(told.Add(time.Hour)) {
-			t.Errorf("an hour after %s it is %s, %v", told, client.Now(), err)
+		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(apiTime.Add(time.Hour)) {
+			t.Errorf("an hour after %s it is %s, %v", apiTime, client.Now(), err)
 		}
 	})
 }
 
-// A Retry-After date is in the service's time, whatever ours is.
-func TestRetryAfterDateIsTheServices(t *testing.T) {
+// A Retry-After date is compared with the Date header, not with the local clock.
+func TestRetryAfter_DateUsesAPITime(t *testing.T) {
 	date := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	header := http.Header{"Date": {date.Format(http.TimeFormat)}, "Retry-After": {date.Add(7 * time.Second).Format(http.TimeFormat)}}
 	if wait, ok := retryAfter(header, time.Now()); !ok || wait != 7*time.Second {
@@ -37,21 +37,20 @@ func TestRetryAfterDateIsTheServices(t *testing.T) {
 	}
 }
 
-// The headers of an answer that was kept by a cache tell about an earlier moment.
-func TestHeadersOfCachedAnswersAreIgnored(t *testing.T) {
+func TestCachedResponse_HeadersAreIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"u"}`, header: "Date: Sat, 01 Jan 1994 00:00:00 GMT", age: "30"})
 		if _, err := client.GetMe(t.Context()); err != nil || !client.Now().Equal(time.Now()) {
-			t.Errorf("after a cached answer it is %s, %v", client.Now(), err)
+			t.Errorf("after a cached response it is %s, %v", client.Now(), err)
 		}
 		now := time.Now()
 		var estimate rateEstimate
-		spent := rateAnswer("120", "0", "60", "", false)
+		spent := rateResponse("120", "0", "60", "", false)
 		spent.Header.Set("Age", "59")
 		estimate.onSend(now)
 		estimate.onResponse(now, now, spent)
 		if wait := estimate.next(now).Sub(now); wait > 0 {
-			t.Errorf("the rate-limit headers of a cached answer hold requests back for %s", wait)
+			t.Errorf("the rate-limit headers of a cached response block requests for %s", wait)
 		}
 	})
 }

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// pipes are a listener whose connections stop carrying anything when they are told to, as a firewall that forgets them does.
-type pipes struct {
+// pipeListener is a listener whose connections can be silenced, as by a firewall that drops their packets.
+type pipeListener struct {
 	accept chan net.Conn
 	mu     sync.Mutex
 	open   []*silentConn
 }
 
-// silentConn swallows what is written to it, and delivers nothing, once it is silenced.
+// silentConn discards writes and blocks reads after it is silenced.
 type silentConn struct {
 	net.Conn
 	silenced chan struct{}
@@ -58,17 +58,17 @@ func (c *silentConn) Close() error {
 	return c.Conn.Close()
 }
 
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	conn := &silentConn{Conn: ours, silenced: make(chan struct{}), closed: make(chan struct{})}
+func (p *pipeListener) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	conn := &silentConn{Conn: client, silenced: make(chan struct{}), closed: make(chan struct{})}
 	p.mu.Lock()
 	p.open = append(p.open, conn)
 	p.mu.Unlock()
-	p.accept <- theirs
+	p.accept <- server
 	return conn, nil
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	conn, ok := <-p.accept
 	if !ok {
 		return nil, net.ErrClosed
@@ -76,10 +76,10 @@ func (p *pipes) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-func (p *pipes) Close() error   { return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+func (p *pipeListener) Close() error   { return nil }
+func (p *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (p *pipes) silence() {
+func (p *pipeListener) silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.open {
@@ -88,13 +88,13 @@ func (p *pipes) silence() {
 	p.open = nil
 }
 
-// An HTTP/2 connection that carries nothing any more is found out and replaced before the first request on it has timed out.
-func TestSilentHTTP2ConnectionIsReplaced(t *testing.T) {
+// A silent HTTP/2 connection is replaced before the request on it times out.
+func TestHTTPTransport_ReplacesSilentHTTP2Connection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := &pipes{accept: make(chan net.Conn, 1)}
+		listener := &pipeListener{accept: make(chan net.Conn, 1)}
 		server := &http.Server{Protocols: new(http.Protocols), ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ProtoMajor != 2 {
-				t.Errorf("the request came by %s", r.Proto)
+				t.Errorf("protocol %s, want HTTP/2", r.Proto)
 			}
 			write(t, w, `{"id":"u"}`)
 		})}
@@ -120,7 +120,7 @@ func TestSilentHTTP2ConnectionIsReplaced(t *testing.T) {
 		start := time.Now()
 		_, err := client.GetMe(t.Context())
 		if took := time.Since(start); err != nil || took > 2*pingTimeout+time.Second {
-			t.Errorf("%v after %s, want an answer within %s", err, took, 2*pingTimeout)
+			t.Errorf("%v after %s, want a response within %s", err, took, 2*pingTimeout)
 		}
 		transport.CloseIdleConnections()
 		close(listener.accept)

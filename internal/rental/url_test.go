@@ -46,7 +46,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-func TestConfigTexts(t *testing.T) {
+func TestConfig_InvalidHeaderValues(t *testing.T) {
 	const base = "https://rent.example/api/v1"
 	for _, config := range []Config{
 		{BaseURL: base, APIKey: canary + "\n"}, {BaseURL: base, APIKey: " " + canary}, {BaseURL: base, Language: "en\r\nX: y"},
@@ -59,7 +59,7 @@ func TestConfigTexts(t *testing.T) {
 	}
 }
 
-// Whatever an id is, the request goes below its noun, and the service reads the same id back.
+// An id of any characters is one path element, and the server decodes the same id.
 func FuzzPathEscape(f *testing.F) {
 	for _, seed := range []string{"i-1", "a/b", "..", ".", "", "../../me", "%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ", "\x00\r\n", "\xff", ";", "a//b", "+&="} {
 		f.Add(seed)
@@ -80,14 +80,14 @@ func FuzzPathEscape(f *testing.F) {
 		wire := resolve(base, elements, escaped, nil).RequestURI()
 		rest, ok := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
 		if !ok {
-			t.Fatalf("%q went to %s", id, wire)
+			t.Fatalf("%q is sent to %s", id, wire)
 		}
 		middle, ok := strings.CutSuffix(rest, "/logs")
 		if !ok || strings.ContainsAny(middle, "/?#") {
-			t.Fatalf("%q went to %s", id, wire)
+			t.Fatalf("%q is sent to %s", id, wire)
 		}
 		if back, err := url.PathUnescape(middle); err != nil || back != id {
-			t.Fatalf("%q came back as %q (%v)", id, back, err)
+			t.Fatalf("%q is decoded as %q (%v)", id, back, err)
 		}
 	})
 }

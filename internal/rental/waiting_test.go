@@ -13,32 +13,31 @@ import (
 	"time"
 )
 
-// These tests run in bubbles whose clock jumps whenever everybody sleeps, so hours cost nothing.
-
 func rateLimited(retryAfter string) reply {
 	return reply{status: 429, header: "Retry-After: " + retryAfter, body: errorJSON("rate_limited")}
 }
 
-func TestRetryAfterIsObeyed(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	ok := reply{status: 200, body: `{"id":"u"}`}
 	unavailable := func(after string) reply {
 		return reply{status: 503, header: "Retry-After: " + after, body: errorJSON("provider_unavailable")}
 	}
 	tests := []struct {
-		name        string
-		first       reply
-		least, most time.Duration
+		name            string
+		first           reply
+		atLeast, atMost time.Duration
 	}{
 		{"seconds", rateLimited("40"), 40 * time.Second, 50 * time.Second},
-		{"date", rateLimited(inBubble(90 * time.Second)), 90 * time.Second, 95 * time.Second},
+		{"date", rateLimited(httpDate(90 * time.Second)), 90 * time.Second, 95 * time.Second},
 		{"past date", rateLimited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
 		{"zero", rateLimited("0"), time.Second, time.Second},
 		{"none", reply{status: 429}, time.Second, time.Second},
-		{"nonsense", rateLimited("soon"), time.Second, time.Second},
+		{"invalid", rateLimited("soon"), time.Second, time.Second},
 		{"negative", rateLimited("-3"), time.Second, time.Second},
+		{"exponent", rateLimited("1e3"), time.Second, time.Second},
 		{"503", unavailable("20"), 20 * time.Second, 25 * time.Second},
 		{"503 without", reply{status: 503}, time.Second, time.Second},
-		{"502 has no say", reply{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
+		{"502 with Retry-After", reply{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -49,32 +48,33 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 				})
 				start := time.Now()
 				_, err := client.GetMe(t.Context())
-				if took := time.Since(start); err != nil || took < test.least || took > test.most {
-					t.Errorf("took %s (%v), want %s to %s", took, err, test.least, test.most)
+				if took := time.Since(start); err != nil || took < test.atLeast || took > test.atMost {
+					t.Errorf("took %s (%v), want %s to %s", took, err, test.atLeast, test.atMost)
 				}
 			})
 		})
 	}
 }
 
-// inBubble is a date that far after a bubble's first moment, midnight of 2000-01-01 UTC.
-func inBubble(after time.Duration) string {
+// httpDate returns a date relative to the start of a synctest bubble, 2000-01-01 UTC.
+func httpDate(after time.Duration) string {
 	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(after).Format(http.TimeFormat)
 }
 
-// A wait that cannot end in time is not begun, and the error says what it would have been for.
-func TestEndlessRateLimit(t *testing.T) {
+// A wait that would exceed the deadline, or ten minutes without one, is not started: the call returns the 429.
+func TestRetryAfter_TooLong(t *testing.T) {
 	tests := []struct {
 		name       string
 		retryAfter string
 		deadline   time.Duration // 0: none
-		most       time.Duration
+		atMost     time.Duration
 	}{
-		{"absurd, with deadline", "86400", time.Hour, 0},
-		{"beyond all numbers, with deadline", "99999999999999999999999", time.Hour, 0},
-		{"absurd, without deadline", "86400", 0, 0},
-		{"again and again, with deadline", "60", time.Hour, time.Hour},
-		{"again and again, without deadline", "60", 0, 10 * time.Minute},
+		{"a day, with deadline", "86400", time.Hour, 0},
+		{"overflow, with deadline", "99999999999999999999999", time.Hour, 0},
+		{"a day, without deadline", "86400", 0, 0},
+		{"date, with deadline", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour, 0},
+		{"repeated, with deadline", "60", time.Hour, time.Hour},
+		{"repeated, without deadline", "60", 0, 10 * time.Minute},
 		{"without a header", "", 0, 10 * time.Minute},
 	}
 	for _, test := range tests {
@@ -91,16 +91,16 @@ func TestEndlessRateLimit(t *testing.T) {
 				start := time.Now()
 				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 				took := time.Since(start)
-				if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.most || took < test.most*8/10 {
-					t.Errorf("after %s: %v; want the 429 within %s", took, err, test.most)
+				if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.atMost || took < test.atMost*8/10 {
+					t.Errorf("after %s: %v; want the 429 after %s", took, err, test.atMost)
 				}
 			})
 		})
 	}
 }
 
-// Many parallel calls learn from one refusal. A service that says no more than when to come back is asked by one call at a time.
-func TestGateHoldsEverybodyBack(t *testing.T) {
+// One 429 blocks all calls with the key. After Retry-After, one call at a time finds out whether the limit is reset.
+func TestRetryAfter_BlocksOtherCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var sent []time.Duration
@@ -124,18 +124,18 @@ func TestGateHoldsEverybodyBack(t *testing.T) {
 			calls.Go(get)
 		}
 		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || time.Since(start) > 2*time.Second {
-			t.Errorf("the public budget was held back too: %s, %v", time.Since(start), err)
+			t.Errorf("a public request was blocked, too: %s, %v", time.Since(start), err)
 		}
 		calls.Wait()
 		if len(sent) != 13 {
-			t.Fatalf("%d requests were sent, want 1 refused, 1 public and 11 answered", len(sent))
+			t.Fatalf("%d requests were sent, want 1 with a 429, 1 public and 11 successes", len(sent))
 		}
 		for i, at := range sent[2:] {
 			if at < 30*time.Second || at > 45*time.Second {
 				t.Errorf("sent after %s, want 30 s to 45 s", at)
 			}
 			if i > 0 && at-sent[i+1] < 100*time.Millisecond {
-				t.Errorf("a call was sent at %s, before the one sent at %s was answered", at, sent[i+1])
+				t.Errorf("a call was sent at %s, before the response to the one sent at %s", at, sent[i+1])
 			}
 		}
 	})
@@ -154,10 +154,10 @@ func TestCancellation(t *testing.T) {
 		name    string
 		replies []reply
 		seen    func(*http.Request)
-		unknown bool // for a keyed create
+		unknown bool // outcome of a create with idempotency key
 	}{
 		{"in backoff after a 503", []reply{{status: 503, body: errorJSON("provider_unavailable")}}, nil, true},
-		{"in backoff without connection", []reply{{err: io.EOF}}, nil, true},
+		{"in backoff after a network error", []reply{{err: io.EOF}}, nil, true},
 		{"in Retry-After", []reply{rateLimited("3000")}, nil, false},
 		{"in the request", []reply{{err: context.Canceled}}, hang, true},
 	}
@@ -169,7 +169,7 @@ func TestCancellation(t *testing.T) {
 					c.Transport, c.Backoff, c.RequestTimeout = s, fixedPause(time.Hour), time.Hour
 				})
 				start := time.Now()
-				// The wait told by Retry-After exceeds what a call without deadline bears, so it gets one.
+				// Without a deadline, the call would return the 429 at once.
 				ctx, cancel := context.WithTimeout(after(time.Second)(t), 48*time.Hour)
 				defer cancel()
 				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
@@ -184,7 +184,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-func TestCancellationAtTheGate(t *testing.T) {
+func TestCancellation_DuringRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := scriptedClient(t, rateLimited("50"))
 		first, stopFirst := context.WithCancel(t.Context())
@@ -203,19 +203,19 @@ func TestCancellationAtTheGate(t *testing.T) {
 			t.Errorf("%d requests, %v", s.attempts(), err)
 		}
 		if took := time.Since(start); took != 5*time.Second {
-			t.Errorf("the call ends after %s, not with its context", took)
+			t.Errorf("after %s, want 5 s", took)
 		}
 		stopFirst()
 		calls.Wait()
 	})
 }
 
-// The error of a deadline in the middle of retries names what was being retried.
-func TestCancelledErrorTellsWhy(t *testing.T) {
+func TestCancellation_ErrorContainsLastFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
-			c.Transport, c.Backoff = &scriptedTransport{replies: []reply{{status: 503, body: errorJSON("provider_unavailable")}}}, fixedPause(time.Minute)
+			c.Transport = &scriptedTransport{replies: []reply{{status: 503, body: errorJSON("provider_unavailable")}}}
+			c.Backoff = fixedPause(time.Minute)
 		})
 		time.AfterFunc(time.Second, cancel)
 		_, err := client.GetMe(ctx)
@@ -225,15 +225,16 @@ func TestCancelledErrorTellsWhy(t *testing.T) {
 	})
 }
 
-// Each attempt has the whole time-out, and it covers a body that trickles.
+// The request timeout applies to each attempt. TestRequestTimeout_SlowResponses covers the body.
 func TestRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scriptedTransport{replies: []reply{{err: errors.New("never read")}}, onRequest: func(req *http.Request) { <-req.Context().Done() }}
+		s := &scriptedTransport{replies: []reply{{err: errors.New("not returned")}}, onRequest: func(req *http.Request) { <-req.Context().Done() }}
 		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2 })
 		start := time.Now()
 		_, err := client.GetMe(t.Context())
-		if took := time.Since(start); !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || took != time.Minute {
-			t.Errorf("after %s: %v; want a failure of the service after three times 20 s", took, err)
+		if took := time.Since(start); !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || took != time.Minute ||
+			!strings.Contains(err.Error(), "20s") {
+			t.Errorf("after %s: %v; want IsUnavailable after three times 20 s", took, err)
 		}
 		if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
 			t.Errorf("a create that timed out: %v", err)
@@ -252,8 +253,8 @@ func TestDefaultBackoff(t *testing.T) {
 	}
 }
 
-// A write counts when it has ended, whatever came of it: what was read before that may be older.
-func TestWritesAreCountedWhenTheyHaveEnded(t *testing.T) {
+// A write counts when its call ends, with or without an error.
+func TestWrites(t *testing.T) {
 	var client *Client
 	during := uint64(99)
 	s := &scriptedTransport{replies: []reply{{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`}, {status: 404, body: errorJSON(CodeNotFound)}}, onRequest: func(*http.Request) {
@@ -273,6 +274,6 @@ func TestWritesAreCountedWhenTheyHaveEnded(t *testing.T) {
 		t.Error("no error")
 	}
 	if got := client.Writes("instances"); got != 2 || client.Writes("templates") != 0 {
-		t.Errorf("%d writes, want 2: one failed, and a read is none", got)
+		t.Errorf("%d writes, want 2: a failed call counts, and a read does not", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 var quiet = log.New(io.Discard, "", 0)
@@ -25,7 +24,7 @@ func TestBodyLimits(t *testing.T) {
 	huge := func(status, size int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
-			// The client hangs up in the middle, so a failure to write is expected.
+			// The client closes the connection before the end, so an error is expected.
 			if _, err := io.WriteString(w, `{"id":"`+strings.Repeat("x", size)+`"}`); err != nil {
 				return
 			}
@@ -42,13 +41,13 @@ func TestBodyLimits(t *testing.T) {
 			t.Errorf("got %d characters, %v", len(user.ID), err)
 		}
 	})
-	t.Run("too large an error", func(t *testing.T) {
+	t.Run("too large error body", func(t *testing.T) {
 		_, err := newServerClient(t, huge(404, maxErrorBody)).GetMe(t.Context())
 		if e := asError(t, err); e.Status != 404 || !strings.Contains(e.Message, "64 KiB") || IsNotFound(err) {
 			t.Errorf("got %+v", e)
 		}
 	})
-	t.Run("too large a create", func(t *testing.T) {
+	t.Run("too large response to a create", func(t *testing.T) {
 		_, err := newServerClient(t, huge(201, maxBody)).CreateTemplate(t.Context(), TemplateCreate{})
 		if !IsOutcomeUnknown(err) {
 			t.Errorf("got %v", err)
@@ -56,34 +55,15 @@ func TestBodyLimits(t *testing.T) {
 	})
 }
 
-func TestSlowBody(t *testing.T) {
-	release := make(chan struct{})
-	client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
-		write(t, w, `{"id":`)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
-		<-release
-	}, func(c *Config) { c.RequestTimeout, c.MaxRetries = 50*time.Millisecond, 1 })
-	t.Cleanup(func() { close(release) })
-	_, err := client.GetMe(t.Context())
-	if e := asError(t, err); e.Attempts != 2 || !IsUnavailable(err) || !strings.Contains(e.Message, "50ms") {
-		t.Errorf("got %+v", e)
-	}
-	if _, err := client.CreateTemplate(t.Context(), TemplateCreate{}); !IsOutcomeUnknown(err) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestRedirects(t *testing.T) {
-	var leaked, writeStatus atomic.Int32
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
-	t.Cleanup(elsewhere.Close)
+	var leaked, writeStatus atomic.Int32 // leaked: requests to another origin
+	otherOrigin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
+	t.Cleanup(otherOrigin.Close)
 	client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/moved/me"), r.URL.Path == "/api/v1/balance":
 			if r.Header.Get("Authorization") != "Bearer "+canary {
-				t.Error("the key was lost within the origin")
+				t.Error("the redirected request has no API key")
 			}
 			write(t, w, `{"id":"u","balance_kop":5}`)
 		case r.URL.Path == "/api/v1/me":
@@ -91,22 +71,22 @@ func TestRedirects(t *testing.T) {
 		case r.URL.Path == "/api/v1/instances/loop":
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		case r.Method == http.MethodGet:
-			http.Redirect(w, r, elsewhere.URL+"/x", http.StatusTemporaryRedirect)
+			http.Redirect(w, r, otherOrigin.URL+"/x", http.StatusTemporaryRedirect)
 		default:
 			http.Redirect(w, r, "/api/v1/balance", int(writeStatus.Load()))
 		}
 	})
 	if _, err := client.GetMe(t.Context()); err != nil {
-		t.Errorf("a redirect within the origin: %v", err)
+		t.Errorf("redirect within the origin: %v", err)
 	}
 	if _, err := client.GetInstance(t.Context(), "loop"); asError(t, err).Status != http.StatusFound {
-		t.Errorf("a loop: %v", err)
+		t.Errorf("redirect loop: %v", err)
 	}
 	_, err := client.GetInstance(t.Context(), "i")
-	if e := asError(t, err); e.Status != http.StatusTemporaryRedirect || !strings.Contains(e.Message, elsewhere.URL) {
-		t.Errorf("another origin: %+v", e)
+	if e := asError(t, err); e.Status != http.StatusTemporaryRedirect || !strings.Contains(e.Message, otherOrigin.URL) {
+		t.Errorf("redirect to another origin: %+v", e)
 	}
-	// net/http turns a write into a GET for three of these statuses and repeats it for the other two.
+	// http.Client changes the method to GET for three of these statuses and repeats the request for the other two.
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		writeStatus.Store(int32(status))
 		for name, do := range retryCalls(t) {
@@ -119,11 +99,11 @@ func TestRedirects(t *testing.T) {
 		}
 	}
 	if leaked.Load() != 0 {
-		t.Errorf("%d requests went elsewhere", leaked.Load())
+		t.Errorf("%d requests to another origin", leaked.Load())
 	}
 }
 
-func TestBrokenRedirectIsNotRepeated(t *testing.T) {
+func TestRedirect_InvalidLocation(t *testing.T) {
 	client, s := scriptedClient(t, reply{status: 307, header: "Location: http://[bad"})
 	_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 	if err == nil || s.attempts() != 1 {
@@ -151,8 +131,7 @@ func TestSameOrigin(t *testing.T) {
 	}
 }
 
-// One server, many parallel calls: the transport keeps its connections, and nothing races.
-func TestParallelCallsReuseConnections(t *testing.T) {
+func TestHTTPTransport_ReusesConnections(t *testing.T) {
 	var connections atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(t, w, `{"id":"u"}`) }))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
