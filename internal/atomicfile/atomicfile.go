@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// On Windows, a file cannot be opened, removed or replaced while another process has it open: readers of this package,
-// virus scanners and search indexers keep it open for milliseconds.
+// On Windows, a file cannot be opened, removed or replaced while another process has it open. Readers of this package,
+// virus scanners and search indexers keep files open for milliseconds.
 const (
-	retryFor   = 2 * time.Second
-	retryPause = 10 * time.Millisecond
+	retryTimeout  = 2 * time.Second
+	retryInterval = 10 * time.Millisecond
 )
 
-// Open opens a file for reading. It never blocks: a named pipe opens at once, and the caller checks what was opened.
+// Open opens a file for reading. It does not block on a named pipe; the caller checks the type of the opened file.
 func Open(name string) (file *os.File, err error) {
 	err = Retry(func() error {
 		file, err = os.OpenFile(name, os.O_RDONLY|openFlags, 0)
@@ -25,7 +25,7 @@ func Open(name string) (file *os.File, err error) {
 	return file, err
 }
 
-// ReadFile returns the content of a file. It does not wait for a writer of a named pipe.
+// ReadFile returns the content of a file. It does not block on a named pipe.
 func ReadFile(name string) ([]byte, error) {
 	file, err := Open(name)
 	if err != nil {
@@ -35,8 +35,8 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// WriteNew writes a new file that only its owner can read. Whatever is at name is removed first: a process that was
-// killed left it there. A symbolic link is removed and not followed. With sync, the content is on the disk on return.
+// WriteNew writes a new file that only its owner can read. It first removes an existing file, for example of a process
+// that was killed, or a symbolic link, which it does not follow. With sync, it flushes the content to the disk.
 func WriteNew(name string, content []byte, sync bool) error {
 	err := Remove(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,21 +65,21 @@ func Remove(name string) error {
 	return Retry(func() error { return os.Remove(name) })
 }
 
-// Rename puts a file in the place of another one. A reader sees either the old file or the new one.
+// Rename replaces a file by another one. A reader gets either the old content or the new one.
 func Rename(from, to string) error {
 	return Retry(func() error { return os.Rename(from, to) })
 }
 
-// Retry calls an operation on a file again, for about two seconds, while another process has the file open. Only
-// Windows reports that: elsewhere the operation is called once.
+// Retry calls an operation on a file, and repeats it for about two seconds while another process has the file open.
+// Only Windows reports that: on other systems Retry calls the operation once.
 func Retry(operation func() error) error { return retry(operation, inUse) }
 
 func retry(operation func() error, inUse func(error) bool) error {
-	for deadline := time.Now().Add(retryFor); ; {
+	for deadline := time.Now().Add(retryTimeout); ; {
 		err := operation()
 		if err == nil || !inUse(err) || !time.Now().Before(deadline) {
 			return err
 		}
-		time.Sleep(retryPause) //nolint:forbidigo // it ends after two seconds, and its callers have no context
+		time.Sleep(retryInterval) //nolint:forbidigo // at most two seconds, without a context
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestRetry_EndsWhenTheFileIsFree(t *testing.T) {
+func TestRetry_Success(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy, start, calls := errors.New("busy"), time.Now(), 0
 		err := retry(func() error {
@@ -27,7 +27,7 @@ func TestRetry_EndsWhenTheFileIsFree(t *testing.T) {
 	})
 }
 
-func TestRetry_GivesUpAfterTwoSeconds(t *testing.T) {
+func TestRetry_Timeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy, start := errors.New("busy"), time.Now()
 		err := retry(func() error { return busy }, func(error) bool { return true })
@@ -37,7 +37,7 @@ func TestRetry_GivesUpAfterTwoSeconds(t *testing.T) {
 	})
 }
 
-func TestRetry_OtherErrorsAreFinal(t *testing.T) {
+func TestRetry_OtherErrors(t *testing.T) {
 	calls := 0
 	err := Retry(func() error { calls++; return fs.ErrNotExist })
 	if calls != 1 || !errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func TestWriteNew_ReplacesWhatIsThere(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
 			if err := before(path); err != nil {
 				if runtime.GOOS == "windows" && strings.Contains(name, "link") {
-					t.Skipf("Windows lets only administrators and developers make symbolic links: %v", err)
+					t.Skipf("on Windows only administrators and developers can create symbolic links: %v", err)
 				}
 				t.Fatal(err)
 			}
@@ -69,25 +69,25 @@ func TestWriteNew_ReplacesWhatIsThere(t *testing.T) {
 			}
 			info, err := os.Lstat(path)
 			if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("it is %v, %v", info, err)
+				t.Errorf("got %v, %v, want a regular file with mode 0600", info, err)
 			}
 			if content, err := os.ReadFile(path); string(content) != "new" || err != nil {
-				t.Errorf("it holds %q, %v", content, err)
+				t.Errorf("content %q, %v", content, err)
 			}
 			after, err := os.ReadFile(path + ".target")
 			if string(after) != string(target) || (err == nil) != (targetErr == nil) {
-				t.Errorf("the link's target was %q (%v), and is %q (%v)", target, targetErr, after, err)
+				t.Errorf("the target of the link was %q (%v) and is %q (%v)", target, targetErr, after, err)
 			}
 		})
 	}
 }
 
-func TestWriteNew_KeepsAFolder(t *testing.T) {
+func TestWriteNew_Folder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder")
 	if err := os.MkdirAll(filepath.Join(path, "content"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteNew(path, nil, false); err == nil {
-		t.Error("a folder was replaced by a file")
+		t.Error("WriteNew replaced a folder")
 	}
 }

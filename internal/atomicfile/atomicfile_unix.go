@@ -4,7 +4,7 @@ package atomicfile
 
 import "syscall"
 
-// openFlags keep Open from waiting for the other end of a named pipe, and from making a terminal the controlling one.
+// openFlags prevent that Open blocks on a named pipe, or makes a terminal the controlling terminal.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 func inUse(error) bool { return false }

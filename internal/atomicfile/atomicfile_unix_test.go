@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// Opening a named pipe for reading would wait for a writer.
-func TestOpen_DoesNotWaitForAWriter(t *testing.T) {
+func TestOpen_DoesNotBlockOnNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -57,11 +56,11 @@ func TestWriteNew_TakesOverFromAnotherOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 || info.Mode() != 0o600 {
-		t.Errorf("it belongs to %d and has mode %v", owner, info.Mode())
+		t.Errorf("owner %d, mode %v; want 0 and 0600", owner, info.Mode())
 	}
 }
 
-// Between the removal and the creation, another process can put a link in place.
+// Another process can create a symbolic link between removal and creation.
 func TestWriteNew_FollowsNoLinkThatComesBack(t *testing.T) {
 	folder := t.TempDir()
 	path, target := filepath.Join(folder, "file"), filepath.Join(folder, "target")
@@ -73,7 +72,7 @@ func TestWriteNew_FollowsNoLinkThatComesBack(t *testing.T) {
 			case <-done:
 				return
 			default:
-				os.Symlink(target, path) //nolint:errcheck // it fails as long as there is a file
+				os.Symlink(target, path) //nolint:errcheck // fails while the file exists
 			}
 		}
 	})
@@ -86,6 +85,6 @@ func TestWriteNew_FollowsNoLinkThatComesBack(t *testing.T) {
 	close(done)
 	attacker.Wait()
 	if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the content went through the link: %v", err)
+		t.Errorf("WriteNew followed the link: %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// held opens a file as programs do that share it with nobody, and closes it after a while.
-func held(t *testing.T, path string) {
+// openExclusively opens a file without sharing, and closes it after 200 ms.
+func openExclusively(t *testing.T, path string) {
 	t.Helper()
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func held(t *testing.T, path string) {
 	t.Cleanup(func() { closed.Stop() })
 }
 
-func TestFileInUse_IsRetried(t *testing.T) {
+func TestRetry_FileInUse(t *testing.T) {
 	for name, operation := range map[string]func(path string) error{
 		"Open": func(path string) error {
 			file, err := Open(path)
@@ -46,7 +46,7 @@ func TestFileInUse_IsRetried(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			held(t, path)
+			openExclusively(t, path)
 			start := time.Now()
 			if err := operation(path); err != nil || time.Since(start) < 100*time.Millisecond {
 				t.Errorf("after %v: %v", time.Since(start), err)

@@ -1,5 +1,5 @@
-// Package credentials keeps the file that holds a user's API keys:
-// credentials.json in the gpurent folder of the user's configuration.
+// Package credentials reads and writes the file with a user's API keys: gpurent/credentials.json in the user's
+// configuration directory.
 package credentials
 
 import (
@@ -19,9 +19,9 @@ import (
 
 // File is the content of the credentials file. The zero value is an empty file.
 type File struct {
-	// Current is the base URL to use where none is given. Empty for none.
+	// Current is the default base URL: that of the last login. Empty for none.
 	Current string `json:"current,omitempty"`
-	// Credentials are the keys by base URL.
+	// Credentials maps base URLs to keys.
 	Credentials map[string]Credential `json:"credentials,omitempty"`
 }
 
@@ -29,18 +29,17 @@ type File struct {
 type Credential struct {
 	// APIKey is the secret key.
 	APIKey string `json:"api_key"`
-	// KeyID identifies the key for its revocation. Empty when unknown.
+	// KeyID is the id to revoke the key with. Empty if unknown.
 	KeyID string `json:"key_id,omitempty"`
 }
 
-// String leaves the key out.
+// String omits the key.
 func (c Credential) String() string { return "credential " + c.KeyID }
 
-// GoString is String: %#v must not print the key either.
+// GoString returns String, so that %#v does not print the key.
 func (c Credential) GoString() string { return c.String() }
 
-// Path is where the file is: under XDG_CONFIG_HOME on Unix, Application Support
-// on macOS, AppData on Windows.
+// Path returns the path of the file: below XDG_CONFIG_HOME on Unix, Application Support on macOS, AppData on Windows.
 func Path() (string, error) {
 	folder, err := os.UserConfigDir()
 	if err != nil {
@@ -49,11 +48,11 @@ func Path() (string, error) {
 	return filepath.Join(folder, "gpurent", "credentials.json"), nil
 }
 
-// largest is the size, in bytes, of a file that can be one of ours.
-const largest = 1 << 20
+// maxSize is the maximum size of the file in bytes.
+const maxSize = 1 << 20
 
-// Load reads the file at path. A missing file is an empty one. On Unix, Load refuses a file that belongs to another
-// user or that others can read, and a file in a folder where others can replace it.
+// Load reads the file at path. A missing file is empty. On Unix, Load returns an error if the file belongs to another
+// user, if others can read it, or if others can replace it because they can write to its folder.
 func Load(path string) (File, error) {
 	d, err := read(path)
 	if err != nil {
@@ -62,7 +61,7 @@ func Load(path string) (File, error) {
 	return d.file, nil
 }
 
-// read reads the file with all that is in it. It checks what it has opened: the file at path can change meanwhile.
+// read reads the file with unknown fields. It checks the opened file, because the file at path can change.
 func read(path string) (document, error) {
 	file, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,8 +75,8 @@ func read(path string) (document, error) {
 	if err != nil {
 		return document{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > largest {
-		return document{}, fmt.Errorf("the credentials file %s is not a file of keys: remove it", path)
+	if !info.Mode().IsRegular() || info.Size() > maxSize {
+		return document{}, fmt.Errorf("the credentials file %s is not a file with API keys: remove it", path)
 	}
 	if err := checkFile(path, info, os.Geteuid()); err != nil {
 		return document{}, err
@@ -85,7 +84,7 @@ func read(path string) (document, error) {
 	if _, err := resolve(path); err != nil {
 		return document{}, err
 	}
-	content, err := io.ReadAll(io.LimitReader(file, largest+1))
+	content, err := io.ReadAll(io.LimitReader(file, maxSize+1))
 	if err != nil {
 		return document{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
@@ -96,9 +95,9 @@ func read(path string) (document, error) {
 	return d, nil
 }
 
-// resolve returns the path of the file itself, which differs from path when the file or its folder is a symbolic link.
-// It checks the folder at path and the folder of the file itself: who can change either can replace the file.
-func resolve(path string) (place string, err error) {
+// resolve returns the path of the file without symbolic links. It checks the folder of path and the folder of the
+// result, because anyone who can write to one of them can replace the file.
+func resolve(path string) (resolved string, err error) {
 	folder, err := realPath(filepath.Dir(path))
 	if err != nil {
 		return "", fmt.Errorf("finding the folder of the credentials file: %w", err)
@@ -106,47 +105,47 @@ func resolve(path string) (place string, err error) {
 	if err := checkFolderAt(folder); err != nil {
 		return "", err
 	}
-	place = filepath.Join(folder, filepath.Base(path))
-	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
-		return place, nil
+	resolved = filepath.Join(folder, filepath.Base(path))
+	if _, err := os.Lstat(resolved); errors.Is(err, fs.ErrNotExist) {
+		return resolved, nil
 	}
-	place, err = realPath(place)
+	resolved, err = realPath(resolved)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the credentials file %s is a link that leads nowhere: remove it, or make what it leads to", path)
+		return "", fmt.Errorf("the credentials file %s is a symbolic link to a missing file: remove the link, or create the file", path)
 	}
 	if err != nil {
 		return "", fmt.Errorf("finding the credentials file: %w", err)
 	}
-	if filepath.Dir(place) == folder {
-		return place, nil
+	if filepath.Dir(resolved) == folder {
+		return resolved, nil
 	}
-	return place, checkFolderAt(filepath.Dir(place))
+	return resolved, checkFolderAt(filepath.Dir(resolved))
 }
 
 func checkFolderAt(folder string) error {
-	info, err := os.Stat(folder) //nolint:gosec // the user decides where the file is
+	info, err := os.Stat(folder) //nolint:gosec // the user chooses the path
 	if err != nil {
 		return fmt.Errorf("finding the folder of the credentials file: %w", err)
 	}
 	return checkFolder(folder, info, os.Geteuid())
 }
 
-// realPath is filepath.EvalSymlinks, which on Windows can fail while another process replaces the file.
-func realPath(path string) (place string, err error) {
+// realPath calls filepath.EvalSymlinks, which can fail on Windows while another process replaces the file.
+func realPath(path string) (resolved string, err error) {
 	err = atomicfile.Retry(func() error {
-		place, err = filepath.EvalSymlinks(path)
+		resolved, err = filepath.EvalSymlinks(path)
 		return err
 	})
-	return place, err
+	return resolved, err
 }
 
-// Key returns the key for a base URL, empty for none.
+// Key returns the key for a base URL, or "".
 func (f File) Key(baseURL string) string {
 	found, _ := f.Find(baseURL)
 	return found.APIKey
 }
 
-// Find returns the login at a base URL, as Same compares them.
+// Find returns the credential for a base URL, which it compares with Same.
 func (f File) Find(baseURL string) (Credential, bool) {
 	if exact, ok := f.Credentials[baseURL]; ok {
 		return exact, true
@@ -159,11 +158,10 @@ func (f File) Find(baseURL string) (Credential, bool) {
 	return Credential{}, false
 }
 
-// Same says whether two base URLs are one: the case of the host and a trailing
-// slash make no difference.
-func Same(one, other string) bool { return plain(one) == plain(other) }
+// Same reports whether two base URLs are equal except for the case of the host and trailing slashes.
+func Same(a, b string) bool { return normalize(a) == normalize(b) }
 
-func plain(baseURL string) string {
+func normalize(baseURL string) string {
 	if u, err := url.Parse(baseURL); err == nil {
 		u.Host = strings.ToLower(u.Host)
 		baseURL = u.String()

@@ -14,7 +14,7 @@ import (
 
 const content = `{"current":"https://rent.example/api/v1","credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
 
-func write(t *testing.T, text string, mode os.FileMode) string {
+func writeFile(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gpurent", "credentials.json")
 	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode)); err != nil {
@@ -24,7 +24,7 @@ func write(t *testing.T, text string, mode os.FileMode) string {
 }
 
 func TestLoad(t *testing.T) {
-	file, err := Load(write(t, content, 0o600))
+	file, err := Load(writeFile(t, content, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,54 +43,54 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestLoadOfAMissingFileIsEmpty(t *testing.T) {
+func TestLoad_MissingFile(t *testing.T) {
 	file, err := Load(filepath.Join(t.TempDir(), "none.json"))
 	if err != nil || file.Current != "" || len(file.Credentials) != 0 {
 		t.Errorf("got %v, %v", file, err)
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestLoad_Rejects(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, want string
 		mode       os.FileMode
 	}{
-		"readable by the group":  {content, "chmod 600", 0o640},
-		"readable by all":        {content, "chmod 600", 0o604},
-		"writable by others":     {content, "chmod 600", 0o602},
-		"broken JSON with a key": {`{"credentials":{"u":{"api_key":"gpr_canary`, "not valid JSON", 0o600},
-		"a key of another type":  {`{"credentials":{"u":{"api_key":["gpr_canary"]}}}`, "not valid JSON", 0o600},
+		"readable by the group":   {content, "chmod 600", 0o640},
+		"readable by all":         {content, "chmod 600", 0o604},
+		"writable by others":      {content, "chmod 600", 0o602},
+		"invalid JSON with a key": {`{"credentials":{"u":{"api_key":"gpr_canary`, "not valid JSON", 0o600},
+		"a key of another type":   {`{"credentials":{"u":{"api_key":["gpr_canary"]}}}`, "not valid JSON", 0o600},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && test.mode != 0o600 {
-				t.Skip("Windows has no such modes")
+				t.Skip("Windows does not have these modes")
 			}
-			path := write(t, test.text, 0o600)
+			path := writeFile(t, test.text, 0o600)
 			if err := os.Chmod(path, test.mode); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, path, test.want)
+			wantLoadError(t, path, test.want)
 		})
 	}
 }
 
-// refused fails the test unless Load returns an error that contains a text, and no key.
-func refused(t *testing.T, path, want string) {
+// wantLoadError fails the test unless Load returns an error that contains a text, and no key.
+func wantLoadError(t *testing.T, path, want string) {
 	t.Helper()
 	file, err := Load(path)
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("got %v, want an error that contains %q", err, want)
 	}
 	if strings.Contains(err.Error(), "canary") {
-		t.Errorf("the error shows the key: %v", err)
+		t.Errorf("the error contains the key: %v", err)
 	}
 	if file.Current != "" || len(file.Credentials) > 0 {
-		t.Errorf("a refused file is used: %v", file)
+		t.Errorf("Load returned the file: %v", file)
 	}
 }
 
-func TestPrintingShowsNoKey(t *testing.T) {
-	file, err := Load(write(t, content, 0o600))
+func TestFile_PrintsNoKey(t *testing.T) {
+	file, err := Load(writeFile(t, content, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestPrintingShowsNoKey(t *testing.T) {
 	}
 }
 
-func TestPathIsInTheUsersConfiguration(t *testing.T) {
+func TestPath(t *testing.T) {
 	folder := t.TempDir()
 	testhome.Use(t, folder)
 	path, err := Path()

@@ -6,27 +6,26 @@ import (
 	"maps"
 )
 
-// The file's fields that this version knows.
+// The known fields of the file.
 const (
 	fieldCurrent     = "current"
 	fieldCredentials = "credentials"
 )
 
-// errForm does not repeat what the parser says: that could be a part of a key.
-var errForm = errors.New("is not valid JSON of the right form: mend it, or remove it")
+// errFormat does not contain the error of encoding/json, which could contain a part of a key.
+var errFormat = errors.New("is not valid JSON of the expected format: correct it, or remove it")
 
-// document is the file as it stands, with what other versions have put there. It is
-// never printed.
+// document is the file with its unknown fields, which other versions may have written.
 type document struct {
 	fields  map[string]json.RawMessage
-	entries map[string]json.RawMessage // the logins, by base URL
-	file    File                       // what this version understands of it
+	entries map[string]json.RawMessage // the credentials by base URL
+	file    File                       // the known fields
 }
 
 func parse(content []byte) (document, error) {
 	var d document
 	if json.Unmarshal(content, &d.fields) != nil || d.fields == nil {
-		return document{}, errForm
+		return document{}, errFormat
 	}
 	for _, known := range []struct {
 		name string
@@ -35,21 +34,21 @@ func parse(content []byte) (document, error) {
 		{fieldCurrent, []any{&d.file.Current}},
 		{fieldCredentials, []any{&d.entries, &d.file.Credentials}},
 	} {
-		raw, there := d.fields[known.name]
+		raw, ok := d.fields[known.name]
 		for _, into := range known.into {
-			if there && json.Unmarshal(raw, into) != nil {
-				return document{}, errForm
+			if ok && json.Unmarshal(raw, into) != nil {
+				return document{}, errFormat
 			}
 		}
 	}
 	return d, nil
 }
 
-// put keeps a login and makes its service the current one. It returns the logins
-// that it replaces: what else an entry held belonged to the replaced key.
-func (d *document) put(baseURL string, login Credential) (replaced []Credential, err error) {
-	replaced = d.drop(baseURL, func(Credential) bool { return true })
-	entry, err := json.Marshal(login)
+// set stores a credential and makes its base URL the current one. It returns the credentials that it replaces, without
+// keeping their unknown fields, which belong to the old key.
+func (d *document) set(baseURL string, credential Credential) (replaced []Credential, err error) {
+	replaced = d.remove(baseURL, func(Credential) bool { return true })
+	entry, err := json.Marshal(credential)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +59,19 @@ func (d *document) put(baseURL string, login Credential) (replaced []Credential,
 	return replaced, d.setCurrent(baseURL)
 }
 
-// drop removes the logins at a base URL that match, and returns them.
-func (d *document) drop(baseURL string, match func(Credential) bool) (dropped []Credential) {
-	for known, login := range d.file.Credentials {
-		if Same(known, baseURL) && match(login) {
+// remove removes and returns the credentials for a base URL that match.
+func (d *document) remove(baseURL string, match func(Credential) bool) (removed []Credential) {
+	for known, credential := range d.file.Credentials {
+		if Same(known, baseURL) && match(credential) {
 			delete(d.entries, known)
 			delete(d.file.Credentials, known)
-			dropped = append(dropped, login)
+			removed = append(removed, credential)
 		}
 	}
-	return dropped
+	return removed
 }
 
-// setCurrent names the service to use where none is given; empty for none.
+// setCurrent sets the default base URL; empty for none.
 func (d *document) setCurrent(baseURL string) error {
 	if baseURL == "" {
 		delete(d.fields, fieldCurrent)

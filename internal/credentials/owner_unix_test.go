@@ -11,38 +11,38 @@ import (
 	"testing"
 )
 
-// A user id that belongs to nobody who runs these tests.
+// nobody is a user id that does not run these tests.
 const nobody = 65534
 
-// elsewhere makes path a symbolic link to a file in a folder of its own, and returns that file.
-func elsewhere(t *testing.T, path string) (file string) {
+// replaceByLink replaces the file by a symbolic link to a file in another folder, and returns that file.
+func replaceByLink(t *testing.T, path string) (file string) {
 	t.Helper()
-	file = write(t, content, 0o600)
+	file = writeFile(t, content, 0o600)
 	if err := errors.Join(os.Remove(path), os.Symlink(file, path)); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-// Load and a change refuse the same: a file that others can replace decides where the key and the requests go.
+// Load and Save reject a file that others can replace, because it determines where the provider sends the key.
 func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
 	for name, test := range map[string]struct {
 		mode os.FileMode // of the folder
-		// folder returns the folder with that mode, for a file at path.
+		// folder returns the folder to set the mode of, for a file at path.
 		folder func(t *testing.T, path string) string
 	}{
 		"writable by the group": {0o770, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
 		"writable by all":       {0o707, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
 		"sticky":                {0o777 | os.ModeSticky, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
-		"behind a link to the file": {0o770, func(t *testing.T, path string) string {
-			return filepath.Dir(elsewhere(t, path))
+		"target of a link to the file": {0o770, func(t *testing.T, path string) string {
+			return filepath.Dir(replaceByLink(t, path))
 		}},
-		"with the link to the file": {0o770, func(t *testing.T, path string) string {
-			elsewhere(t, path)
+		"folder of a link to the file": {0o770, func(t *testing.T, path string) string {
+			replaceByLink(t, path)
 			return filepath.Dir(path)
 		}},
-		"behind a link to the folder": {0o770, func(t *testing.T, path string) string {
-			other := filepath.Dir(write(t, content, 0o600))
+		"target of a link to the folder": {0o770, func(t *testing.T, path string) string {
+			other := filepath.Dir(writeFile(t, content, 0o600))
 			if err := errors.Join(os.RemoveAll(filepath.Dir(path)), os.Symlink(other, filepath.Dir(path))); err != nil {
 				t.Fatal(err)
 			}
@@ -50,16 +50,16 @@ func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, content, 0o600)
+			path := writeFile(t, content, 0o600)
 			folder := test.folder(t, path)
-			save(t, path, here, "gpr_canary") // without that mode, it is accepted
+			save(t, path, thisURL, "gpr_canary") // works without that mode
 			if err := os.Chmod(folder, test.mode); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, path, folder+", the folder of the credentials file")
-			refused(t, path, "chmod go-w")
-			if _, err := Save(t.Context(), path, here, Credential{}); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
-				t.Errorf("a change: %v", err)
+			wantLoadError(t, path, folder+", the folder of the credentials file")
+			wantLoadError(t, path, "chmod go-w")
+			if _, err := Save(t.Context(), path, thisURL, Credential{}); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+				t.Errorf("Save: %v", err)
 			}
 		})
 	}
@@ -69,13 +69,13 @@ func TestLoad_AnotherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user; TestCheckFile_Owners compares the ids")
 	}
-	for name, pick := range map[string]func(t *testing.T, path string) string{
+	for name, pathToChown := range map[string]func(t *testing.T, path string) string{
 		"the file":          func(_ *testing.T, path string) string { return path },
 		"the folder":        func(_ *testing.T, path string) string { return filepath.Dir(path) },
-		"the linked file":   elsewhere,
-		"the link's target": func(t *testing.T, path string) string { return filepath.Dir(elsewhere(t, path)) },
-		"the link's folder": func(t *testing.T, path string) string { elsewhere(t, path); return filepath.Dir(path) },
-		"a file for the owner": func(t *testing.T, path string) string {
+		"the linked file":   replaceByLink,
+		"the link's target": func(t *testing.T, path string) string { return filepath.Dir(replaceByLink(t, path)) },
+		"the link's folder": func(t *testing.T, path string) string { replaceByLink(t, path); return filepath.Dir(path) },
+		"a file that all can read": func(t *testing.T, path string) string {
 			if err := os.Chmod(path, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -83,19 +83,19 @@ func TestLoad_AnotherOwner(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, content, 0o600)
-			if err := os.Chown(pick(t, path), nobody, nobody); err != nil {
+			path := writeFile(t, content, 0o600)
+			if err := os.Chown(pathToChown(t, path), nobody, nobody); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, path, "another user (id 65534, while this process has id 0)")
-			refused(t, path, "chown")
-			refused(t, path, "GPURENT_BASE_URL and GPURENT_API_KEY")
+			wantLoadError(t, path, "another user (id 65534, while this process has id 0)")
+			wantLoadError(t, path, "chown")
+			wantLoadError(t, path, "GPURENT_BASE_URL and GPURENT_API_KEY")
 		})
 	}
 }
 
 func TestCheckFile_Owners(t *testing.T) {
-	path := write(t, content, 0o600)
+	path := writeFile(t, content, 0o600)
 	for name, check := range map[string]func(user int) error{
 		"file": func(user int) error {
 			info, err := os.Stat(path)
@@ -110,18 +110,18 @@ func TestCheckFile_Owners(t *testing.T) {
 		if err := check(me); err != nil {
 			t.Errorf("%s of the user: %v", name, err)
 		}
-		// Root may own the folder of another user's file, but not the file.
+		// The folder can belong to root, but not the file.
 		err := check(me + 1)
 		if want := me != 0 || name == "file"; (err != nil) != want {
-			t.Errorf("%s of user %d, seen by %d: %v", name, me, me+1, err)
+			t.Errorf("%s of user %d, checked for %d: %v", name, me, me+1, err)
 		}
 	}
 }
 
-func TestLoad_WhatIsNoFile(t *testing.T) {
-	path := place(t)
+func TestLoad_NamedPipe(t *testing.T) {
+	path := newPath(t)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), syscall.Mkfifo(path, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, path, "not a file of keys")
+	wantLoadError(t, path, "not a file with API keys")
 }

@@ -2,8 +2,8 @@ package credentials
 
 import "io/fs"
 
-// Windows has access control lists in place of owners and modes. A file in the user's profile takes over the profile's
-// list, which keeps other users out; a list that was changed is not noticed.
+// Windows has access control lists instead of owners and modes. A file in the user's profile inherits the list of the
+// profile, which excludes other users. Changed lists are not detected.
 
 func checkFile(string, fs.FileInfo, int) error { return nil }
 

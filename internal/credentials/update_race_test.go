@@ -17,61 +17,61 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A process that died between writing and replacing leaves the old file, and nothing in the way of the next.
-func TestACrashBeforeTheFileIsReplaced(t *testing.T) {
-	path := write(t, content, 0o600)
+// A process that is killed before the rename leaves the old file, and does not block the next Save.
+func TestSave_AfterCrash(t *testing.T) {
+	path := writeFile(t, content, 0o600)
 	if err := os.WriteFile(path+".new", []byte(content[:50]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, path).Key(here); got != "gpr_canary" {
+	if got := load(t, path).Key(thisURL); got != "gpr_canary" {
 		t.Errorf("the old key is %q", got)
 	}
-	save(t, path, here, "one")
-	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) || load(t, path).Key(here) != "one" {
-		t.Errorf("after the next login: %v, %v", load(t, path), err)
+	save(t, path, thisURL, "one")
+	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) || load(t, path).Key(thisURL) != "one" {
+		t.Errorf("after the next Save: %v, %v", load(t, path), err)
 	}
 }
 
-func TestALockedFileIsWaitedFor(t *testing.T) {
-	path := place(t)
-	save(t, path, here, "one")
+func TestSave_WaitsForLock(t *testing.T) {
+	path := newPath(t)
+	save(t, path, thisURL, "one")
 	lock := flock.New(path + ".lock")
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Save(ctx, path, here, Credential{APIKey: "two"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("while it is locked: %v", err)
+	if _, err := Save(ctx, path, thisURL, Credential{APIKey: "two"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while the file is locked: %v", err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() {
 		if err := lock.Unlock(); err != nil {
 			t.Error(err)
 		}
 	})
-	save(t, path, here, "three")
-	if got := load(t, path).Key(here); got != "three" {
+	save(t, path, thisURL, "three")
+	if got := load(t, path).Key(thisURL); got != "three" {
 		t.Errorf("the key is %q", got)
 	}
 }
 
-// savers is set for a process that saves until it is killed.
-const savers = "GPURENT_TEST_SAVE"
+// saveEnv contains the path for a process that saves until it is killed.
+const saveEnv = "GPURENT_TEST_SAVE"
 
-// Logins at the same time, some of which are killed, lose nobody's entry, and the file is whole at any moment.
-func TestProcessesThatAreKilled(t *testing.T) {
-	if path := os.Getenv(savers); path != "" {
+// Processes that save at the same time and are killed lose no entry, and the file is valid at any moment.
+func TestSave_KilledProcesses(t *testing.T) {
+	if path := os.Getenv(saveEnv); path != "" {
 		for n := 0; ; n++ {
 			save(t, path, fmt.Sprintf("https://%d.example/api/v1", os.Getpid()), fmt.Sprint("key", n))
 		}
 	}
-	path := place(t)
-	save(t, path, here, "one")
+	path := newPath(t)
+	save(t, path, thisURL, "one")
 	for range 8 {
 		var killed sync.WaitGroup
 		for range 2 {
-			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProcessesThatAreKilled$")
-			command.Env = append(os.Environ(), savers+"="+path)
+			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSave_KilledProcesses$")
+			command.Env = append(os.Environ(), saveEnv+"="+path)
 			var output strings.Builder
 			command.Stdout = &output
 			if err := command.Start(); err != nil {
@@ -81,28 +81,28 @@ func TestProcessesThatAreKilled(t *testing.T) {
 				entry, file := fmt.Sprintf("https://%d.example/api/v1", command.Process.Pid), File{}
 				for deadline := time.Now().Add(time.Minute); file.Key(entry) == ""; {
 					var err error
-					if file, err = Load(path); err != nil || file.Key(here) != "one" || time.Now().After(deadline) {
-						t.Errorf("in between: %v, %v", file, err)
+					if file, err = Load(path); err != nil || file.Key(thisURL) != "one" || time.Now().After(deadline) {
+						t.Errorf("got %v, %v", file, err)
 						break
 					}
 					if runtime.GOOS == "windows" {
-						time.Sleep(200 * time.Millisecond) // Windows replaces no file that is open for reading
+						time.Sleep(200 * time.Millisecond) // Windows cannot replace a file that is open for reading
 					}
 				}
 				if err := errors.Join(command.Process.Kill(), command.Wait()); err == nil || output.Len() > 0 {
-					t.Errorf("the process ended by itself: %v %s", err, &output)
+					t.Errorf("the process ended before it was killed: %v %s", err, &output)
 				}
 			})
 		}
 		killed.Wait()
 	}
-	if file := load(t, path); len(file.Credentials) != 17 || file.Key(here) != "one" {
+	if file := load(t, path); len(file.Credentials) != 17 || file.Key(thisURL) != "one" {
 		t.Errorf("%d entries are left, want 17", len(file.Credentials))
 	}
 }
 
-func TestConcurrentSavesKeepAllEntries(t *testing.T) {
-	path := place(t)
+func TestSave_Concurrent(t *testing.T) {
+	path := newPath(t)
 	var saves sync.WaitGroup
 	for n := range 20 {
 		saves.Go(func() {
@@ -120,7 +120,7 @@ func TestConcurrentSavesKeepAllEntries(t *testing.T) {
 	}
 }
 
-// Whatever is in the file, reading it ends well, says nothing of its content, and a login changes only its own entry.
+// For any content, the errors of Load do not contain it, and Save changes only its own entry.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{content, content[:80], `{}`, `null`, `{"credentials":null,"x":{"y":[1]}}`, `{"credentials":{"":{"api_key":"secret"}}}`, `{"Current":"a","current":1}`} {
 		f.Add([]byte(seed))
@@ -135,18 +135,18 @@ func FuzzLoad(f *testing.F) {
 		}
 		before, err := Load(path)
 		if err != nil {
-			if strings.TrimSuffix(strings.TrimPrefix(err.Error(), "the credentials file "+path+" "), errForm.Error()) != "" {
-				t.Fatalf("the error says too much: %v", err)
+			if strings.TrimSuffix(strings.TrimPrefix(err.Error(), "the credentials file "+path+" "), errFormat.Error()) != "" {
+				t.Fatalf("the error contains more than expected: %v", err)
 			}
 			return
 		}
-		save(t, path, here, "new")
+		save(t, path, thisURL, "new")
 		after := load(t, path)
-		if after.Current != here || after.Key(here) != "new" {
-			t.Errorf("%q: after a login current is %s and the key %s", content, after.Current, after.Key(here))
+		if after.Current != thisURL || after.Key(thisURL) != "new" {
+			t.Errorf("%q: after Save, current is %s and the key %s", content, after.Current, after.Key(thisURL))
 		}
 		for known, login := range before.Credentials {
-			if now, ok := after.Credentials[known]; !Same(known, here) && (!ok || now != login) {
+			if now, ok := after.Credentials[known]; !Same(known, thisURL) && (!ok || now != login) {
 				t.Errorf("%q: the entry %q was lost", content, known)
 			}
 		}

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	here  = "https://rent.example/api/v1"
-	there = "https://other.example/api/v1"
+	thisURL  = "https://rent.example/api/v1"
+	otherURL = "https://other.example/api/v1"
 )
 
-// place is where the file is going to be, in a folder that is not there yet.
-func place(t *testing.T) string {
+// newPath returns the path of a file whose folder does not exist.
+func newPath(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(t.TempDir(), "config", "gpurent", "credentials.json")
 }
@@ -44,34 +44,34 @@ func save(t *testing.T, path, baseURL, key string) (replaced []Credential) {
 }
 
 func TestSaveAndForget(t *testing.T) {
-	path := place(t)
-	if replaced := save(t, path, here, "one"); len(replaced) > 0 {
+	path := newPath(t)
+	if replaced := save(t, path, thisURL, "one"); len(replaced) > 0 {
 		t.Errorf("the first login replaces %v", replaced)
 	}
-	save(t, path, there, "two")
-	if replaced := save(t, path, here+"/", "three"); len(replaced) != 1 || replaced[0].APIKey != "one" || replaced[0].KeyID != "id-of-one" {
+	save(t, path, otherURL, "two")
+	if replaced := save(t, path, thisURL+"/", "three"); len(replaced) != 1 || replaced[0].APIKey != "one" || replaced[0].KeyID != "id-of-one" {
 		t.Errorf("the second login replaces %v, want the first", replaced)
 	}
 	file := load(t, path)
-	if file.Current != here+"/" || len(file.Credentials) != 2 || file.Key(here) != "three" || file.Key(there) != "two" {
+	if file.Current != thisURL+"/" || len(file.Credentials) != 2 || file.Key(thisURL) != "three" || file.Key(otherURL) != "two" {
 		t.Errorf("current %s, %v", file.Current, file)
 	}
 
-	if err := Forget(t.Context(), path, here, Credential{APIKey: "one"}); err != nil || load(t, path).Key(here) != "three" {
-		t.Errorf("a login that was replaced takes the new one with it: %v", err)
+	if err := Forget(t.Context(), path, thisURL, Credential{APIKey: "one"}); err != nil || load(t, path).Key(thisURL) != "three" {
+		t.Errorf("Forget removed another key: %v", err)
 	}
-	if err := Forget(t.Context(), path, there, Credential{APIKey: "two"}); err != nil || load(t, path).Current != here+"/" {
-		t.Errorf("a login that is not current takes current with it: %v", err)
+	if err := Forget(t.Context(), path, otherURL, Credential{APIKey: "two"}); err != nil || load(t, path).Current != thisURL+"/" {
+		t.Errorf("Forget removed another current URL: %v", err)
 	}
-	if err := Forget(t.Context(), path, here, Credential{APIKey: "three"}); err != nil {
+	if err := Forget(t.Context(), path, thisURL, Credential{APIKey: "three"}); err != nil {
 		t.Error(err)
 	}
 	if file := load(t, path); file.Current != "" || len(file.Credentials) > 0 {
-		t.Errorf("after all logouts the file holds %v", file)
+		t.Errorf("the file contains %v", file)
 	}
 }
 
-func TestFindComparesAddresses(t *testing.T) {
+func TestFind(t *testing.T) {
 	file := File{Credentials: map[string]Credential{
 		"https://Rent.example/api/v1/": {APIKey: "slash"}, "https://rent.example/api/v2": {APIKey: "exact"}, "https://rent.example/api/v2/": {APIKey: "other"},
 	}}
@@ -84,12 +84,12 @@ func TestFindComparesAddresses(t *testing.T) {
 	}
 }
 
-func TestTheFileIsPrivate(t *testing.T) {
+func TestSave_FileModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such modes")
+		t.Skip("Windows does not have these modes")
 	}
-	path := place(t)
-	save(t, path, here, "one")
+	path := newPath(t)
+	save(t, path, thisURL, "one")
 	for name, want := range map[string]fs.FileMode{path: 0o600, path + ".lock": 0o600, filepath.Dir(path): fs.ModeDir | 0o700} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -100,15 +100,15 @@ func TestTheFileIsPrivate(t *testing.T) {
 		}
 	}
 	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 2 {
-		t.Errorf("beside the file and its lock there is something: %v, %v", left, err)
+		t.Errorf("files %v, want the file and its lock; %v", left, err)
 	}
 }
 
-// What another version keeps in the file stays, but for what it knew of a login that is replaced.
-func TestUnknownFieldsAreKept(t *testing.T) {
-	path := write(t, `{"telemetry":{"off":true,"n":12345678901234567890},"current":"`+there+`","credentials":{
-		"`+here+`":{"api_key":"old","expires_at":"soon"},"`+there+`":{"api_key":"two","refresh":["a",1.50]}}}`, 0o600)
-	save(t, path, here, "new")
+// Unknown fields stay, except those of a replaced credential.
+func TestSave_KeepsUnknownFields(t *testing.T) {
+	path := writeFile(t, `{"telemetry":{"off":true,"n":12345678901234567890},"current":"`+otherURL+`","credentials":{
+		"`+thisURL+`":{"api_key":"old","expires_at":"soon"},"`+otherURL+`":{"api_key":"two","refresh":["a",1.50]}}}`, 0o600)
+	save(t, path, thisURL, "new")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -117,14 +117,14 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	if err := json.Compact(&got, content); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"credentials":{"` + there + `":{"api_key":"two","refresh":["a",1.50]},"` + here + `":{"api_key":"new","key_id":"id-of-new"}},` +
-		`"current":"` + here + `","telemetry":{"off":true,"n":12345678901234567890}}`
+	want := `{"credentials":{"` + otherURL + `":{"api_key":"two","refresh":["a",1.50]},"` + thisURL + `":{"api_key":"new","key_id":"id-of-new"}},` +
+		`"current":"` + thisURL + `","telemetry":{"off":true,"n":12345678901234567890}}`
 	if got.String() != want {
-		t.Errorf("the file holds\n%s, want\n%s", &got, want)
+		t.Errorf("the file contains\n%s, want\n%s", &got, want)
 	}
 }
 
-// link makes a symbolic link. It skips the test on a Windows machine that makes none.
+// link creates a symbolic link. It skips the test if Windows does not allow it.
 func link(t *testing.T, target, path string) error {
 	t.Helper()
 	err := os.Symlink(target, path)
@@ -132,68 +132,68 @@ func link(t *testing.T, target, path string) error {
 		return err
 	}
 	if _, linkErr := os.Readlink(path); err != nil || linkErr != nil {
-		t.Skipf("Windows lets only administrators and developers make symbolic links: %v, %v", err, linkErr)
+		t.Skipf("on Windows only administrators and developers can create symbolic links: %v, %v", err, linkErr)
 	}
 	return nil
 }
 
-// Every way of changing the file, by its name.
+// changes contains all functions that change the file.
 var changes = map[string]func(ctx context.Context, path string) error{
 	"Check": Check,
 	"Forget": func(ctx context.Context, path string) error {
-		return Forget(ctx, path, here, Credential{APIKey: "one"})
+		return Forget(ctx, path, thisURL, Credential{APIKey: "one"})
 	},
 	"Save": func(ctx context.Context, path string) error {
-		_, err := Save(ctx, path, here, Credential{APIKey: "gpr_canary"})
+		_, err := Save(ctx, path, thisURL, Credential{APIKey: "gpr_canary"})
 		return err
 	},
 }
 
-// What is not understood, or not safe, is refused and stays as it is.
-func TestChangesAreRefused(t *testing.T) {
+// An invalid or unsafe file is an error and stays unchanged.
+func TestChanges_Rejected(t *testing.T) {
 	for name, test := range map[string]struct {
-		make func(t *testing.T, path string) error
-		want string
+		prepare func(t *testing.T, path string) error
+		want    string
 	}{
-		"half-written":                    {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content[:80]), 0o600) }, "not valid JSON"},
-		"empty":                           {func(t *testing.T, path string) error { return os.WriteFile(path, nil, 0o600) }, "not valid JSON"},
-		"foreign":                         {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`["canary"]`), 0o600) }, "not valid JSON"},
-		"null":                            {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`null`), 0o600) }, "not valid JSON"},
-		"far too large":                   {func(t *testing.T, path string) error { return os.WriteFile(path, make([]byte, largest+1), 0o600) }, "not a file of keys"},
-		"a folder":                        {func(t *testing.T, path string) error { return os.Mkdir(path, 0o700) }, "not a file of keys"},
-		"readable by others":              {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content), 0o644) }, "chmod 600"},
-		"a link to nothing":               {func(t *testing.T, path string) error { return link(t, "nothing.json", path) }, "leads nowhere"},
-		"a folder that others may change": {func(t *testing.T, path string) error { return os.Chmod(filepath.Dir(path), 0o770) }, "chmod go-w"},
-		"a place that cannot be written":  {func(t *testing.T, path string) error { return os.MkdirAll(path+".new/in-the-way", 0o700) }, "writing the credentials file"},
-		"a lock that cannot be had":       {func(t *testing.T, path string) error { return os.Mkdir(path+".lock", 0o700) }, "locking"},
-		"a file in the folder's place": {func(t *testing.T, path string) error {
+		"incomplete":                        {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content[:80]), 0o600) }, "not valid JSON"},
+		"empty":                             {func(t *testing.T, path string) error { return os.WriteFile(path, nil, 0o600) }, "not valid JSON"},
+		"not an object":                     {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`["canary"]`), 0o600) }, "not valid JSON"},
+		"null":                              {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`null`), 0o600) }, "not valid JSON"},
+		"too large":                         {func(t *testing.T, path string) error { return os.WriteFile(path, make([]byte, maxSize+1), 0o600) }, "not a file with API keys"},
+		"a folder":                          {func(t *testing.T, path string) error { return os.Mkdir(path, 0o700) }, "not a file with API keys"},
+		"readable by others":                {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content), 0o644) }, "chmod 600"},
+		"a link to a missing file":          {func(t *testing.T, path string) error { return link(t, "nothing.json", path) }, "missing file"},
+		"a folder that others can write to": {func(t *testing.T, path string) error { return os.Chmod(filepath.Dir(path), 0o770) }, "chmod go-w"},
+		"a new file that cannot be written": {func(t *testing.T, path string) error { return os.MkdirAll(path+".new/in-the-way", 0o700) }, "writing the credentials file"},
+		"a lock that cannot be opened":      {func(t *testing.T, path string) error { return os.Mkdir(path+".lock", 0o700) }, "locking"},
+		"a file instead of the folder": {func(t *testing.T, path string) error {
 			return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
 		}, "folder"},
 	} {
 		for change, do := range changes {
 			t.Run(name+"/"+change, func(t *testing.T) {
 				if runtime.GOOS == "windows" && strings.Contains(test.want, "chmod") {
-					t.Skip("Windows has no such modes")
+					t.Skip("Windows does not have these modes")
 				}
-				path := place(t)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), test.make(t, path)); err != nil {
+				path := newPath(t)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), test.prepare(t, path)); err != nil {
 					t.Fatal(err)
 				}
-				before := picture(t, path)
+				before := snapshot(t, path)
 				err := do(t.Context(), path)
 				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "canary") {
-					t.Errorf("got %v, want an error that says %q", err, test.want)
+					t.Errorf("got %v, want an error that contains %q", err, test.want)
 				}
-				if after := picture(t, path); after != before {
-					t.Errorf("it was %s, and is %s", before, after)
+				if after := snapshot(t, path); after != before {
+					t.Errorf("the file was %s and is %s", before, after)
 				}
 			})
 		}
 	}
 }
 
-// picture is what is at a path.
-func picture(t *testing.T, path string) string {
+// snapshot returns mode, time and content of a file.
+func snapshot(t *testing.T, path string) string {
 	t.Helper()
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -203,33 +203,32 @@ func picture(t *testing.T, path string) string {
 	return fmt.Sprint(info.Mode(), info.ModTime(), string(content), err)
 }
 
-func TestCheckChangesNothing(t *testing.T) {
-	path := place(t)
+func TestCheck(t *testing.T) {
+	path := newPath(t)
 	if err := Check(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Check makes the file: %v", err)
+		t.Errorf("Check created the file: %v", err)
 	}
-	save(t, path, here, "one")
-	before := picture(t, path)
-	if err := Check(t.Context(), path); err != nil || picture(t, path) != before {
-		t.Errorf("Check changes the file: %v", err)
+	save(t, path, thisURL, "one")
+	before := snapshot(t, path)
+	if err := Check(t.Context(), path); err != nil || snapshot(t, path) != before {
+		t.Errorf("Check changed the file: %v", err)
 	}
 }
 
-// A file that is kept elsewhere, by a link, stays there.
-func TestALinkStaysALink(t *testing.T) {
-	elsewhere := write(t, content, 0o600)
-	path := place(t)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), link(t, elsewhere, path)); err != nil {
+func TestSave_KeepsSymbolicLink(t *testing.T) {
+	target := writeFile(t, content, 0o600)
+	path := newPath(t)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), link(t, target, path)); err != nil {
 		t.Fatal(err)
 	}
-	save(t, path, there, "two")
-	if target, err := os.Readlink(path); err != nil || target != elsewhere {
-		t.Errorf("the link leads to %s, %v", target, err)
+	save(t, path, otherURL, "two")
+	if got, err := os.Readlink(path); err != nil || got != target {
+		t.Errorf("the link points to %s, %v", got, err)
 	}
-	if file := load(t, elsewhere); file.Key(there) != "two" || file.Key(here) != "gpr_canary" {
-		t.Errorf("where the link leads: %v", file)
+	if file := load(t, target); file.Key(otherURL) != "two" || file.Key(thisURL) != "gpr_canary" {
+		t.Errorf("the target contains %v", file)
 	}
 }

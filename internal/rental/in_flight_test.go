@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// closeAfterSecondRequest starts a server that responds to the first request, reads the second one on the same connection,
-// closes it without a response, and accepts no other connection. requests returns how many requests it has read.
+// closeAfterSecondRequest starts a server that responds to the first request, reads the second one on the same
+// connection, closes it without a response, and accepts no other connection. requests returns how many requests it has
+// read.
 func closeAfterSecondRequest(t *testing.T, first string) (base string, requests func() int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,8 +54,8 @@ func closeAfterSecondRequest(t *testing.T, first string) (base string, requests 
 	return "http://" + listener.Addr().String() + "/api/v1", func() int { return <-read }
 }
 
-// When a reused connection breaks, net/http sends a request with an idempotency key again. If the second connection fails,
-// the first request may still have reached the API.
+// When a reused connection breaks, net/http sends a request with an idempotency key again. If the second connection
+// fails, the first request may still have reached the API.
 func TestInFlight_AfterReplayByNetHTTP(t *testing.T) {
 	response := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"u\"}"
 	base, requests := closeAfterSecondRequest(t, response)

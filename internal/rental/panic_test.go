@@ -40,8 +40,8 @@ func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New(none.base.Host)
 }
 
-// A panic prints its value and all stacks, which users copy to bug reports. The test runs itself again for each value, and
-// for a nil pointer.
+// A panic prints its value and all stacks, which users copy to bug reports. The test runs itself again for each value,
+// and for a nil pointer.
 func TestPanic_ShowsNoSecret(t *testing.T) {
 	const crashEnv = "GPURENT_TEST_CRASH"
 	if value := os.Getenv(crashEnv); value != "" {

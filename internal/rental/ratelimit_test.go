@@ -155,7 +155,8 @@ func (l *limitedAPI) minDuration(requests, parallel int, latency time.Duration) 
 	return max(limit, time.Duration(requests/parallel)*latency)
 }
 
-// For every kind of rate limit: no request fails, one process is refused rarely or never, and the client uses the limit.
+// For every kind of rate limit: no request fails, one process is refused rarely or never, and the client uses the
+// limit.
 func TestRateBudgetGrid(t *testing.T) {
 	const requests = 400
 	for _, api := range []struct {

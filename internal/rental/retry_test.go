@@ -128,8 +128,8 @@ func TestRetryMatrix(t *testing.T) {
 	}
 }
 
-// A response of the API to a retry shows whether an earlier attempt was performed, but a 401, a 403 or a foreign response
-// does not.
+// A response of the API to a retry shows whether an earlier attempt was performed, but a 401, a 403 or a foreign
+// response does not.
 func TestOutcomeUnknown_AfterRetry(t *testing.T) {
 	cut := reply{err: io.ErrUnexpectedEOF}
 	refused := reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
@@ -201,8 +201,8 @@ func TestRetry_SendsSameBodyAndKey(t *testing.T) {
 	}
 }
 
-// connectionRefused returns the error of a port without a listener. On Windows it is WSAECONNREFUSED: package syscall has
-// ECONNREFUSED there, but no system call returns it.
+// connectionRefused returns the error of a port without a listener. On Windows it is WSAECONNREFUSED: package syscall
+// has ECONNREFUSED there, but no system call returns it.
 func connectionRefused() error {
 	if runtime.GOOS == "windows" {
 		return syscall.Errno(10061)
@@ -210,8 +210,8 @@ func connectionRefused() error {
 	return syscall.ECONNREFUSED
 }
 
-// With real connections: a refused connection proves that nothing was sent, and a connection that breaks after the request
-// does not.
+// With real connections: a refused connection proves that nothing was sent, and a connection that breaks after the
+// request does not.
 func TestRetry_RealConnections(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())

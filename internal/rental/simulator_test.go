@@ -17,8 +17,8 @@ import (
 
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"
 
-// Client, simulator and contract are independent implementations of the API document. This test performs every operation
-// of the client on the simulator, and validates the traffic with the contract.
+// Client, simulator and contract are independent implementations of the API document. This test performs every
+// operation of the client on the simulator, and validates the traffic with the contract.
 func TestSimulator_EveryOperation(t *testing.T) {
 	checker := contracttest.New(t)
 	server, err := simulator.Start(t.Context(), simulator.Config{Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap})
