@@ -111,7 +111,10 @@ func resolve(path string) (resolved string, err error) {
 	}
 	resolved, err = realPath(resolved)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the credentials file %s is a symbolic link to a missing file: remove the link, or create the file", path)
+		return "", fmt.Errorf(
+			"the credentials file %s is a symbolic link to a missing file: remove the link, or create the file",
+			path,
+		)
 	}
 	if err != nil {
 		return "", fmt.Errorf("finding the credentials file: %w", err)

@@ -12,7 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
-const content = `{"current":"https://rent.example/api/v1","credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
+const content = `{"current":"https://rent.example/api/v1",` +
+	`"credentials":{"https://rent.example/api/v1":{"api_key":"gpr_canary","key_id":"k1"}}}`
 
 func writeFile(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()

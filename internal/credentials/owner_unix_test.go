@@ -33,7 +33,10 @@ func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
 	}{
 		"writable by the group": {0o770, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
 		"writable by all":       {0o707, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
-		"sticky":                {0o777 | os.ModeSticky, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
+		"sticky": {0o777 | os.ModeSticky, func(_ *testing.T,
+			path string) string {
+			return filepath.Dir(path)
+		}},
 		"target of a link to the file": {0o770, func(t *testing.T, path string) string {
 			return filepath.Dir(replaceByLink(t, path))
 		}},
@@ -58,7 +61,8 @@ func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
 			}
 			wantLoadError(t, path, folder+", the folder of the credentials file")
 			wantLoadError(t, path, "chmod go-w")
-			if _, err := Save(t.Context(), path, thisURL, Credential{}); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+			if _, err := Save(t.Context(), path, thisURL, Credential{}); err == nil ||
+				!strings.Contains(err.Error(), "chmod go-w") {
 				t.Errorf("Save: %v", err)
 			}
 		})

@@ -106,7 +106,8 @@ func TestSave_Concurrent(t *testing.T) {
 	var saves sync.WaitGroup
 	for n := range 20 {
 		saves.Go(func() {
-			if _, err := Save(t.Context(), path, fmt.Sprintf("https://%d.example/api/v1", n), Credential{APIKey: fmt.Sprint("key", n)}); err != nil {
+			if _, err := Save(t.Context(), path, fmt.Sprintf("https://%d.example/api/v1", n),
+				Credential{APIKey: fmt.Sprint("key", n)}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -122,7 +123,8 @@ func TestSave_Concurrent(t *testing.T) {
 
 // For any content, the errors of Load do not contain it, and Save changes only its own entry.
 func FuzzLoad(f *testing.F) {
-	for _, seed := range []string{content, content[:80], `{}`, `null`, `{"credentials":null,"x":{"y":[1]}}`, `{"credentials":{"":{"api_key":"secret"}}}`, `{"Current":"a","current":1}`} {
+	for _, seed := range []string{content, content[:80], `{}`, `null`, `{"credentials":null,"x":{"y":[1]}}`,
+		`{"credentials":{"":{"api_key":"secret"}}}`, `{"Current":"a","current":1}`} {
 		f.Add([]byte(seed))
 	}
 	path := filepath.Join(f.TempDir(), "gpurent", "credentials.json")

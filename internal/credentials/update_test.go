@@ -49,21 +49,25 @@ func TestSaveAndForget(t *testing.T) {
 		t.Errorf("the first login replaces %v", replaced)
 	}
 	save(t, path, otherURL, "two")
-	if replaced := save(t, path, thisURL+"/", "three"); len(replaced) != 1 || replaced[0].APIKey != "one" || replaced[0].KeyID != "id-of-one" {
+	replaced := save(t, path, thisURL+"/", "three")
+	if len(replaced) != 1 || replaced[0].APIKey != "one" || replaced[0].KeyID != "id-of-one" {
 		t.Errorf("the second login replaces %v, want the first", replaced)
 	}
 	file := load(t, path)
-	if file.Current != thisURL+"/" || len(file.Credentials) != 2 || file.Key(thisURL) != "three" || file.Key(otherURL) != "two" {
+	if file.Current != thisURL+"/" || len(file.Credentials) != 2 || file.Key(thisURL) != "three" ||
+		file.Key(otherURL) != "two" {
 		t.Errorf("current %s, %v", file.Current, file)
 	}
 
-	if err := Forget(t.Context(), path, thisURL, Credential{APIKey: "one"}); err != nil || load(t, path).Key(thisURL) != "three" {
+	err := Forget(t.Context(), path, thisURL, Credential{APIKey: "one"})
+	if err != nil || load(t, path).Key(thisURL) != "three" {
 		t.Errorf("Forget removed another key: %v", err)
 	}
-	if err := Forget(t.Context(), path, otherURL, Credential{APIKey: "two"}); err != nil || load(t, path).Current != thisURL+"/" {
+	err = Forget(t.Context(), path, otherURL, Credential{APIKey: "two"})
+	if err != nil || load(t, path).Current != thisURL+"/" {
 		t.Errorf("Forget removed another current URL: %v", err)
 	}
-	if err := Forget(t.Context(), path, thisURL, Credential{APIKey: "three"}); err != nil {
+	if err = Forget(t.Context(), path, thisURL, Credential{APIKey: "three"}); err != nil {
 		t.Error(err)
 	}
 	if file := load(t, path); file.Current != "" || len(file.Credentials) > 0 {
@@ -73,10 +77,12 @@ func TestSaveAndForget(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	file := File{Credentials: map[string]Credential{
-		"https://Rent.example/api/v1/": {APIKey: "slash"}, "https://rent.example/api/v2": {APIKey: "exact"}, "https://rent.example/api/v2/": {APIKey: "other"},
+		"https://Rent.example/api/v1/": {APIKey: "slash"}, "https://rent.example/api/v2": {APIKey: "exact"},
+		"https://rent.example/api/v2/": {APIKey: "other"},
 	}}
 	for address, want := range map[string]string{
-		"https://rent.EXAMPLE/api/v1": "slash", "https://rent.example/api/v2": "exact", "https://rent.example/API/v1": "", "http://rent.example/api/v1": "", "": "", "%": "",
+		"https://rent.EXAMPLE/api/v1": "slash", "https://rent.example/api/v2": "exact", "https://rent.example/API/v1": "",
+		"http://rent.example/api/v1": "", "": "", "%": "",
 	} {
 		if got := file.Key(address); got != want {
 			t.Errorf("%q: key %q, want %q", address, got, want)
@@ -90,7 +96,9 @@ func TestSave_FileModes(t *testing.T) {
 	}
 	path := newPath(t)
 	save(t, path, thisURL, "one")
-	for name, want := range map[string]fs.FileMode{path: 0o600, path + ".lock": 0o600, filepath.Dir(path): fs.ModeDir | 0o700} {
+	for name, want := range map[string]fs.FileMode{
+		path: 0o600, path + ".lock": 0o600, filepath.Dir(path): fs.ModeDir | 0o700,
+	} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +125,8 @@ func TestSave_KeepsUnknownFields(t *testing.T) {
 	if err := json.Compact(&got, content); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"credentials":{"` + otherURL + `":{"api_key":"two","refresh":["a",1.50]},"` + thisURL + `":{"api_key":"new","key_id":"id-of-new"}},` +
+	want := `{"credentials":{"` + otherURL + `":{"api_key":"two","refresh":["a",1.50]},"` + thisURL +
+		`":{"api_key":"new","key_id":"id-of-new"}},` +
 		`"current":"` + thisURL + `","telemetry":{"off":true,"n":12345678901234567890}}`
 	if got.String() != want {
 		t.Errorf("the file contains\n%s, want\n%s", &got, want)
@@ -151,21 +160,32 @@ var changes = map[string]func(ctx context.Context, path string) error{
 
 // An invalid or unsafe file is an error and stays unchanged.
 func TestChanges_Rejected(t *testing.T) {
+	type prepare func(t *testing.T, path string) error
+	file := func(content string, mode os.FileMode) prepare {
+		return func(_ *testing.T, path string) error { return os.WriteFile(path, []byte(content), mode) }
+	}
+	folder := func(suffix string) prepare {
+		return func(_ *testing.T, path string) error { return os.MkdirAll(path+suffix, 0o700) }
+	}
 	for name, test := range map[string]struct {
-		prepare func(t *testing.T, path string) error
+		prepare prepare
 		want    string
 	}{
-		"incomplete":                        {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content[:80]), 0o600) }, "not valid JSON"},
-		"empty":                             {func(t *testing.T, path string) error { return os.WriteFile(path, nil, 0o600) }, "not valid JSON"},
-		"not an object":                     {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`["canary"]`), 0o600) }, "not valid JSON"},
-		"null":                              {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(`null`), 0o600) }, "not valid JSON"},
-		"too large":                         {func(t *testing.T, path string) error { return os.WriteFile(path, make([]byte, maxSize+1), 0o600) }, "not a file with API keys"},
-		"a folder":                          {func(t *testing.T, path string) error { return os.Mkdir(path, 0o700) }, "not a file with API keys"},
-		"readable by others":                {func(t *testing.T, path string) error { return os.WriteFile(path, []byte(content), 0o644) }, "chmod 600"},
-		"a link to a missing file":          {func(t *testing.T, path string) error { return link(t, "nothing.json", path) }, "missing file"},
-		"a folder that others can write to": {func(t *testing.T, path string) error { return os.Chmod(filepath.Dir(path), 0o770) }, "chmod go-w"},
-		"a new file that cannot be written": {func(t *testing.T, path string) error { return os.MkdirAll(path+".new/in-the-way", 0o700) }, "writing the credentials file"},
-		"a lock that cannot be opened":      {func(t *testing.T, path string) error { return os.Mkdir(path+".lock", 0o700) }, "locking"},
+		"incomplete":                        {file(content[:80], 0o600), "not valid JSON"},
+		"empty":                             {file("", 0o600), "not valid JSON"},
+		"not an object":                     {file(`["canary"]`, 0o600), "not valid JSON"},
+		"null":                              {file("null", 0o600), "not valid JSON"},
+		"too large":                         {file(strings.Repeat(" ", maxSize+1), 0o600), "not a file with API keys"},
+		"readable by others":                {file(content, 0o644), "chmod 600"},
+		"a folder":                          {folder(""), "not a file with API keys"},
+		"a new file that cannot be written": {folder(".new/in-the-way"), "writing the credentials file"},
+		"a lock that cannot be opened":      {folder(".lock"), "locking"},
+		"a link to a missing file": {func(t *testing.T, path string) error {
+			return link(t, "nothing.json", path)
+		}, "missing file"},
+		"a folder that others can write to": {func(_ *testing.T, path string) error {
+			return os.Chmod(filepath.Dir(path), 0o770)
+		}, "chmod go-w"},
 		"a file instead of the folder": {func(t *testing.T, path string) error {
 			return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
 		}, "folder"},

@@ -26,7 +26,7 @@ func (e *endlessList) RoundTrip(req *http.Request) (*http.Response, error) {
 func endlessClient(t *testing.T, entries string) (*Client, *endlessList) {
 	t.Helper()
 	transport := &endlessList{entries: entries}
-	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = transport }), transport
+	return newTestClient(t, testURL, func(c *Config) { c.Transport = transport }), transport
 }
 
 func TestList_Limits(t *testing.T) {
@@ -77,7 +77,8 @@ func TestList_UpToTheLimits(t *testing.T) {
 	for i := range maxItems/maxPageItems - 1 {
 		replies = append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
 	}
-	client, _ = scriptedClient(t, append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})...)
+	replies = append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})
+	client, _ = scriptedClient(t, replies...)
 	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxItems {
 		t.Errorf("%d keys, %v", len(keys), err)
 	}
@@ -130,14 +131,16 @@ func TestList_Memory(t *testing.T) {
 
 func TestList_InvalidPages(t *testing.T) {
 	for name, body := range map[string]string{
-		"more entries than requested": `{"data":[` + strings.Repeat(`{"id":"k"},`, maxPageItems) + `{"id":"k"}],"next_cursor":null}`,
-		"a long cursor":               `{"data":[{"id":"k"}],"next_cursor":"` + strings.Repeat("c", maxCursor+1) + `"}`,
-		"object":                      `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
-		"string":                      `{"data":"k","next_cursor":null}`,
-		"null":                        `{"data":null,"next_cursor":null}`,
-		"incomplete":                  `{"data":[{"id":"k"}`,
-		"two lists":                   `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
-		"nested too deep":             `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
+		"more entries than requested": `{"data":[` + strings.Repeat(`{"id":"k"},`, maxPageItems) +
+			`{"id":"k"}],"next_cursor":null}`,
+		"a long cursor": `{"data":[{"id":"k"}],"next_cursor":"` + strings.Repeat("c", maxCursor+1) + `"}`,
+		"object":        `{"data":{"0":{"id":"k"}},"next_cursor":null}`,
+		"string":        `{"data":"k","next_cursor":null}`,
+		"null":          `{"data":null,"next_cursor":null}`,
+		"incomplete":    `{"data":[{"id":"k"}`,
+		"two lists":     `{"data":[],"next_cursor":null}{"data":[],"next_cursor":null}`,
+		"nested too deep": `{"data":[{"id":"k","x":` + strings.Repeat("[", 100_000) +
+			strings.Repeat("]", 100_000) + `}],"next_cursor":null}`,
 	} {
 		client, s := scriptedClient(t, reply{status: 200, body: body})
 		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
@@ -156,8 +159,10 @@ func TestList_InvalidPages(t *testing.T) {
 // Every body is either decoded or an error with sanitized texts.
 func FuzzAnswers(f *testing.F) {
 	for _, body := range []string{
-		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]", `{"id":"a","ID":"b"}`,
-		`{"data":[null]}`, `{"data":{}}`, `{"error":null}`, errorJSON("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`, `{"next_cursor":5}`,
+		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]",
+		`{"id":"a","ID":"b"}`,
+		`{"data":[null]}`, `{"data":{}}`, `{"error":null}`, errorJSON("not_found"), "\xff\xfe", `{"id":"\ud800"}`,
+		`{"price":{"on_demand_kop_h":-1},"id":"a"}`, `{"next_cursor":5}`,
 	} {
 		for _, status := range []int{200, 201, 204, 404, 422} {
 			f.Add(status, body)
@@ -212,8 +217,10 @@ func checkError(t *testing.T, name string, err error, status int) {
 // Rate-limit headers of any content block requests for a minute at most.
 func FuzzRateHeaders(f *testing.F) {
 	for _, seed := range [][4]string{
-		{"120", "0", "60", ""}, {"120", "-1", "60", "-5"}, {"0", "0", "0", "0"}, {"9223372036854775807", "9223372036854775807", "9223372036854775807", "1e9"},
-		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"}, {"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
+		{"120", "0", "60", ""}, {"120", "-1", "60", "-5"}, {"0", "0", "0", "0"},
+		{"9223372036854775807", "9223372036854775807", "9223372036854775807", "1e9"},
+		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"},
+		{"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
 		{"120", "0", "50000000", ""}, {"120", "0", "9999999999", ""}, // seconds and a time, both years ahead
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[0] == "0")
@@ -231,7 +238,8 @@ func FuzzRateHeaders(f *testing.F) {
 			}
 			now = now.Add(time.Second)
 		}
-		if wait, ok := retryAfter(rateResponse(limit, left, reset, after, true).Header, now); ok && (wait < 0 || wait > 366*24*time.Hour) {
+		if wait, ok := retryAfter(rateResponse(limit, left, reset, after, true).Header, now); ok &&
+			(wait < 0 || wait > 366*24*time.Hour) {
 			t.Errorf("Retry-After %q: %s", after, wait)
 		}
 	})
@@ -239,7 +247,9 @@ func FuzzRateHeaders(f *testing.F) {
 
 func rateResponse(limit, left, reset, after string, refused bool) *http.Response {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}}
-	for name, value := range map[string]string{"X-Ratelimit-Limit": limit, "X-Ratelimit-Remaining": left, "X-Ratelimit-Reset": reset, "Retry-After": after} {
+	for name, value := range map[string]string{
+		"X-Ratelimit-Limit": limit, "X-Ratelimit-Remaining": left, "X-Ratelimit-Reset": reset, "Retry-After": after,
+	} {
 		resp.Header[name] = []string{value}
 	}
 	if refused {

@@ -128,7 +128,7 @@ func TestRequestTimeout_SlowResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				transport := pipeTransport(sendSlowly(begin))
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+				client := newTestClient(t, testURL, func(c *Config) {
 					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 20*time.Second, 1
 				})
 				start := time.Now()
@@ -157,7 +157,10 @@ func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A response with the id of another object is an error: the state would contain another server.
 func TestResponse_OtherID(t *testing.T) {
-	other := reply{status: 200, body: `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`}
+	other := reply{
+		status: 200,
+		body:   `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`,
+	}
 	for name, do := range map[string]func(context.Context, *Client) error{
 		"get": func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err },
 		"rename": func(ctx context.Context, c *Client) error {
@@ -170,11 +173,15 @@ func TestResponse_OtherID(t *testing.T) {
 		"offer":  func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err },
 	} {
 		client, s := scriptedClient(t, other)
-		if err := do(t.Context(), client); err == nil || IsNotFound(err) || s.attempts() != 1 || !strings.Contains(err.Error(), "another") {
+		if err := do(t.Context(), client); err == nil || IsNotFound(err) || s.attempts() != 1 ||
+			!strings.Contains(err.Error(), "another") {
 			t.Errorf("%s: %v after %d attempts; want an error about the id", name, err, s.attempts())
 		}
 	}
-	for _, body := range []string{`{"id":"a","ID":"b","type":"on_demand"}`, `{"id":"a","id":"b","type":"on_demand"}`, `{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`} {
+	for _, body := range []string{
+		`{"id":"a","ID":"b","type":"on_demand"}`, `{"id":"a","id":"b","type":"on_demand"}`,
+		`{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`,
+	} {
 		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil {
 			t.Errorf("%s is decoded as %+v", body, got)
@@ -204,7 +211,10 @@ func TestResponse_InvalidPrices(t *testing.T) {
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	}
-	const offer, instance = `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`, `{"id":"a","type":"on_demand","price":{"%s":%s}}`
+	const (
+		offer    = `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`
+		instance = `{"id":"a","type":"on_demand","price":{"%s":%s}}`
+	)
 	offerPrices := []string{"on_demand_kop_h", "interruptible_kop_h", "storage_kop_gb_month", "traffic_kop_gb"}
 	instancePrices := []string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}
 	balanceAmounts := []string{"balance_kop", "available_kop", "credit_limit_kop"}
@@ -231,7 +241,8 @@ func TestResponse_InvalidPrices(t *testing.T) {
 		}
 		for _, field := range test.fields {
 			wrong := []string{
-				"-9223372036854775808", "-1000000000001", "1000000000001", "9223372036854775807", "1e30", "1.5", `"5"`, "NaN", "1e400", "[]",
+				"-9223372036854775808", "-1000000000001", "1000000000001", "9223372036854775807", "1e30", "1.5", `"5"`, "NaN",
+				"1e400", "[]",
 			}
 			if !test.negative {
 				wrong = append(wrong, "-1")
@@ -246,13 +257,16 @@ func TestResponse_InvalidPrices(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []string{`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`} {
+	for _, body := range []string{
+		`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`,
+	} {
 		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetOffer(t.Context(), "a"); err == nil {
 			t.Errorf("%s: %+v is a free offer", body, got)
 		}
 	}
-	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
+	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,` +
+		`"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
 	if _, err := client.GetOffer(t.Context(), "a"); err != nil {
 		t.Errorf("offer with limits: %v", err)
 	}

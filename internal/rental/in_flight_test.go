@@ -89,8 +89,9 @@ func TestInFlight_RejectedAfterReplayByNetHTTP(t *testing.T) {
 		trace.WroteHeaders()
 		return (&scriptedTransport{replies: []reply{{status: 402, body: errorJSON(CodeInsufficientFunds)}}}).RoundTrip(req)
 	})
-	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = transport })
-	if _, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{}); !IsInsufficientFunds(err) || !IsInFlight(err) {
+	client := newTestClient(t, testURL, func(c *Config) { c.Transport = transport })
+	_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+	if !IsInsufficientFunds(err) || !IsInFlight(err) {
 		t.Errorf("got %v, in flight %t", err, IsInFlight(err))
 	}
 }
@@ -120,7 +121,7 @@ func TestInFlight_AfterLostResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{test.first, rejection}}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout = s, timeout })
+				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.RequestTimeout = s, timeout })
 				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				if !IsInsufficientFunds(err) || IsInFlight(err) != test.inFlight {
 					t.Errorf("got %v, in flight %t; want a 402, in flight %t", err, IsInFlight(err), test.inFlight)

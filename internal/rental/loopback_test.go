@@ -15,15 +15,19 @@ import (
 // Hosts that look like the local machine are rejected for plain http.
 func TestBaseURL_HTTPForLoopbackOnly(t *testing.T) {
 	for _, host := range []string{
-		"127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example", "127.0.0.1@evil.example", "user:pass@localhost", "evil.example#localhost", "evil.example?localhost",
-		"localhost.", "localhost.localdomain", "ip6-localhost", "0.0.0.0", "0", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::]", "[::ffff:10.0.0.1]", "[fe80::1]", "[::1%25eth0]",
-		"127.0.0.1%25eth0", "[::ffff:127.0.0.1%25x]", "10.0.0.1", "169.254.169.254", "ⓛocalhost", "localhost\u200b", "local\u200bhost", "evil.example\\@localhost", "127.0.0.1\t",
+		"127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example", "127.0.0.1@evil.example",
+		"user:pass@localhost", "evil.example#localhost", "evil.example?localhost",
+		"localhost.", "localhost.localdomain", "ip6-localhost", "0.0.0.0", "0", "127.1", "2130706433", "0x7f000001",
+		"0177.0.0.1", "[::]", "[::ffff:10.0.0.1]", "[fe80::1]", "[::1%25eth0]",
+		"127.0.0.1%25eth0", "[::ffff:127.0.0.1%25x]", "10.0.0.1", "169.254.169.254", "ⓛocalhost", "localhost\u200b",
+		"local\u200bhost", "evil.example\\@localhost", "127.0.0.1\t",
 	} {
 		if client, err := New(Config{BaseURL: "http://" + host + "/api/v1"}); err == nil {
 			t.Errorf("%s is accepted: %v", host, client)
 		}
 	}
-	for _, host := range []string{"127.0.0.1", "127.255.255.254:80", "localhost:8474", "LOCALHOST", "[::1]:1", "[::ffff:127.0.0.1]:8080", "[::ffff:7f00:1]"} {
+	for _, host := range []string{"127.0.0.1", "127.255.255.254:80", "localhost:8474", "LOCALHOST", "[::1]:1",
+		"[::ffff:127.0.0.1]:8080", "[::ffff:7f00:1]"} {
 		if _, err := New(Config{BaseURL: "http://" + host + "/api/v1"}); err != nil {
 			t.Errorf("%s: %v", host, err)
 		}

@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+const testURL = "https://rent.example/api/v1"
+
 // canary is the API key of all tests. No text of the client may contain it.
 const canary = "gpr_CANARYcanaryCANARYcanaryCANARYcanary1234"
 
@@ -102,7 +104,7 @@ func (s *scriptedTransport) RoundTrip(req *http.Request) (*http.Response, error)
 func scriptedClient(t *testing.T, replies ...reply) (*Client, *scriptedTransport) {
 	t.Helper()
 	s := &scriptedTransport{replies: replies}
-	return newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s }), s
+	return newTestClient(t, testURL, func(c *Config) { c.Transport = s }), s
 }
 
 func errorJSON(code string) string {

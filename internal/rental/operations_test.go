@@ -22,12 +22,13 @@ const (
 	offerJSON = `{"id":"o/1?x %2F","available":true,"verified":true,"country":"NL","region":"Amsterdam",
 		"gpu":{"slug":"h100","name":"H100","count":8,"vram_gb":80,"total_tflops":1979.5,"mem_bw_gbs":3350},
 		"cpu":{"name":"EPYC","cores":96},"ram_gb":1024,"disk":{"max_gb":4000,"bw_mbps":7000,"name":null},
-		"network":{"up_mbps":1000,"down_mbps":2000,"ports":64},"pcie":{"gen":5,"bw_gbs":53.5},"cuda_max":12.8,"driver":"570.1",
-		"reliability":0.995,"max_duration_days":90,"dlperf":812.5,
+		"network":{"up_mbps":1000,"down_mbps":2000,"ports":64},"pcie":{"gen":5,"bw_gbs":53.5},"cuda_max":12.8,
+		"driver":"570.1","reliability":0.995,"max_duration_days":90,"dlperf":812.5,
 		"price":{"on_demand_kop_h":180000,"interruptible_kop_h":90000,"storage_kop_gb_month":900,"traffic_kop_gb":75}}`
 	templateJSON = `{"slug":"my-t","name":"Mine","description":"d","image":"i:1","launch_mode":"jupyter","ports":[8888,22],
 		"env":{"A":"b"},"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40,"public":false,"owner":"me"}`
-	sshKeyJSON = `{"id":"k1","name":"laptop","type":"ssh-ed25519","fingerprint":"SHA256:abc","created_at":"2026-01-02T03:04:05Z"}`
+	sshKeyJSON = `{"id":"k1","name":"laptop","type":"ssh-ed25519","fingerprint":"SHA256:abc",` +
+		`"created_at":"2026-01-02T03:04:05Z"}`
 	apiKeyHead = `{"id":"a1","name":"ci","prefix":"gpr_AbCd","scopes":["user:read","future:scope"],"source":"api",
 		"last_used_at":null,"created_at":"2026-01-02T03:04:05Z","expires_at":"2027-01-02T03:04:05Z"`
 )
@@ -50,7 +51,8 @@ type operation struct {
 
 func operations(t *testing.T) []operation {
 	at := parseTime(t, "2026-01-02T03:04:05Z")
-	user := User{ID: "u1", Email: ptr("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: ptr(true), EmailVerified: ptr(true), TelegramLinked: ptr(false)}
+	user := User{ID: "u1", Email: ptr("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: ptr(true),
+		EmailVerified: ptr(true), TelegramLinked: ptr(false)}
 	instance := Instance{
 		ID: "i/1", Name: ptr("train"), Status: StatusRunning, DesiredState: DesiredRunning, Type: OnDemand,
 		GPU:      InstanceGPU{Slug: "rtx-4090", Name: "RTX 4090", Count: 2, VRAMGB: ptr(int64(24))},
@@ -66,9 +68,11 @@ func operations(t *testing.T) []operation {
 		CPU: OfferCPU{Name: ptr("EPYC"), Cores: ptr(int64(96))}, RAMGB: ptr(int64(1024)),
 		Disk:    OfferDisk{MaxGB: ptr(int64(4000)), BWMBps: ptr(int64(7000))},
 		Network: OfferNetwork{UpMbps: ptr(int64(1000)), DownMbps: ptr(int64(2000)), Ports: ptr(int64(64))},
-		PCIe:    OfferPCIe{Gen: ptr(int64(5)), BWGBs: ptr(53.5)}, CUDAMax: ptr(12.8), Driver: ptr("570.1"), Reliability: ptr(0.995),
+		PCIe:    OfferPCIe{Gen: ptr(int64(5)), BWGBs: ptr(53.5)}, CUDAMax: ptr(12.8), Driver: ptr("570.1"),
+		Reliability:     ptr(0.995),
 		MaxDurationDays: ptr(int64(90)), DLPerf: ptr(812.5),
-		Price: OfferPrice{OnDemandKopH: 180000, InterruptibleKopH: ptr(int64(90000)), StorageKopGBMonth: 900, TrafficKopGB: 75},
+		Price: OfferPrice{OnDemandKopH: 180000, InterruptibleKopH: ptr(int64(90000)), StorageKopGBMonth: 900,
+			TrafficKopGB: 75},
 	}
 	template := Template{
 		Slug: "my-t", Name: "Mine", Description: "d", Image: "i:1", LaunchMode: LaunchJupyter, Ports: []int64{8888, 22},
@@ -83,43 +87,57 @@ func operations(t *testing.T) []operation {
 		{id: "getMe", method: "GET", target: "/me", status: 200, response: userJSON, want: user,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetMe(ctx) }},
 		{id: "getBalance", method: "GET", target: "/balance", status: 200,
-			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,"currency":"RUB"}`,
-			want:     Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: ptr(1.5), Currency: "RUB"},
-			do:       func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
+			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,` +
+				`"currency":"RUB"}`,
+			want: Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: ptr(1.5),
+				Currency: "RUB"},
+			do: func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
-			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU","instance_id":"i/1"}`),
-			want:     []Transaction{{ID: "t1", At: at, Type: TransactionUsage, AmountKop: -77, Description: "GPU", InstanceID: ptr("i/1")}},
+			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU",` +
+				`"instance_id":"i/1"}`),
+			want: []Transaction{{ID: "t1", At: at, Type: TransactionUsage, AmountKop: -77, Description: "GPU",
+				InstanceID: ptr("i/1")}},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListTransactions(ctx, ListOptions{}))
 			}},
 		{id: "listGpus", method: "GET", target: "/gpus?limit=200", public: true, status: 200,
-			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,"from_kop_h":22000,"from_interruptible_kop_h":null}`),
-			want:     []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3, FromKopH: ptr(int64(22000))}},
-			do:       func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
+			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,` +
+				`"from_kop_h":22000,"from_interruptible_kop_h":null}`),
+			want: []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3,
+				FromKopH: ptr(int64(22000))}},
+			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
 		{id: "listOffers", method: "GET", public: true, status: 200, response: onePage(offerJSON), want: []Offer{offer},
-			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=25&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100&min_gpus=2" +
-				"&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price&type=interruptible&verified=false",
+			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=25&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100" +
+				"&min_gpus=2&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price" +
+				"&type=interruptible&verified=false",
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListOffers(ctx, OfferQuery{
-					GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: ptr(int64(2)), Type: Interruptible, Country: []string{"DE", "NL"},
-					MinReliability: ptr(0.9), MinVRAMGB: ptr(0.0), MaxPriceKopH: ptr(int64(0)), Verified: ptr(false), MinCUDA: ptr(12.4),
+					GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: ptr(int64(2)), Type: Interruptible,
+					Country:        []string{"DE", "NL"},
+					MinReliability: ptr(0.9), MinVRAMGB: ptr(0.0), MaxPriceKopH: ptr(int64(0)), Verified: ptr(false),
+					MinCUDA:   ptr(12.4),
 					MinDiskGB: ptr(100.0), MinInetDownMbps: ptr(500.5), Order: OrderPriceDesc, ListOptions: ListOptions{PageSize: 25},
 				}))
 			}},
-		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON, want: offer,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.GetOffer(ctx, "o/1?x %2F") }},
-		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON), want: []Template{template},
-			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListTemplates(ctx, ListOptions{})) }},
+		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON,
+			want: offer,
+			do:   func(ctx context.Context, c *Client) (any, error) { return c.GetOffer(ctx, "o/1?x %2F") }},
+		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON),
+			want: []Template{template},
+			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListTemplates(ctx, ListOptions{})) }},
 		{id: "createTemplate", method: "POST", target: "/templates", status: 201, response: templateJSON, want: template,
-			body: `{"name":"Mine","image":"i:1","description":"d","launch_mode":"jupyter","ports":[8888],"env":{"A":"b"},"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40}`,
+			body: `{"name":"Mine","image":"i:1","description":"d","launch_mode":"jupyter","ports":[8888],"env":{"A":"b"},` +
+				`"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.CreateTemplate(ctx, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d", LaunchMode: LaunchJupyter, Ports: []int64{8888},
+				return c.CreateTemplate(ctx, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d",
+					LaunchMode: LaunchJupyter, Ports: []int64{8888},
 					Env: map[string]string{"A": "b"}, OnStart: "run", MinDiskGB: 20, RecommendedDiskGB: 40})
 			}},
 		{id: "deleteTemplate", method: "DELETE", target: "/templates/my-t", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteTemplate(ctx, "my-t") }},
-		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, response: onePage(sshKeyJSON), want: []SSHKey{sshKey},
-			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListSSHKeys(ctx, ListOptions{})) }},
+		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, response: onePage(sshKeyJSON),
+			want: []SSHKey{sshKey},
+			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListSSHKeys(ctx, ListOptions{})) }},
 		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, response: sshKeyJSON, want: sshKey,
 			body: `{"name":"laptop","public_key":"ssh-ed25519 AAAA me"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
@@ -127,45 +145,61 @@ func operations(t *testing.T) []operation {
 			}},
 		{id: "deleteSshKey", method: "DELETE", target: "/ssh-keys/k1", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteSSHKey(ctx, "k1") }},
-		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200, response: onePage(instanceJSON), want: []Instance{instance},
+		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200,
+			response: onePage(instanceJSON), want: []Instance{instance},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListInstances(ctx, ListInstancesQuery{Status: ListAll}))
 			}},
-		{id: "createInstance", method: "POST", target: "/instances", status: 201, response: instanceJSON, want: instance, key: "idem-1",
-			body: `{"offer_id":"o1","template":"cuda","disk_gb":50,"name":"train","ssh_key_ids":["k1"],"type":"on_demand","image":"cuda:12"}`,
+		{id: "createInstance", method: "POST", target: "/instances", status: 201, response: instanceJSON,
+			want: instance, key: "idem-1",
+			body: `{"offer_id":"o1","template":"cuda","disk_gb":50,"name":"train","ssh_key_ids":["k1"],"type":"on_demand",` +
+				`"image":"cuda:12"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
-				created, _, err := c.CreateInstance(ctx, "idem-1", InstanceCreate{OfferID: "o1", Template: "cuda", DiskGB: 50, Name: "train",
+				created, _, err := c.CreateInstance(ctx, "idem-1", InstanceCreate{OfferID: "o1", Template: "cuda", DiskGB: 50,
+					Name:      "train",
 					SSHKeyIDs: []string{"k1"}, Type: OnDemand, Image: "cuda:12"})
 				return created, err
 			}},
 		{id: "getInstance", method: "GET", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance,
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstance(ctx, "i/1") }},
-		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance, body: `{"name":"train"}`,
+		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, response: instanceJSON,
+			want: instance, body: `{"name":"train"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: ptr("train")})
 			}},
-		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i/1") }},
-		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i/1") }},
-		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i/1") }},
-		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200, response: `{"lines":["a","b"]}`, want: []string{"a", "b"},
+		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, response: instanceJSON,
+			want: instance,
+			do:   func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i/1") }},
+		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, response: instanceJSON,
+			want: instance,
+			do:   func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i/1") }},
+		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, response: instanceJSON,
+			want: instance,
+			do:   func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i/1") }},
+		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200,
+			response: `{"lines":["a","b"]}`, want: []string{"a", "b"},
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstanceLogs(ctx, "i1", 7) }},
-		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`), want: []APIKey{apiKey},
-			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListAPIKeys(ctx, ListOptions{})) }},
+		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`),
+			want: []APIKey{apiKey},
+			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListAPIKeys(ctx, ListOptions{})) }},
 		{id: "createApiKey", method: "POST", target: "/api-keys", status: 201, response: apiKeyHead + `,"secret":"gpr_S"}`,
-			want: APIKeyCreated{APIKey: apiKey, Secret: "gpr_S"}, body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
+			want: APIKeyCreated{APIKey: apiKey, Secret: "gpr_S"},
+			body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead}, ExpiresInDays: ptr(int64(365))})
+				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
+					ExpiresInDays: ptr(int64(365))})
 			}},
 		{id: "deleteApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteAPIKey(ctx, "a1") }},
-		{id: "createDeviceCode", method: "POST", target: "/auth/device", public: true, status: 200, body: `{"client_name":"laptop"}`,
-			response: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v","verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
-			want:     DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v", VerificationURIComplete: "https://v?c", ExpiresIn: 600, Interval: 5},
-			do:       func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
-		{id: "createDeviceToken", method: "POST", target: "/auth/device/token", public: true, status: 200, body: `{"device_code":"d"}`,
+		{id: "createDeviceCode", method: "POST", target: "/auth/device", public: true, status: 200,
+			body: `{"client_name":"laptop"}`,
+			response: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v",` +
+				`"verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
+			want: DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v",
+				VerificationURIComplete: "https://v?c", ExpiresIn: 600, Interval: 5},
+			do: func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
+		{id: "createDeviceToken", method: "POST", target: "/auth/device/token", public: true, status: 200,
+			body:     `{"device_code":"d"}`,
 			response: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
 			want:     DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: DeviceTokenUser{Email: "a@example.com"}},
 			do:       func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
@@ -230,7 +264,8 @@ func TestRequestBodies(t *testing.T) {
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10}`},
 		{"instance without SSH keys", 201, func(ctx context.Context, c *Client) error {
-			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10, SSHKeyIDs: []string{}})
+			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10,
+				SSHKeyIDs: []string{}})
 			return err
 		}, `{"offer_id":"o","template":"t","disk_gb":10,"ssh_key_ids":[]}`},
 		{"removed name", 200, func(ctx context.Context, c *Client) error {
@@ -256,7 +291,8 @@ func TestRequestBodies(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client, s := scriptedClient(t, reply{status: test.status, body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
+			client, s := scriptedClient(t, reply{status: test.status,
+				body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
 			var got string
 			s.onRequest = func(req *http.Request) {
 				body, err := io.ReadAll(req.Body)
@@ -346,12 +382,13 @@ func TestWithoutKey(t *testing.T) {
 	noKey := func(c *Config) { c.APIKey = "" }
 	for _, op := range operations(t) {
 		t.Run(op.id, func(t *testing.T) {
-			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.response}}, onRequest: func(req *http.Request) {
-				if auth, ok := req.Header["Authorization"]; ok {
-					t.Errorf("sent Authorization %q", auth)
-				}
-			}}
-			client := newTestClient(t, "https://rent.example/api/v1", noKey, func(c *Config) { c.Transport = s })
+			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.response}},
+				onRequest: func(req *http.Request) {
+					if auth, ok := req.Header["Authorization"]; ok {
+						t.Errorf("sent Authorization %q", auth)
+					}
+				}}
+			client := newTestClient(t, testURL, noKey, func(c *Config) { c.Transport = s })
 			_, err := op.do(t.Context(), client)
 			if allowed := op.public || op.id == "listTemplates"; allowed != (err == nil) || !allowed && !IsUnauthorized(err) {
 				t.Errorf("got %v", err)
@@ -428,7 +465,8 @@ func TestInvalidResponses(t *testing.T) {
 				t.Errorf("got %+v, want status %d and a message", e, test.reply.status)
 			}
 			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
-				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(), test.unknown, test.attempts)
+				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(),
+					test.unknown, test.attempts)
 			}
 		})
 	}
@@ -436,9 +474,11 @@ func TestInvalidResponses(t *testing.T) {
 
 // Missing optional fields and unknown values are not an error.
 func TestGetInstance_OptionalFields(t *testing.T) {
-	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
+	client, _ := scriptedClient(t, reply{status: 200,
+		body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
-	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true, StopReason: true, URLs: true}}
+	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true,
+		StopReason: true, URLs: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -46,7 +46,7 @@ func TestPanic_ShowsNoSecret(t *testing.T) {
 	const crashEnv = "GPURENT_TEST_CRASH"
 	if value := os.Getenv(crashEnv); value != "" {
 		transport := &panicTransport{value: value}
-		transport.client = newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = transport, -1 })
+		transport.client = newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = transport, -1 })
 		_, err := transport.client.CreateDeviceToken(t.Context(), deviceSecret)
 		_, getErr := transport.client.GetMe(t.Context())
 		t.Fatal(err, getErr)

@@ -117,7 +117,7 @@ func (l *limitedAPI) count(now time.Time) (ok bool, remaining int, full, next ti
 
 // send sends requests through a new client, up to parallel at the same time.
 func (l *limitedAPI) send(t *testing.T, parallel, requests int, method string) {
-	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+	client := newTestClient(t, testURL, func(c *Config) {
 		c.Transport, c.Backoff, c.Budgets = l, defaultBackoff, l.budgets
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -263,7 +263,7 @@ func TestRateLimit_NoHeaders(t *testing.T) {
 			time.Sleep(latency)
 			return (&scriptedTransport{replies: []reply{{status: 200, body: userJSON}}}).RoundTrip(req)
 		})
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+		client := newTestClient(t, testURL, func(c *Config) {
 			c.Transport, c.RequestTimeout, c.MaxRetries = transport, time.Hour, -1
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -290,7 +290,7 @@ func TestRateLimit_WaitIsLogged(t *testing.T) {
 		l := newLimitedAPI(limitKind{}, 0)
 		var mu sync.Mutex
 		lines := 0
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+		client := newTestClient(t, testURL, func(c *Config) {
 			c.Transport = l
 			c.Log = func(_ context.Context, message string, _ map[string]any) {
 				mu.Lock()
@@ -319,7 +319,7 @@ func TestReserve(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := newLimitedAPI(kind, 10*time.Millisecond)
 					l.budgets = &Budgets{}
-					client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+					client := newTestClient(t, testURL, func(c *Config) {
 						c.Transport, c.Budgets = l, l.budgets
 					})
 					var releases []func()
@@ -371,7 +371,7 @@ func TestUrgent_DoesNotWaitForRateLimit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{rateLimited("3000"), test.reply}}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+				client := newTestClient(t, testURL, func(c *Config) { c.Transport = s })
 				others, cancelOthers := context.WithCancel(t.Context())
 				var waiting sync.WaitGroup
 				for range 5 {

@@ -53,7 +53,10 @@ func retryCalls(t *testing.T) map[string]func(context.Context, *Client) error {
 	all := maps.Clone(idempotentCalls)
 	for _, op := range operations(t) {
 		if op.method == http.MethodPost && op.key == "" && idempotentPOSTs[op.id] == "" {
-			all["not idempotent "+op.id] = func(ctx context.Context, c *Client) error { _, err := op.do(ctx, c); return err }
+			all["not idempotent "+op.id] = func(ctx context.Context, c *Client) error {
+				_, err := op.do(ctx, c)
+				return err
+			}
 		}
 	}
 	return all
@@ -75,50 +78,58 @@ func TestRetryMatrix(t *testing.T) {
 		attempts int
 		unknown  bool
 	}
-	stop, retry := result{1, false}, result{1 + retries, false}
-	stopUnknown, retryUnknown := result{1, true}, result{1 + retries, true}
-	twice, twiceUnknown := result{1 + maxForeignRetries, false}, result{1 + maxForeignRetries, true}
+	type results struct{ idempotent, withKey, notIdempotent result }
+	retried, stopped, twice := result{1 + retries, false}, result{1, false}, result{1 + maxForeignRetries, false}
+	unknown := func(r result) result { r.unknown = true; return r }
+	always, never := results{retried, retried, retried}, results{stopped, stopped, stopped}
+	lost := results{retried, unknown(retried), unknown(stopped)}
+	foreign := results{twice, unknown(twice), unknown(stopped)}
+	redirect := results{stopped, unknown(stopped), unknown(stopped)}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+	certificate := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 	cases := map[string]struct {
-		reply                              reply
-		idempotent, withKey, notIdempotent result
-		unavailable                        bool
+		reply       reply
+		want        results
+		unavailable bool
 	}{
-		"no connection":                        {reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, retry, retry, retry, true},
-		"connection cut":                       {reply{err: io.ErrUnexpectedEOF}, retry, retryUnknown, stopUnknown, true},
-		"reset":                                {reply{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, retry, retryUnknown, stopUnknown, true},
-		"bad certificate":                      {reply{err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, stop, stop, stop, true},
-		"500 of the API":                       {reply{status: 500, body: errorJSON("internal")}, retry, retryUnknown, stopUnknown, true},
-		"503 of the API":                       {reply{status: 503, body: errorJSON("provider_unavailable")}, retry, retryUnknown, stopUnknown, true},
-		"500 of a proxy":                       {reply{status: 500, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
-		"503 of a proxy":                       {reply{status: 503, body: "busy"}, retry, retryUnknown, stopUnknown, true},
-		"502":                                  {reply{status: 502, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
-		"504":                                  {reply{status: 504, body: errorJSON("timeout")}, retry, retryUnknown, stopUnknown, true},
-		"501":                                  {reply{status: 501, body: errorJSON("internal")}, twice, twiceUnknown, stopUnknown, true},
-		"505":                                  {reply{status: 505}, twice, twiceUnknown, stopUnknown, true},
-		"429 of a proxy":                       {reply{status: 429, body: "<html>"}, retry, retryUnknown, stopUnknown, true},
-		"undocumented pair of status and code": {reply{status: 500, body: errorJSON("not_found")}, retry, retryUnknown, stopUnknown, true},
-		"unknown code":                         {reply{status: 409, body: errorJSON("Conflict")}, twice, twiceUnknown, stopUnknown, true},
-		"HTML with status 200":                 {reply{status: 200, body: "<html>"}, twice, twiceUnknown, stopUnknown, true},
-		"not found":                            {reply{status: 404, body: errorJSON("not_found")}, stop, stop, stop, false},
-		"validation":                           {reply{status: 422, body: errorJSON("validation_error")}, stop, stop, stop, false},
-		"403 of a proxy":                       {reply{status: 403, body: "<html>"}, twice, twiceUnknown, stopUnknown, true},
-		"redirect":                             {reply{status: 308, header: "Location: https://other.example/"}, stop, stopUnknown, stopUnknown, true},
-		"oversized body":                       {reply{status: 404, body: string(make([]byte, maxErrorBody+1))}, twice, twiceUnknown, stopUnknown, true},
+		"no connection":        {reply{err: refused}, always, true},
+		"connection closed":    {reply{err: io.ErrUnexpectedEOF}, lost, true},
+		"reset":                {reply{err: reset}, lost, true},
+		"bad certificate":      {reply{err: certificate}, never, true},
+		"500 of the API":       {reply{status: 500, body: errorJSON("internal")}, lost, true},
+		"503 of the API":       {reply{status: 503, body: errorJSON("provider_unavailable")}, lost, true},
+		"500 of a proxy":       {reply{status: 500, body: "<html>"}, lost, true},
+		"503 of a proxy":       {reply{status: 503, body: "busy"}, lost, true},
+		"502":                  {reply{status: 502, body: "<html>"}, lost, true},
+		"504":                  {reply{status: 504, body: errorJSON("timeout")}, lost, true},
+		"501":                  {reply{status: 501, body: errorJSON("internal")}, foreign, true},
+		"505":                  {reply{status: 505}, foreign, true},
+		"429 of a proxy":       {reply{status: 429, body: "<html>"}, lost, true},
+		"undocumented pair":    {reply{status: 500, body: errorJSON("not_found")}, lost, true},
+		"unknown code":         {reply{status: 409, body: errorJSON("Conflict")}, foreign, true},
+		"HTML with status 200": {reply{status: 200, body: "<html>"}, foreign, true},
+		"not found":            {reply{status: 404, body: errorJSON("not_found")}, never, false},
+		"validation":           {reply{status: 422, body: errorJSON("validation_error")}, never, false},
+		"403 of a proxy":       {reply{status: 403, body: "<html>"}, foreign, true},
+		"redirect":             {reply{status: 308, header: "Location: https://other.example/"}, redirect, true},
+		"oversized body":       {reply{status: 404, body: string(make([]byte, maxErrorBody+1))}, foreign, true},
 	}
 	for failure, test := range cases {
 		for name, do := range retryCalls(t) {
 			t.Run(failure+"/"+name, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{test.reply}}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, retries })
+				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, retries })
 				err := do(t.Context(), client)
 				want := map[idempotency]result{
-					idempotent: test.idempotent, idempotentKey: test.withKey, notIdempotent: test.notIdempotent,
+					idempotent: test.want.idempotent, idempotentKey: test.want.withKey, notIdempotent: test.want.notIdempotent,
 				}[idempotencyOf(name)]
 				if got := (result{s.attempts(), IsOutcomeUnknown(err)}); err == nil || got != want {
 					t.Errorf("got %+v (%v), want %+v", got, err, want)
 				}
 				if e := asError(t, err); e.Attempts != s.attempts() || e.Status != test.reply.status {
-					t.Errorf("the error has %d attempts and status %d, want %d and %d", e.Attempts, e.Status, s.attempts(), test.reply.status)
+					t.Errorf("%d attempts and status %d in the error, want %d and %d",
+						e.Attempts, e.Status, s.attempts(), test.reply.status)
 				}
 				if IsUnavailable(err) != test.unavailable {
 					t.Errorf("unavailable is %t for %v", !test.unavailable, err)
@@ -147,7 +158,9 @@ func TestOutcomeUnknown_AfterRetry(t *testing.T) {
 		{"then HTML of a proxy", []reply{cut, {status: 404, body: "<html>"}}, true},
 		{"then no connection", []reply{cut, refused}, true},
 		{"no connection, then conflict", []reply{refused, {status: 409, body: errorJSON("conflict")}}, false},
-		{"rate limited, then no funds", []reply{{status: 429, body: errorJSON("rate_limited")}, {status: 402, body: errorJSON("insufficient_funds")}}, false},
+		{"rate limited, then no funds", []reply{
+			{status: 429, body: errorJSON("rate_limited")}, {status: 402, body: errorJSON("insufficient_funds")},
+		}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,7 +176,7 @@ func TestOutcomeUnknown_AfterRetry(t *testing.T) {
 func TestMaxRetries(t *testing.T) {
 	for configured, want := range map[int]int{-1: 1, 0: 1 + DefaultMaxRetries, 2: 3} {
 		s := &scriptedTransport{replies: []reply{{status: 502}}}
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, configured })
+		client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, configured })
 		if _, err := client.GetMe(t.Context()); !IsUnavailable(err) || s.attempts() != want {
 			t.Errorf("MaxRetries %d: %d attempts (%v), want %d", configured, s.attempts(), err, want)
 		}
@@ -174,8 +187,9 @@ func TestMaxRetries_DoesNotLimit429(t *testing.T) {
 	for name, do := range retryCalls(t) {
 		t.Run(name, func(t *testing.T) {
 			limited := reply{status: 429, header: "Retry-After: 0", body: errorJSON("rate_limited")}
-			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, {status: 404, body: errorJSON("not_found")}}}
-			client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
+			notFound := reply{status: 404, body: errorJSON("not_found")}
+			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, notFound}}
+			client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
 			if err := do(t.Context(), client); !IsNotFound(err) || IsOutcomeUnknown(err) {
 				t.Errorf("got %v, want the response after the 429", err)
 			}
@@ -184,7 +198,8 @@ func TestMaxRetries_DoesNotLimit429(t *testing.T) {
 }
 
 func TestRetry_SendsSameBodyAndKey(t *testing.T) {
-	client, s := scriptedClient(t, reply{status: 503, body: errorJSON("provider_unavailable")}, reply{err: io.EOF}, reply{status: 201, body: `{"id":"i"}`})
+	client, s := scriptedClient(t, reply{status: 503, body: errorJSON("provider_unavailable")}, reply{err: io.EOF},
+		reply{status: 201, body: `{"id":"i"}`})
 	var seen []string
 	s.onRequest = func(req *http.Request) {
 		body, err := io.ReadAll(req.Body)

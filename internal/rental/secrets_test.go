@@ -15,6 +15,12 @@ import (
 
 func discardLog(context.Context, string, map[string]any) {}
 
+const (
+	apiErrorJSON = `{"error":{"code":"ECHO","message":"ECHO","details":{"ECHO":["ECHO"],"reason":"ECHO"}}}`
+	wrongTypes   = `{"id":{"ECHO":1},"data":"ECHO","secret":["ECHO"],"api_key":{"x":"ECHO"},"device_code":{"x":"ECHO"},` +
+		`"balance_kop":"ECHO","lines":"ECHO","slug":[]}`
+)
+
 const deviceSecret = "DEVICEsecretDEVICEsecret"
 
 // For every operation and kind of failure, a response that contains the secrets leaves none in the error and the log.
@@ -22,22 +28,25 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 	echo := canary + " " + deviceSecret
 	// Control characters inside and before the key: their removal must not reveal the key.
 	disguised := canary[:9] + "\x1b[0m" + canary[9:] + " \x1b" + canary + " \u200b" + canary[:20] + "\u200b" + canary[20:]
-	disguisedJSON, err := json.Marshal(map[string]any{"error": map[string]any{"code": disguised, "message": disguised, "details": map[string]any{disguised: disguised}}})
+	disguisedJSON, err := json.Marshal(map[string]any{"error": map[string]any{
+		"code": disguised, "message": disguised, "details": map[string]any{disguised: disguised},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	failures := map[string]reply{
-		"network error":           {err: fmt.Errorf("proxy said %s", echo)},
-		"url error":               {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
-		"API error":               {status: 422, header: "X-Request-Id: " + echo, body: `{"error":{"code":"` + echo + `","message":"` + echo + `","details":{"` + echo + `":["` + echo + `"],"reason":"` + echo + `"}}}`},
-		"HTML":                    {status: 502, body: "<html>" + echo},
-		"invalid JSON":            {status: 200, body: echo},
-		"wrong type":              {status: 200, body: `{"id":{"` + echo + `":1},"data":"` + echo + `","secret":["` + echo + `"],"api_key":{"x":"` + echo + `"},"device_code":{"x":"` + echo + `"},"balance_kop":"` + echo + `","lines":"` + echo + `","slug":[]}`},
-		"redirect":                {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
-		"disguised":               {status: 422, header: "X-Request-Id: " + disguised, body: string(disguisedJSON)},
-		"key at the length limit": {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary + `","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
-		"content type":            {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
-		"rate limited":            {status: 429, header: "Retry-After: 86400", body: errorJSON(echo)},
+		"network error": {err: fmt.Errorf("proxy said %s", echo)},
+		"url error":     {err: &url.Error{Op: "Get", URL: "https://x/?key=" + canary, Err: errors.New(echo)}},
+		"API error":     {status: 422, header: "X-Request-Id: " + echo, body: strings.ReplaceAll(apiErrorJSON, "ECHO", echo)},
+		"HTML":          {status: 502, body: "<html>" + echo},
+		"invalid JSON":  {status: 200, body: echo},
+		"wrong type":    {status: 200, body: strings.ReplaceAll(wrongTypes, "ECHO", echo)},
+		"redirect":      {status: 307, header: "Location: https://" + canary + ".example/?k=" + echo},
+		"disguised":     {status: 422, header: "X-Request-Id: " + disguised, body: string(disguisedJSON)},
+		"key at the length limit": {status: 409, body: `{"error":{"code":"` + strings.Repeat("x", maxCode-20) + canary +
+			`","message":"` + strings.Repeat("x", maxMessage-20) + canary + `"}}`},
+		"content type": {status: 200, header: "Content-Type: " + strings.Repeat("x", maxCode-20) + canary, body: "no JSON"},
+		"rate limited": {status: 429, header: "Retry-After: 86400", body: errorJSON(echo)},
 	}
 	withoutBody := map[string]bool{"key as an id": true} // calls that ignore the body
 	calls := map[string]func(context.Context, *Client) error{
@@ -61,7 +70,7 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 					defer mu.Unlock()
 					fmt.Fprintf(&out, "%s %v\n", message, fields)
 				}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+				client := newTestClient(t, testURL, func(c *Config) {
 					c.Transport, c.Log, c.MaxRetries = &scriptedTransport{replies: []reply{failure}}, record, 1
 				})
 				if err := do(t.Context(), client); err != nil {
@@ -70,7 +79,8 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 					if jsonErr != nil {
 						t.Error(jsonErr)
 					}
-					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v", err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
+					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v",
+						err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
 				} else if failure.status != http.StatusOK || !withoutBody[id] {
 					t.Error("no error")
 				}
@@ -123,8 +133,10 @@ func TestSecrets_NotPrinted(t *testing.T) {
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
 	client := newTestClient(t, config.BaseURL)
 	values := []any{
-		config, &config, client, APIKeyCreated{Secret: canary}, &APIKeyCreated{Secret: canary}, DeviceCode{DeviceCode: canary},
-		DeviceToken{APIKey: canary}, []DeviceToken{{APIKey: canary}}, Config{BaseURL: "https://user:" + canary + "@rent.example/api/v1"},
+		config, &config, client, APIKeyCreated{Secret: canary}, &APIKeyCreated{Secret: canary},
+		DeviceCode{DeviceCode: canary},
+		DeviceToken{APIKey: canary}, []DeviceToken{{APIKey: canary}}, Config{BaseURL: "https://user:" + canary +
+			"@rent.example/api/v1"},
 	}
 	for _, value := range values {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
@@ -137,8 +149,9 @@ func TestSecrets_NotPrinted(t *testing.T) {
 
 func TestLogFields(t *testing.T) {
 	var lines []map[string]any
-	s := &scriptedTransport{replies: []reply{{status: 503, header: "X-Request-Id: r-1", body: errorJSON("provider_unavailable")}, {err: io.EOF}, {status: 200, body: onePage("")}}}
-	client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+	s := &scriptedTransport{replies: []reply{{status: 503, header: "X-Request-Id: r-1",
+		body: errorJSON("provider_unavailable")}, {err: io.EOF}, {status: 200, body: onePage("")}}}
+	client := newTestClient(t, testURL, func(c *Config) {
 		c.Transport, c.Log = s, func(_ context.Context, _ string, fields map[string]any) { lines = append(lines, fields) }
 	})
 	if _, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{Status: ListAll})); err != nil {

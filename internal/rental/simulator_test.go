@@ -21,7 +21,9 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHM
 // operation of the client on the simulator, and validates the traffic with the contract.
 func TestSimulator_EveryOperation(t *testing.T) {
 	checker := contracttest.New(t)
-	server, err := simulator.Start(t.Context(), simulator.Config{Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap})
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,10 +114,12 @@ func (s *simulatorTest) catalog() rental.Offer {
 		}
 	}
 	if len(offers) < 60 || len(offered) < 10 || len(countries) < 3 {
-		s.t.Errorf("%d offers of %d models in %d countries, want at least 60, 10 and 3", len(offers), len(offered), len(countries))
+		s.t.Errorf("%d offers of %d models in %d countries, want at least 60, 10 and 3",
+			len(offers), len(offered), len(countries))
 	}
 	limit := int64(100_000)
-	cheap := all(s, s.client.ListOffers(s.ctx, rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}, MaxPriceKopH: &limit}))
+	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}, MaxPriceKopH: &limit}
+	cheap := all(s, s.client.ListOffers(s.ctx, query))
 	if len(cheap) < 2 {
 		s.t.Fatalf("%d offers of one RTX 4090, want at least two", len(cheap))
 	}
@@ -131,7 +135,8 @@ func (s *simulatorTest) templates() {
 		Env: map[string]string{"A": "1"}, OnStart: "true", MinDiskGB: 20, RecommendedDiskGB: 30,
 	}
 	created := must[rental.Template](s)(s.client.CreateTemplate(s.ctx, create))
-	if created.Owner != rental.OwnerMe || created.Name != create.Name || created.MinDiskGB != 20 || len(created.Ports) != 2 || created.Env["A"] != "1" {
+	if created.Owner != rental.OwnerMe || created.Name != create.Name || created.MinDiskGB != 20 ||
+		len(created.Ports) != 2 || created.Env["A"] != "1" {
 		s.t.Errorf("created %+v from %+v", created, create)
 	}
 	listed := map[string]bool{}
@@ -151,15 +156,18 @@ func (s *simulatorTest) templates() {
 
 func (s *simulatorTest) keys() {
 	key := must[rental.SSHKey](s)(s.client.CreateSSHKey(s.ctx, rental.SSHKeyCreate{Name: "laptop", PublicKey: publicKey}))
-	if len(all(s, s.client.ListSSHKeys(s.ctx, rental.ListOptions{}))) != 1 || !strings.HasPrefix(key.Fingerprint, "SHA256:") {
+	if len(all(s, s.client.ListSSHKeys(s.ctx, rental.ListOptions{}))) != 1 ||
+		!strings.HasPrefix(key.Fingerprint, "SHA256:") {
 		s.t.Errorf("SSH key %+v", key)
 	}
 	if err := s.client.DeleteSSHKey(s.ctx, key.ID); err != nil {
 		s.t.Error(err)
 	}
 	days := int64(3)
-	apiKey := must[rental.APIKeyCreated](s)(s.client.CreateAPIKey(s.ctx, rental.APIKeyCreate{Name: "ci", Scopes: []string{rental.ScopeUserRead}, ExpiresInDays: &days}))
-	if apiKey.ExpiresAt == nil || apiKey.ExpiresAt.Sub(apiKey.CreatedAt).Round(time.Hour) != 72*time.Hour || !strings.HasPrefix(apiKey.Secret, apiKey.Prefix) {
+	createKey := rental.APIKeyCreate{Name: "ci", Scopes: []string{rental.ScopeUserRead}, ExpiresInDays: &days}
+	apiKey := must[rental.APIKeyCreated](s)(s.client.CreateAPIKey(s.ctx, createKey))
+	if apiKey.ExpiresAt == nil || apiKey.ExpiresAt.Sub(apiKey.CreatedAt).Round(time.Hour) != 72*time.Hour ||
+		!strings.HasPrefix(apiKey.Secret, apiKey.Prefix) {
 		s.t.Errorf("API key %v of three days expires %v", apiKey, apiKey.ExpiresAt)
 	}
 	if n := len(all(s, s.client.ListAPIKeys(s.ctx, rental.ListOptions{}))); n != 2 {
@@ -181,13 +189,15 @@ func (s *simulatorTest) instances(offer rental.Offer) {
 		s.t.Errorf("repeated: %s after %s, replayed %t, %v", again.ID, created.ID, replayed, err)
 	}
 	running := s.waitFor(created.ID, func(i rental.Instance) bool { return i.SSH != nil })
-	if running.Status != rental.StatusRunning || running.StartedAt == nil || running.GPU.Slug != offer.GPU.Slug || len(running.URLs) == 0 {
+	if running.Status != rental.StatusRunning || running.StartedAt == nil || running.GPU.Slug != offer.GPU.Slug ||
+		len(running.URLs) == 0 {
 		s.t.Errorf("running %+v", running)
 	}
 	if lines := must[[]string](s)(s.client.GetInstanceLogs(s.ctx, created.ID, 2)); len(lines) != 2 {
 		s.t.Errorf("log %q, want its last two lines", lines)
 	}
-	if renamed := must[rental.Instance](s)(s.client.UpdateInstance(s.ctx, created.ID, rental.InstanceUpdate{})); renamed.Name != nil {
+	renamed := must[rental.Instance](s)(s.client.UpdateInstance(s.ctx, created.ID, rental.InstanceUpdate{}))
+	if renamed.Name != nil {
 		s.t.Errorf("name %q, want none", *renamed.Name)
 	}
 	must[rental.Instance](s)(s.client.StopInstance(s.ctx, created.ID))
@@ -197,8 +207,9 @@ func (s *simulatorTest) instances(offer rental.Offer) {
 	}
 	must[rental.Instance](s)(s.client.StartInstance(s.ctx, created.ID))
 	s.waitFor(created.ID, func(i rental.Instance) bool { return i.Status == rental.StatusRunning })
-	if ended := must[rental.Instance](s)(s.client.DeleteInstance(s.ctx, created.ID)); ended.Status != rental.StatusDestroying {
-		s.t.Errorf("status %s right after the deletion", ended.Status)
+	deleted := must[rental.Instance](s)(s.client.DeleteInstance(s.ctx, created.ID))
+	if deleted.Status != rental.StatusDestroying {
+		s.t.Errorf("status %s right after the deletion", deleted.Status)
 	}
 	s.waitFor(created.ID, func(i rental.Instance) bool { return i.Status == rental.StatusDestroyed })
 	if n := len(all(s, s.client.ListInstances(s.ctx, rental.ListInstancesQuery{}))); n != 0 {
@@ -224,7 +235,8 @@ func (s *simulatorTest) waitFor(id string, done func(rental.Instance) bool) rent
 func (s *simulatorTest) login() {
 	code := must[rental.DeviceCode](s)(s.client.CreateDeviceCode(s.ctx, "test"))
 	s.server.Advance(time.Duration(code.Interval) * time.Second)
-	if _, err := s.client.CreateDeviceToken(s.ctx, code.DeviceCode); !rental.HasCode(err, rental.CodeAuthorizationPending) {
+	_, err := s.client.CreateDeviceToken(s.ctx, code.DeviceCode)
+	if !rental.HasCode(err, rental.CodeAuthorizationPending) {
 		s.t.Errorf("before the approval: %v", err)
 	}
 	if err := s.server.DecideDeviceCode(code.UserCode, true); err != nil {
@@ -236,7 +248,7 @@ func (s *simulatorTest) login() {
 		s.t.Errorf("token %v for %q", token, token.User.Email)
 	}
 	s.server.Advance(time.Minute)
-	_, err := s.client.CreateDeviceToken(s.ctx, code.DeviceCode)
+	_, err = s.client.CreateDeviceToken(s.ctx, code.DeviceCode)
 	if apiErr := new(rental.Error); !errors.As(err, &apiErr) || apiErr.Code != rental.CodeExpiredToken {
 		s.t.Errorf("used twice: %v", err)
 	}

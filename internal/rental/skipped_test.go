@@ -14,7 +14,8 @@ func TestList_SkipsInvalidEntries(t *testing.T) {
 	price := `"price":{"running_kop_h":1,"stopped_kop_h":1}`
 	entries := []string{
 		`{"id":"ok",` + price + `,"gpu":{"count":1}}`,
-		`{"id":"unknown values",` + price + `,"status":"thawing","type":"lease","template":null,"gpu":null,"ssh":null,"urls":null,"stop_reason":"moon"}`,
+		`{"id":"unknown values",` + price +
+			`,"status":"thawing","type":"lease","template":null,"gpu":null,"ssh":null,"urls":null,"stop_reason":"moon"}`,
 		`{"id":"negative","price":{"running_kop_h":-5}}`,
 		`{"id":"absurd","price":{"running_kop_h":9000000000000000}}`,
 		`{"id":"wrong type",` + price + `,"disk_gb":"ten"}`,
@@ -42,7 +43,8 @@ func TestList_SkipsInvalidEntries(t *testing.T) {
 	if diff := cmp.Diff([]string{"ok", "unknown values", "last"}, ids); diff != "" {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
-	want := []string{"negative", "absurd", "wrong type", "wrong object", "bad time", "many urls", "", "", "", "", "", "", ""}
+	want := []string{"negative", "absurd", "wrong type", "wrong object", "bad time", "many urls",
+		"", "", "", "", "", "", ""}
 	if diff := cmp.Diff(want, skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}

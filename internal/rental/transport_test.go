@@ -92,12 +92,16 @@ func (p *pipeListener) silence() {
 func TestHTTPTransport_ReplacesSilentHTTP2Connection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := &pipeListener{accept: make(chan net.Conn, 1)}
-		server := &http.Server{Protocols: new(http.Protocols), ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ProtoMajor != 2 {
-				t.Errorf("protocol %s, want HTTP/2", r.Proto)
-			}
-			write(t, w, `{"id":"u"}`)
-		})}
+		server := &http.Server{
+			Protocols:         new(http.Protocols),
+			ReadHeaderTimeout: time.Hour,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.ProtoMajor != 2 {
+					t.Errorf("protocol %s, want HTTP/2", r.Proto)
+				}
+				write(t, w, `{"id":"u"}`)
+			}),
+		}
 		server.Protocols.SetUnencryptedHTTP2(true)
 		go func() {
 			if err := server.Serve(listener); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {

@@ -31,13 +31,19 @@ func TestBaseURL(t *testing.T) {
 		}
 	}
 	bad := []string{
-		"", "rent.example/api/v1", "/api/v1", "ftp://rent.example/api/v1", "https:///api/v1", "https:rent.example/api/v1", "https://rent.example",
-		"https://rent.example/api/v2", "https://rent.example/api/v1/me", "https://rent.example/api/v1?x=1", "https://rent.example/api/v1?",
-		"https://rent.example/api/v1#f", "https://rent.example/api/v1#", "https://user:" + canary + "@rent.example/api/v1", "https://" + canary + "@rent.example/api/v1",
-		"https://rent.example:" + canary + "/api/v1", "http://rent.example/api/v1", "HTTP://rent.example/api/v1", "http://10.0.0.1/api/v1", "http://localhost.evil.example/api/v1",
+		"", "rent.example/api/v1", "/api/v1", "ftp://rent.example/api/v1", "https:///api/v1", "https:rent.example/api/v1",
+		"https://rent.example",
+		"https://rent.example/api/v2", "https://rent.example/api/v1/me", "https://rent.example/api/v1?x=1",
+		"https://rent.example/api/v1?",
+		"https://rent.example/api/v1#f", "https://rent.example/api/v1#", "https://user:" + canary + "@rent.example/api/v1",
+		"https://" + canary + "@rent.example/api/v1",
+		"https://rent.example:" + canary + "/api/v1", "http://rent.example/api/v1", "HTTP://rent.example/api/v1",
+		"http://10.0.0.1/api/v1", "http://localhost.evil.example/api/v1",
 		"http://[::2]/api/v1", "http://0.0.0.0/api/v1", "https://rent example/api/v1", "\x00",
-		"https://rent.example/" + canary, "https://rent.example/api/v1?key=" + canary, "https://rent.example/api/v1#" + canary,
-		"http://rent.example/" + canary + "/api/v1", "ftp://" + canary + "@rent.example/api/v1", canary + "://rent.example/api/v1",
+		"https://rent.example/" + canary, "https://rent.example/api/v1?key=" + canary,
+		"https://rent.example/api/v1#" + canary,
+		"http://rent.example/" + canary + "/api/v1", "ftp://" + canary + "@rent.example/api/v1",
+		canary + "://rent.example/api/v1",
 	}
 	for _, raw := range bad {
 		if _, err := New(Config{BaseURL: raw}); err == nil || strings.Contains(err.Error(), canary) {
@@ -49,7 +55,8 @@ func TestBaseURL(t *testing.T) {
 func TestConfig_InvalidHeaderValues(t *testing.T) {
 	const base = "https://rent.example/api/v1"
 	for _, config := range []Config{
-		{BaseURL: base, APIKey: canary + "\n"}, {BaseURL: base, APIKey: " " + canary}, {BaseURL: base, Language: "en\r\nX: y"},
+		{BaseURL: base, APIKey: canary + "\n"}, {BaseURL: base, APIKey: " " + canary},
+		{BaseURL: base, Language: "en\r\nX: y"},
 		{BaseURL: base, UserAgent: "a\x00"}, {BaseURL: base, UserAgent: "a\x7f"}, {BaseURL: base, APIKey: canary + "\u00e9"},
 		{BaseURL: base, RequestTimeout: -1},
 	} {
@@ -61,7 +68,9 @@ func TestConfig_InvalidHeaderValues(t *testing.T) {
 
 // An id of any characters is one path element, and the server decodes the same id.
 func FuzzPathEscape(f *testing.F) {
-	for _, seed := range []string{"i-1", "a/b", "..", ".", "", "../../me", "%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ", "\x00\r\n", "\xff", ";", "a//b", "+&="} {
+	for _, seed := range []string{"i-1", "a/b", "..", ".", "", "../../me",
+		"%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ",
+		"\x00\r\n", "\xff", ";", "a//b", "+&="} {
 		f.Add(seed)
 	}
 	base, err := parseBaseURL("https://rent.example/base%2Fd/api/v1")

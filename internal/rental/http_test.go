@@ -37,7 +37,8 @@ func TestBodyLimits(t *testing.T) {
 		}
 	})
 	t.Run("large", func(t *testing.T) {
-		if user, err := newServerClient(t, huge(200, maxBody-100)).GetMe(t.Context()); err != nil || len(user.ID) != maxBody-100 {
+		user, err := newServerClient(t, huge(200, maxBody-100)).GetMe(t.Context())
+		if err != nil || len(user.ID) != maxBody-100 {
 			t.Errorf("got %d characters, %v", len(user.ID), err)
 		}
 	})
@@ -93,7 +94,8 @@ func TestRedirects(t *testing.T) {
 			if name == "get" || name == "list" {
 				continue
 			}
-			if e := asError(t, do(t.Context(), client)); e.Status != status || IsOutcomeUnknown(e) != (idempotencyOf(name) != idempotent) {
+			if e := asError(t, do(t.Context(), client)); e.Status != status ||
+				IsOutcomeUnknown(e) != (idempotencyOf(name) != idempotent) {
 				t.Errorf("%s, %d: %+v", name, status, e)
 			}
 		}
@@ -133,7 +135,8 @@ func TestSameOrigin(t *testing.T) {
 
 func TestHTTPTransport_ReusesConnections(t *testing.T) {
 	var connections atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(t, w, `{"id":"u"}`) }))
+	handler := func(w http.ResponseWriter, _ *http.Request) { write(t, w, `{"id":"u"}`) }
+	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)

@@ -43,7 +43,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{test.first, ok}}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+				client := newTestClient(t, testURL, func(c *Config) {
 					c.Transport, c.Backoff = s, fixedPause(time.Second)
 				})
 				start := time.Now()
@@ -81,7 +81,7 @@ func TestRetryAfter_TooLong(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{rateLimited(test.retryAfter)}}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.Backoff = s, defaultBackoff })
+				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.Backoff = s, defaultBackoff })
 				ctx := t.Context()
 				if test.deadline > 0 {
 					var cancel context.CancelFunc
@@ -105,13 +105,16 @@ func TestRetryAfter_BlocksOtherCalls(t *testing.T) {
 		var mu sync.Mutex
 		var sent []time.Duration
 		start := time.Now()
-		s := &scriptedTransport{replies: []reply{rateLimited("30"), {status: 200, body: `{"id":"u","data":[]}`}}, onRequest: func(*http.Request) {
-			mu.Lock()
-			sent = append(sent, time.Since(start))
-			mu.Unlock()
-			time.Sleep(100 * time.Millisecond)
-		}}
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+		s := &scriptedTransport{
+			replies: []reply{rateLimited("30"), {status: 200, body: `{"id":"u","data":[]}`}},
+			onRequest: func(*http.Request) {
+				mu.Lock()
+				sent = append(sent, time.Since(start))
+				mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+			},
+		}
+		client := newTestClient(t, testURL, func(c *Config) { c.Transport = s })
 		var calls sync.WaitGroup
 		get := func() {
 			if _, err := client.GetMe(t.Context()); err != nil {
@@ -165,7 +168,7 @@ func TestCancellation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scriptedTransport{replies: test.replies, onRequest: test.seen}
-				client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+				client := newTestClient(t, testURL, func(c *Config) {
 					c.Transport, c.Backoff, c.RequestTimeout = s, fixedPause(time.Hour), time.Hour
 				})
 				start := time.Now()
@@ -213,7 +216,7 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 func TestCancellation_ErrorContainsLastFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) {
+		client := newTestClient(t, testURL, func(c *Config) {
 			c.Transport = &scriptedTransport{replies: []reply{{status: 503, body: errorJSON("provider_unavailable")}}}
 			c.Backoff = fixedPause(time.Minute)
 		})
@@ -228,12 +231,18 @@ func TestCancellation_ErrorContainsLastFailure(t *testing.T) {
 // The request timeout applies to each attempt. TestRequestTimeout_SlowResponses covers the body.
 func TestRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scriptedTransport{replies: []reply{{err: errors.New("not returned")}}, onRequest: func(req *http.Request) { <-req.Context().Done() }}
-		client := newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2 })
+		s := &scriptedTransport{
+			replies:   []reply{{err: errors.New("not returned")}},
+			onRequest: func(req *http.Request) { <-req.Context().Done() },
+		}
+		client := newTestClient(t, testURL, func(c *Config) {
+			c.Transport, c.RequestTimeout, c.MaxRetries = s, 20*time.Second, 2
+		})
 		start := time.Now()
 		_, err := client.GetMe(t.Context())
-		if took := time.Since(start); !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || took != time.Minute ||
-			!strings.Contains(err.Error(), "20s") {
+		took := time.Since(start)
+		if !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "20s") ||
+			took != time.Minute {
 			t.Errorf("after %s: %v; want IsUnavailable after three times 20 s", took, err)
 		}
 		if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
@@ -257,10 +266,16 @@ func TestDefaultBackoff(t *testing.T) {
 func TestWrites(t *testing.T) {
 	var client *Client
 	during := uint64(99)
-	s := &scriptedTransport{replies: []reply{{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`}, {status: 404, body: errorJSON(CodeNotFound)}}, onRequest: func(*http.Request) {
-		during = client.Writes("instances")
-	}}
-	client = newTestClient(t, "https://rent.example/api/v1", func(c *Config) { c.Transport = s })
+	s := &scriptedTransport{
+		replies: []reply{
+			{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`},
+			{status: 404, body: errorJSON(CodeNotFound)},
+		},
+		onRequest: func(*http.Request) {
+			during = client.Writes("instances")
+		},
+	}
+	client = newTestClient(t, testURL, func(c *Config) { c.Transport = s })
 	if _, err := client.StopInstance(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
