@@ -208,6 +208,12 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 		if took := time.Since(start); took != 5*time.Second {
 			t.Errorf("after %s, want 5 s", took)
 		}
+		cancelled, cancelNow := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancelNow)
+		_, err = client.GetMe(cancelled)
+		if want := "GET /me: while waiting for the request limit: context canceled"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 		stopFirst()
 		calls.Wait()
 	})

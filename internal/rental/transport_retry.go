@@ -52,8 +52,8 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		if !l.mayRetry(outcome, counts) {
 			return resp, err
 		}
-		if ctx.Err() != nil {
-			return nil, contextError(ctx, err)
+		if err != nil && ctx.Err() != nil {
+			return nil, err // the error of ctx, from the layer that it interrupted
 		}
 		pause, requested := l.pause(outcome, resp, counts)
 		if !counts.allow(ctx, pause, requested) {
@@ -135,14 +135,6 @@ func rewind(req *http.Request) (*http.Request, error) {
 	next := req.WithContext(req.Context())
 	next.Body = body
 	return next, nil
-}
-
-// contextError returns the error of ctx, or err if that already contains it.
-func contextError(ctx context.Context, err error) error {
-	if errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return ctx.Err()
 }
 
 // jitter returns up to a quarter of a wait, and at most 5 s.
