@@ -1,7 +1,6 @@
 package handbook_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,23 +8,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// The two examples have the same configuration and the same scripts: what a reader has learned in one holds in the other.
-func TestCIExamplesAgree(t *testing.T) {
-	for _, name := range []string{"main.tf", "provider.tf", "ci/costs.jq", "ci/guard.sh"} {
-		var contents [2][]byte
-		for n, folder := range []string{ciGitHub, ciGitLab} {
-			content, err := os.ReadFile(example(folder, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			contents[n] = content
-		}
-		if !bytes.Equal(contents[0], contents[1]) {
-			t.Errorf("%s differs", name)
-		}
-	}
-}
 
 // costsOf returns what costs.jq prints for a plan with these changes of servers.
 func costsOf(t *testing.T, changes ...string) string {

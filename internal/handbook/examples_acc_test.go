@@ -30,8 +30,8 @@ var testedElsewhere = map[string]string{
 	"try-without-spending/module":    "TestAccTryWithoutSpending",
 	"modules/gpu-pool":               "TestAccPoolTestsItself",
 	"modules/gpu-pool/tests/account": "TestAccPoolTestsItself",
-	"ci/github-actions":              "TestNightlyCIGitHub",
-	"ci/gitlab":                      "TestNightlyCIGitLab",
+	"ci/github-actions":              "TestAccCI_AppliesOnlyWhatTheReviewHasShown",
+	"ci/gitlab":                      "TestAccCI_AppliesOnlyWhatTheReviewHasShown", // TestCI_ExamplesAgree
 }
 
 // Each example is valid, does what its README says, and leaves nothing behind.

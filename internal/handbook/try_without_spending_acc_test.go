@@ -23,14 +23,46 @@ func TestAccTryWithoutSpending(t *testing.T) {
 	}
 }
 
-// The pipelines of the example run every step of their files.
-func TestNightlyTryWithoutSpending(t *testing.T) {
+// tryCommands are the commands that both pipelines of the example run.
+var tryCommands = []string{
+	`$TF init`,
+	`$TF validate`,
+	`$SIMULATOR --state service.json -- "$TF" plan -out=saved.plan`,
+	`$SIMULATOR --state service.json -- "$TF" apply saved.plan`,
+	`$SIMULATOR --state service.json -- "$TF" plan -detailed-exitcode`,
+	`$SIMULATOR --state service.json -- "$TF" destroy -auto-approve`,
+	`$TF -chdir=module init`,
+	`$SIMULATOR -- "$TF" -chdir=module test`,
+	`$SIMULATOR -- ./trouble.sh`,
+}
+
+// The commands of the example's pipelines succeed. The state file carries the service from one command to the next.
+func TestNightlyTryWithoutSpending_PipelineCommands(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	needs(t, "curl")
 	tr := newTrial(t)
-	for name, test := range map[string]func(*testing.T, *trial){"GitHub Actions": testGitHubActions, "GitLab CI": testGitLabCI} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, tr)
-		})
+	const simulator = "./with-simulator.sh --time-scale 60 --market still"
+	for _, file := range []string{"github-actions.yml", "gitlab-ci.yml"} {
+		text := textOf(t, example(exampleFolder, file))
+		for _, command := range append([]string{"SIMULATOR: " + simulator + "\n"}, tryCommands...) {
+			if !strings.Contains(text, command) {
+				t.Errorf("%s does not run %q", file, command)
+			}
+		}
+	}
+	folder := filepath.Join(t.TempDir(), "repository")
+	checkout(t, example(exampleFolder), folder)
+	env := tr.installed(t)
+	env["TF_CLI_CONFIG_FILE"], env["SIMULATOR"], env["TF_INPUT"] = tr.mirror(t), simulator, "0"
+	output := acctest.Words(uncoloured.Replace(script{
+		name: "the pipeline", text: strings.Join(tryCommands, "\n"), folder: folder, shell: []string{"sh", "-e"}, env: tr.environ(env),
+	}.must(t)))
+	for _, want := range []string{
+		"Plan: 1 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 1 destroyed.", "5 passed, 0 failed.", "It survived",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the output has no %q:\n%s", want, output)
+		}
 	}
 }
 

@@ -11,8 +11,38 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// aSetting is a value that the repository keeps for its workflows.
-var aSetting = regexp.MustCompile(`^\$\{\{ (?:secrets|vars)\.(\w+) \}\}$`)
+// workflow is a file of GitHub Actions, with the fields that the examples and guides use.
+type workflow struct {
+	Name        string
+	On          map[string]any
+	Permissions map[string]string
+	Concurrency any
+	Env         map[string]string
+	Defaults    struct{ Run struct{ Shell string } }
+	Jobs        map[string]workflowJob
+}
+
+type workflowJob struct {
+	If             string
+	RunsOn         string `yaml:"runs-on"`
+	Environment    string
+	Permissions    map[string]string
+	TimeoutMinutes int `yaml:"timeout-minutes"`
+	Env            map[string]string
+	Steps          []workflowStep
+}
+
+type workflowStep struct {
+	Name, Uses, If, Run string
+	Env                 map[string]string
+	With                map[string]any
+}
+
+// pinned matches an action with the hash of a commit.
+var pinned = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`)
+
+// settingReference matches a reference to a secret or variable of the repository.
+var settingReference = regexp.MustCompile(`^\$\{\{ (?:secrets|vars)\.(\w+) \}\}$`)
 
 // workflow runs the steps of a workflow as GitHub would, once: a machine with the CLI and the repository.
 func (g *guideRun) workflow(t *testing.T, n int, b block) string {
@@ -52,7 +82,7 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 func exports(variables map[string]string) string {
 	var text strings.Builder
 	for name, value := range variables {
-		if setting := aSetting.FindStringSubmatch(value); setting != nil {
+		if setting := settingReference.FindStringSubmatch(value); setting != nil {
 			value = "${" + setting[1] + ":?is not set}"
 		}
 		fmt.Fprintf(&text, "export %s=\"%s\"\n", name, value)

@@ -1,0 +1,275 @@
+package handbook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The folders of the two example pipelines, below examples/.
+const (
+	ciGitHub = "ci/github-actions"
+	ciGitLab = "ci/gitlab"
+)
+
+const (
+	ciToken   = "token-of-the-pipeline"
+	ciBotName = "github-actions[bot]"
+	ciBotID   = 7
+	ciMarker  = "<!-- gpurent costs -->\n"
+	// mergedCommit is the commit that merged request 1 of the fake.
+	mergedCommit = "merged"
+)
+
+// comment is a comment or an issue, with the fields that github.sh and gitlab.sh read.
+type comment struct {
+	ID     int      `json:"id"`
+	Number int      `json:"number"`
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	State  string   `json:"state"`
+	Labels []string `json:"labels"`
+	User   struct {
+		Login string `json:"login"`
+	} `json:"user"` // GitHub
+	Author struct {
+		ID int `json:"id"`
+	} `json:"author"` // GitLab
+}
+
+// codeHost is a fake of the parts of GitHub's and GitLab's APIs that the scripts call. Request 1 has the comments.
+type codeHost struct {
+	url              string
+	mu               sync.Mutex
+	comments, issues []*comment
+}
+
+func newCodeHost(t *testing.T) *codeHost {
+	t.Helper()
+	h := &codeHost{}
+	mux := http.NewServeMux()
+	handle := func(pattern string, respond func(*http.Request) any) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if r.Header.Get("Authorization") != "Bearer "+ciToken && r.Header.Get("Private-Token") != ciToken {
+				http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
+				return
+			}
+			if err := json.NewEncoder(w).Encode(respond(r)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	list := func(r *http.Request) any { return page(r, h.comments) }
+	add := func(r *http.Request) any { return decodeInto(t, r, addComment(&h.comments)) }
+	edit := func(r *http.Request) any { return decodeInto(t, r, find(t, h.comments, r.PathValue("id"))) }
+	merged := func(r *http.Request) any {
+		if r.PathValue("commit") != mergedCommit {
+			return []any{}
+		}
+		return []any{map[string]any{"number": 1, "merged_at": "2026-01-01T00:00:00Z", "iid": 1, "state": "merged"}}
+	}
+	const github, gitlab = "/repos/research/servers", "/projects/1"
+	handle("GET "+github+"/issues/1/comments", list)
+	handle("POST "+github+"/issues/1/comments", add)
+	handle("PATCH "+github+"/issues/comments/{id}", edit)
+	handle("GET "+github+"/commits/{commit}/pulls", merged)
+	handle("GET "+github+"/issues", func(r *http.Request) any {
+		query := r.URL.Query()
+		return slices.DeleteFunc(slices.Clone(h.issues), func(i *comment) bool {
+			return i.State != query.Get("state") || !slices.Contains(i.Labels, query.Get("labels"))
+		})
+	})
+	handle("POST "+github+"/issues", func(r *http.Request) any { return decodeInto(t, r, addComment(&h.issues)) })
+	handle("PATCH "+github+"/issues/{id}", func(r *http.Request) any {
+		return decodeInto(t, r, find(t, h.issues, r.PathValue("id")))
+	})
+	handle("GET /user", func(*http.Request) any { return map[string]int{"id": ciBotID} })
+	handle("GET "+gitlab+"/merge_requests/1/notes", list)
+	handle("POST "+gitlab+"/merge_requests/1/notes", add)
+	handle("PUT "+gitlab+"/merge_requests/1/notes/{id}", edit)
+	handle("GET "+gitlab+"/repository/commits/{commit}/merge_requests", merged)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	return h
+}
+
+// addComment adds an empty comment of the bot.
+func addComment(to *[]*comment) *comment {
+	added := &comment{ID: 1 + len(*to), Number: 1 + len(*to), State: "open"}
+	added.User.Login, added.Author.ID = ciBotName, ciBotID
+	*to = append(*to, added)
+	return added
+}
+
+func find(t *testing.T, all []*comment, id string) *comment {
+	t.Helper()
+	n := slices.IndexFunc(all, func(c *comment) bool { return strconv.Itoa(c.ID) == id })
+	if n < 0 {
+		t.Errorf("there is no comment or issue %s", id)
+		return &comment{}
+	}
+	return all[n]
+}
+
+func decodeInto(t *testing.T, r *http.Request, into *comment) *comment {
+	t.Helper()
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		t.Errorf("%s %s: %v", r.Method, r.URL, err)
+	}
+	return into
+}
+
+// page returns the page that the request selects with per_page and page.
+func page(r *http.Request, all []*comment) []*comment {
+	size, errSize := strconv.Atoi(r.URL.Query().Get("per_page"))
+	number, errNumber := strconv.Atoi(r.URL.Query().Get("page"))
+	if errSize != nil || errNumber != nil {
+		size, number = 20, 1
+	}
+	from := min((number-1)*size, len(all))
+	return all[from:min(from+size, len(all))]
+}
+
+// run runs a script of a pipeline against the fake.
+func (h *codeHost) run(t *testing.T, token, path string, arguments ...string) (string, error) {
+	t.Helper()
+	return script{
+		text:   "set -- " + strings.Join(arguments, " ") + "\n. '" + example(path) + "'",
+		folder: filepath.Dir(arguments[len(arguments)-1]), shell: []string{"sh"},
+		env: append(os.Environ(), "NO_PROXY=127.0.0.1", "GITHUB_API_URL="+h.url, "GITHUB_REPOSITORY=research/servers",
+			"GITHUB_TOKEN="+token, "CI_API_V4_URL="+h.url, "CI_PROJECT_ID=1", "GITLAB_TOKEN="+token),
+	}.run(t)
+}
+
+// must is run for a script that must succeed.
+func (h *codeHost) must(t *testing.T, path string, arguments ...string) string {
+	t.Helper()
+	output, err := h.run(t, ciToken, path, arguments...)
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", path, arguments, err, output)
+	}
+	return output
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "costs.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Each script keeps one comment, which it finds among those of others, and prints it for the commit that was merged.
+func TestCIScripts_KeepOneComment(t *testing.T) {
+	needs(t, "curl", "jq")
+	for path, command := range map[string]string{ciGitHub + "/ci/github.sh": "comment", ciGitLab + "/ci/gitlab.sh": "note"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			h := newCodeHost(t)
+			for n := range 120 { // more than a page
+				other := addComment(&h.comments)
+				other.User.Login, other.Author.ID, other.Body = "somebody", 99, fmt.Sprint("comment ", n)
+			}
+			h.comments[7].Body = ciMarker + "forged"
+			if printed := h.must(t, path, "reviewed", mergedCommit); printed != "" {
+				t.Errorf("without a comment of the bot the review is %q", printed)
+			}
+			for _, text := range []string{"first", "second"} {
+				h.must(t, path, command, "1", writeFile(t, ciMarker+text))
+			}
+			if len(h.comments) != 121 || h.comments[120].Body != ciMarker+"second" {
+				t.Errorf("there are %d comments, the last one is %+v", len(h.comments), h.comments[len(h.comments)-1])
+			}
+			if printed := h.must(t, path, "reviewed", mergedCommit); printed != ciMarker+"second\n" {
+				t.Errorf("the review is %q", printed)
+			}
+			if printed := h.must(t, path, "reviewed", "unmerged"); printed != "" {
+				t.Errorf("the review of another commit is %q", printed)
+			}
+			// An API that fails is no review without servers.
+			if printed, err := h.run(t, "wrong", path, "reviewed", mergedCommit); err == nil {
+				t.Errorf("with a wrong token it succeeds and prints %q", printed)
+			}
+		})
+	}
+}
+
+// The drift check keeps one issue open, and never touches an issue of somebody else.
+func TestCIScripts_KeepOneIssue(t *testing.T) {
+	needs(t, "curl", "jq")
+	h := newCodeHost(t)
+	other := addComment(&h.issues)
+	other.User.Login, other.Title, other.Labels = "somebody", "Servers are not as declared", []string{"drift"}
+	const path = ciGitHub + "/ci/github.sh"
+	h.must(t, path, "issue", writeFile(t, "first"))
+	h.must(t, path, "issue", writeFile(t, "second"))
+	if len(h.issues) != 2 || h.issues[1].Body != "second" || h.issues[1].State != "open" {
+		t.Errorf("there are %d issues, the last one is %+v", len(h.issues), h.issues[len(h.issues)-1])
+	}
+	h.must(t, path, "close")
+	h.must(t, path, "close")
+	if h.issues[1].State != "closed" || other.State != "open" || other.Body != "" {
+		t.Errorf("the issues are %+v and %+v", other, h.issues[1])
+	}
+	h.must(t, path, "issue", writeFile(t, "third"))
+	if len(h.issues) != 3 || h.issues[1].Body != "second" {
+		t.Errorf("a closed issue was reused: %+v", h.issues[1])
+	}
+}
+
+// The README's check of an object store prints 200 412 for a store that honours If-None-Match.
+func TestCIGitHubReadme_ChecksWhetherTheStoreLocks(t *testing.T) {
+	needs(t, "bash", "curl")
+	snippets := blocks(t, textOf(t, example(ciGitHub, "README.md")))
+	if len(snippets) != 1 || snippets[0].language != "sh" {
+		t.Fatalf("the README has the snippets %v, want one of shell", snippets)
+	}
+	objects := map[string]bool{}
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch signed := strings.Contains(r.Header.Get("Authorization"), "Credential=id/"); {
+		case !signed || r.Method != http.MethodPut || r.Header.Get("If-None-Match") != "*":
+			w.WriteHeader(http.StatusBadRequest)
+		case objects[r.URL.Path]:
+			w.WriteHeader(http.StatusPreconditionFailed)
+		}
+		objects[r.URL.Path] = true
+	}))
+	t.Cleanup(store.Close)
+	printed := script{
+		name: "the README", text: snippets[0].text, folder: t.TempDir(), shell: []string{"bash", "-eu"},
+		env: append(os.Environ(), "NO_PROXY=127.0.0.1", "AWS_ENDPOINT_URL_S3="+store.URL,
+			"AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret"),
+	}.must(t)
+	if printed != "200 412 " {
+		t.Errorf("it prints %q", printed)
+	}
+}
+
+// Every script of the examples is valid in each shell of this machine.
+func TestExampleScripts_Parse(t *testing.T) {
+	scripts := filesIn(t, "examples", ".sh")
+	for _, file := range scripts {
+		for name, shell := range shells(t) {
+			output, err := script{
+				text: textOf(t, file), folder: filepath.Dir(file), shell: append(slices.Clone(shell), "-n"), env: os.Environ(),
+			}.run(t)
+			if err != nil {
+				t.Errorf("%s %s: %v\n%s", name, file, err, output)
+			}
+		}
+	}
+	if len(scripts) < 10 {
+		t.Errorf("only %d scripts were found", len(scripts))
+	}
+}
