@@ -16,8 +16,8 @@ const (
 	tableOfCodes      = "the service's code"
 	tableOfAdvice     = "the message goes on"
 	tableOfValidators = "what you see below the headline"
-	tableOfCLI        = "what Terraform or OpenTofu says"
-	tableOfLog        = "what the log says"
+	tableOfCLI        = "what Terraform or OpenTofu prints"
+	tableOfLog        = "what the log contains"
 )
 
 // row is a row of a table, with what its cells quote.
