@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// compare holds the answer that a guide shows against that of the commands before it: the names must be the same, and
-// the kinds of the values. The values themselves depend on the day.
-func (g *guideRun) compare(t *testing.T, n int, b block) {
+// compareJSON compares the JSON that a guide shows with the output of the preceding commands: the names and the types
+// must be equal, the values can differ.
+func (g *guideRun) compareJSON(t *testing.T, n int, b snippet) {
 	t.Helper()
-	if n == 0 || g.ran[n-1].language != "sh" {
-		t.Fatalf("line %d: an answer without a command before it", b.line)
+	if n == 0 || g.snippets[n-1].language != "sh" {
+		t.Fatalf("line %d: output without a preceding command", b.line)
 	}
 	output, err := os.ReadFile(g.file(n-1, "out"))
 	if err != nil {
@@ -27,12 +27,12 @@ func (g *guideRun) compare(t *testing.T, n int, b block) {
 		t.Errorf("line %d: %v", b.line, err)
 		return
 	}
-	// The last of several answers is the one that is shown.
+	// The guide shows the last JSON value.
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		if err := decoder.Decode(&got); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Errorf("line %d: the commands before it do not answer in JSON: %v\n%s", b.line, err, output)
+			t.Errorf("line %d: the output of the preceding commands is not JSON: %v\n%s", b.line, err, output)
 			return
 		}
 	}
@@ -41,7 +41,7 @@ func (g *guideRun) compare(t *testing.T, n int, b block) {
 	}
 }
 
-// sameShape says where two JSON values differ in more than their values; "" means nowhere. Null stands for any value.
+// sameShape returns the first difference in the structure of two JSON values, and "" for none. Null equals any value.
 func sameShape(at string, shown, got any) string {
 	if shown == nil || got == nil {
 		return ""
@@ -80,12 +80,12 @@ func sameShape(at string, shown, got any) string {
 	return ""
 }
 
-// said holds what a guide shows a program to print against what the command before it has printed. What stands for
-// itself are the words: neither where the lines break nor the bars beside an error count, and "…" stands for anything.
-func (g *guideRun) said(t *testing.T, n int, b block) {
+// compareText compares the text that a guide shows with the output of the preceding command. It ignores line breaks and
+// the bars beside an error, and "…" matches any text.
+func (g *guideRun) compareText(t *testing.T, n int, b snippet) {
 	t.Helper()
-	if n == 0 || g.ran[n-1].language != "sh" && g.ran[n-1].language != "yaml" {
-		t.Fatalf("line %d: an answer without a command before it", b.line)
+	if n == 0 || g.snippets[n-1].language != "sh" && g.snippets[n-1].language != "yaml" {
+		t.Fatalf("line %d: output without a preceding command", b.line)
 	}
 	var printed []string
 	for _, kind := range []string{"out", "err"} {
@@ -93,23 +93,23 @@ func (g *guideRun) said(t *testing.T, n int, b block) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		printed = append(printed, wordsOf(string(content)))
+		printed = append(printed, plainWords(string(content)))
 	}
 	rest := strings.Join(printed, " ")
-	for part := range strings.SplitSeq(wordsOf(b.text), "…") {
+	for part := range strings.SplitSeq(plainWords(b.text), "…") {
 		_, after, found := strings.Cut(rest, strings.TrimSpace(part))
 		if !found {
-			t.Errorf("line %d: it does not say %q:\n%s", b.line, part, strings.Join(printed, "\n"))
+			t.Errorf("line %d: the output has no %q:\n%s", b.line, part, strings.Join(printed, "\n"))
 			return
 		}
 		rest = after
 	}
 }
 
-// wordsOf is a text on one line. Spaces that do not break are spaces.
-func wordsOf(text string) string {
+// plainWords returns the words of a text on one line, without colors and frames.
+func plainWords(text string) string {
 	var words []string
-	for word := range strings.FieldsSeq(uncoloured.Replace(text)) {
+	for word := range strings.FieldsSeq(stripColors.Replace(text)) {
 		if word != "│" && word != "╷" && word != "╵" {
 			words = append(words, word)
 		}

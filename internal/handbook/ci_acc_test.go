@@ -21,7 +21,7 @@ type pipeline struct {
 	service *acctest.Env
 	folder  string
 	env     map[string]string
-	trial   *trial
+	trial   *cliSetup
 	// printed is the output of all scripts.
 	printed strings.Builder
 }
@@ -29,8 +29,13 @@ type pipeline struct {
 func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 	t.Helper()
 	needs(t, "jq")
-	tr := newTrial(t)
-	p := &pipeline{t: t, trial: tr, service: acctest.Start(t, options...), folder: filepath.Join(t.TempDir(), "servers")}
+	setup := newCLISetup(t)
+	p := &pipeline{
+		t:       t,
+		trial:   setup,
+		service: acctest.Start(t, options...),
+		folder:  filepath.Join(t.TempDir(), "servers"),
+	}
 	checkout(t, example(ciGitHub), p.folder)
 	checkout(t, example(poolFolder), filepath.Join(p.folder, "pool"))
 	if err := os.Remove(filepath.Join(p.folder, "backend.tf")); err != nil {
@@ -39,8 +44,14 @@ func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 	source, _ := pinnedModule(t)
 	p.edit("main.tf", source, `"./pool"`)
 	p.env = map[string]string{
-		"TF": tr.cli, "TF_CLI_CONFIG_FILE": tr.mirror(t), "TF_INPUT": "0", "TF_VAR_poll_interval": "200ms", "LOCK_TIMEOUT": "1s",
-		"GPURENT_BASE_URL": p.service.BaseURL, "GPURENT_API_KEY": p.service.APIKey, "TF_VAR_run_key": "apply 1",
+		"TF":                   setup.cli,
+		"TF_CLI_CONFIG_FILE":   setup.withMirror(t),
+		"TF_INPUT":             "0",
+		"TF_VAR_poll_interval": "200ms",
+		"LOCK_TIMEOUT":         "1s",
+		"GPURENT_BASE_URL":     p.service.BaseURL,
+		"GPURENT_API_KEY":      p.service.APIKey,
+		"TF_VAR_run_key":       "apply 1",
 	}
 	p.must("$TF init")
 	return p
@@ -111,7 +122,9 @@ func TestAccCI_AppliesOnlyWhatTheReviewHasShown(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	reader := p.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read"]}`)
-	p.must("export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\nsh ci/costs.sh\n")
+	p.must(
+		"export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\nsh ci/costs.sh\n",
+	)
 	review := p.read("costs.md")
 	if want := "| **an hour** | | **0,00 ₽** | **up to 90,00 ₽** |"; !strings.Contains(review, want) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
@@ -151,7 +164,11 @@ func TestAccCI_AppliesOnlyWhatTheReviewHasShown(t *testing.T) {
 	if ids := p.serverIDs(); len(ids) != 2 {
 		t.Errorf("the apply without a review has left the servers %v, want two", ids)
 	}
-	texts := map[string]string{"output": p.printed.String(), "state": p.read("terraform.tfstate"), "plan.json": p.read("plan.json")}
+	texts := map[string]string{
+		"output":    p.printed.String(),
+		"state":     p.read("terraform.tfstate"),
+		"plan.json": p.read("plan.json"),
+	}
 	for _, secret := range []string{p.service.APIKey, reader} {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Error(err)

@@ -99,7 +99,7 @@ func TestCIGitHub_JobsHaveTheirPermissions(t *testing.T) {
 	}
 }
 
-// Nothing applies but ci/apply.sh, which compares the plan with its review. Only a person who starts a run can skip that.
+// Only ci/apply.sh applies, and it compares the plan with its review. Only a person who starts a run can skip that.
 func TestCIGitHub_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
 	file := githubWorkflow(t, "apply.yml")
 	if events := slices.Sorted(maps.Keys(file.On)); !slices.Equal(events, []string{"push", "workflow_dispatch"}) {
@@ -108,11 +108,18 @@ func TestCIGitHub_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
 	var steps []workflowStep
 	for _, step := range file.Jobs["apply"].Steps {
 		if strings.Contains(step.Run, "apply") || strings.Contains(step.Run, "reviewed") {
-			steps = append(steps, workflowStep{If: step.If, Run: step.Run, Env: map[string]string{"REVIEWED": step.Env["REVIEWED"]}})
+			steps = append(
+				steps,
+				workflowStep{If: step.If, Run: step.Run, Env: map[string]string{"REVIEWED": step.Env["REVIEWED"]}},
+			)
 		}
 	}
 	want := []workflowStep{
-		{If: "inputs.unreviewed != true", Run: `sh ci/github.sh reviewed "$GITHUB_SHA" >reviewed.md`, Env: map[string]string{"REVIEWED": ""}},
+		{
+			If:  "inputs.unreviewed != true",
+			Run: `sh ci/github.sh reviewed "$GITHUB_SHA" >reviewed.md`,
+			Env: map[string]string{"REVIEWED": ""},
+		},
 		{Run: `exec sh ci/apply.sh "$REVIEWED"`, Env: map[string]string{
 			"REVIEWED": "${{ inputs.unreviewed == true && '--unreviewed' || 'reviewed.md' }}",
 		}},

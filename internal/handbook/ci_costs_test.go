@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// costsOf returns what costs.jq prints for a plan with these changes of servers.
+// costsOf returns the output of costs.jq for a plan with these changes of servers.
 func costsOf(t *testing.T, changes ...string) string {
 	t.Helper()
 	var planned []string
@@ -24,16 +24,17 @@ func changeOf(resource, name, change string) string {
 	return fmt.Sprintf(`{"address": %q, "mode": "managed", "type": %q, "change": %s}`, resource+"."+name, resource, change)
 }
 
-// costsOfPlan returns what costs.jq prints for a plan with these resource changes.
+// costsOfPlan returns the output of costs.jq for a plan with these resource changes.
 func costsOfPlan(t *testing.T, changes ...string) string {
 	t.Helper()
 	return costsOfPlans(t, changes)[0]
 }
 
-// costsOfPlans returns what costs.jq prints for each plan, from one process.
+// costsOfPlans returns the output of one costs.jq process for each plan.
 func costsOfPlans(t *testing.T, plans ...[]string) []string {
 	t.Helper()
-	const read = `{"address": "data.gpurent_balance.now", "mode": "data", "type": "gpurent_balance", "change": {"actions": ["read"]}}`
+	const read = `{"address": "data.gpurent_balance.now", "mode": "data", "type": "gpurent_balance",
+		"change": {"actions": ["read"]}}`
 	const first = "<!-- gpurent costs -->\n"
 	var all strings.Builder
 	for _, changes := range plans {
@@ -58,35 +59,55 @@ func costsOfPlans(t *testing.T, plans ...[]string) []string {
 }
 
 const (
-	aRunning  = `"status": "running", "type": "on_demand", "desired_state": "running", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
-	aStopped  = `"status": "stopped", "type": "on_demand", "desired_state": "stopped", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
-	anOutbid  = `"status": "outbid", "type": "interruptible", "desired_state": "running", "price": {"running_kop_h": 2000, "stopped_kop_h": 158}`
+	aRunning = `"status": "running", "type": "on_demand", "desired_state": "running",
+		"price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
+	aStopped = `"status": "stopped", "type": "on_demand", "desired_state": "stopped",
+		"price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
+	anOutbid = `"status": "outbid", "type": "interruptible", "desired_state": "running",
+		"price": {"running_kop_h": 2000, "stopped_kop_h": 158}`
 	toRunning = `"desired_state": "running", "max_price_kop_h": 3000`
 )
 
-// What each kind of change costs, to the kopeck.
+// The costs of each kind of change are exact to the kopeck.
 func TestCICosts(t *testing.T) {
 	needs(t, "jq")
 	for name, test := range map[string]struct {
 		changes []string
 		want    []string
 	}{
-		"nothing": {nil, []string{"### No server changes", "| **an hour** | | **0,00 ₽** | **0,00 ₽** |", "<!-- reviewed: W10= -->"}},
+		"nothing": {nil, []string{
+			"### No server changes", "| **an hour** | | **0,00 ₽** | **0,00 ₽** |", "<!-- reviewed: W10= -->",
+		}},
 		"what stays": {
 			[]string{`{"actions": ["no-op"], "before": {` + aRunning + `}}`},
-			[]string{"### No server changes", "| 1 unchanged | | 48,14 ₽ | 48,14 ₽ |", "| **a month of 730 hours** | | **35 142,20 ₽** | **35 142,20 ₽** |"},
+			[]string{
+				"### No server changes", "| 1 unchanged | | 48,14 ₽ | 48,14 ₽ |",
+				"| **a month of 730 hours** | | **35 142,20 ₽** | **35 142,20 ₽** |",
+			},
 		},
 		"a rental": {
 			[]string{`{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 123456789}}`},
 			[]string{"| rent | 0,00 ₽ | up to 1 234 567,89 ₽ |", "It adds up to 1 234 567,89 ₽ an hour", "counts with its cap"},
 		},
 		"a rental without a cap": {
-			[]string{`{"actions": ["create"], "before": null, "after": {}}`, `{"actions": ["no-op"], "before": {` + aRunning + `}}`},
-			[]string{"| rent | 0,00 ₽ | no cap |", "Servers without a cap are left out of the sums", "The pipeline does not apply this.", "**48,14 ₽** | **up to 48,14 ₽** |"},
+			[]string{
+				`{"actions": ["create"], "before": null, "after": {}}`,
+				`{"actions": ["no-op"], "before": {` + aRunning + `}}`,
+			},
+			[]string{
+				"| rent | 0,00 ₽ | no cap |", "Servers without a cap are left out of the sums",
+				"The pipeline does not apply this.", "**48,14 ₽** | **up to 48,14 ₽** |",
+			},
 		},
 		"an end": {
-			[]string{`{"actions": ["delete"], "before": {` + aRunning + `}}`, `{"actions": ["delete"], "before": {` + aStopped + `}}`},
-			[]string{"| destroy | 48,14 ₽ | 0,00 ₽ |", "| destroy | 1,58 ₽ | 0,00 ₽ |", "adds 0,00 ₽ an hour (0,00 ₽ a month) and removes 49,72 ₽ an hour (36 295,60 ₽ a month)."},
+			[]string{
+				`{"actions": ["delete"], "before": {` + aRunning + `}}`,
+				`{"actions": ["delete"], "before": {` + aStopped + `}}`,
+			},
+			[]string{
+				"| destroy | 48,14 ₽ | 0,00 ₽ |", "| destroy | 1,58 ₽ | 0,00 ₽ |",
+				"adds 0,00 ₽ an hour (0,00 ₽ a month) and removes 49,72 ₽ an hour (36 295,60 ₽ a month).",
+			},
 		},
 		"a replacement": {
 			[]string{`{"actions": ["create", "delete"], "before": {` + aRunning + `}, "after": {"max_price_kop_h": 5000}}`},
@@ -117,15 +138,16 @@ func TestCICosts(t *testing.T) {
 			[]string{"| settings | 48,14 ₽ | 48,14 ₽ |", "adds 0,00 ₽"},
 		},
 		"a higher cap": {
-			[]string{`{"actions": ["update"], "before": {` + aRunning + `, "max_price_kop_h": 9000}, "after": {"max_price_kop_h": 9000000}}`},
+			[]string{`{"actions": ["update"], "before": {` + aRunning + `, "max_price_kop_h": 9000},
+				"after": {"max_price_kop_h": 9000000}}`},
 			[]string{"- The price cap of `gpurent_instance.s0`: 90,00 ₽ an hour before, 90 000,00 ₽ afterwards."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			said := costsOf(t, test.changes...)
+			costs := costsOf(t, test.changes...)
 			for _, want := range test.want {
-				if !strings.Contains(said, want) {
-					t.Errorf("it does not say %q:\n%s", want, said)
+				if !strings.Contains(costs, want) {
+					t.Errorf("the costs have no %q:\n%s", want, costs)
 				}
 			}
 		})

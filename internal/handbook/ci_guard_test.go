@@ -15,7 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// guard runs guard.sh in a shell and returns what it prints.
+// guard runs guard.sh in a shell and returns its output.
 func guard(t *testing.T, shell []string, costs, reviewed string) (string, error) {
 	t.Helper()
 	folder := t.TempDir()
@@ -30,7 +30,7 @@ func guard(t *testing.T, shell []string, costs, reviewed string) (string, error)
 	}.run(t)
 }
 
-// The guard passes what the review has shown, and what needs no review.
+// The guard accepts the changes that the review has shown, and those that need no review.
 func TestCIGuard(t *testing.T) {
 	needs(t, "jq")
 	const (
@@ -74,7 +74,7 @@ func TestCIGuard(t *testing.T) {
 	}
 }
 
-// A server with the same address can cost more than its review has shown, be another one, or admit somebody else.
+// A server with the same address as in the review can have a higher price, other hardware or other SSH keys.
 func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 	needs(t, "jq")
 	type resource struct{ kind, after string }
@@ -91,7 +91,7 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 		refused  string
 	}{
 		"the same server":             {server, change{}, ""},
-		"a higher cap":                {server, change{"9000", "9000000"}, "is 9000000 kopecks an hour, the reviewed one 9000"},
+		"a higher cap":                {server, change{"9000", "9000000"}, "is 9000000 kopecks an hour, the reviewed"},
 		"a slightly higher cap":       {server, change{"9000", "9001"}, "its price cap is 9001"},
 		"a lower cap":                 {server, change{"9000", "8000"}, ""},
 		"no cap any more":             {server, change{"9000", "null"}, "it has no price cap"},
@@ -127,11 +127,14 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 			expectGuard(t, costs[0], costs[1], test.refused)
 		})
 	}
-	// A review without a cap approves no price.
-	limits := costsOfPlans(t, []string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {"max_price_kop_h": 9000}}`)},
-		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {}}`)})
+	// A review without a price cap approves no price.
+	limits := costsOfPlans(
+		t,
+		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {"max_price_kop_h": 9000}}`)},
+		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {}}`)},
+	)
 	expectGuard(t, limits[0], limits[1], "its price cap is 9000 kopecks an hour, the reviewed one null")
-	// Without a review no new key passes.
+	// The guard refuses every new key without a review.
 	for _, kind := range []string{"gpurent_api_key", "gpurent_ssh_key", "gpurent_template"} {
 		for does, actions := range map[string]string{"create": `"create"`, "replace": `"delete", "create"`} {
 			costs := costsOfPlan(t, changeOf(kind, "x", `{"actions": [`+actions+`], "after": {"name": "x"}}`))
@@ -140,7 +143,7 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 	}
 }
 
-// The price cap of a server that is there can be raised, too.
+// A plan can also raise the price cap of an existing server.
 func TestCIGuard_ComparesCapsOfExistingServers(t *testing.T) {
 	needs(t, "jq")
 	update := func(limit string) string {
@@ -171,7 +174,8 @@ func expectGuard(t *testing.T, planned, reviewed, refused string) {
 	}
 }
 
-// What a first, failed apply has created is known to the second one. Only references to it may become known.
+// After a failed apply, the next plan has values for what the first one created. The guard accepts this only for
+// references to resources.
 func TestCIGuard_KnownAfterApply(t *testing.T) {
 	needs(t, "jq")
 	create := func(after, unknown string) string {
@@ -191,7 +195,7 @@ func TestCIGuard_KnownAfterApply(t *testing.T) {
 	expectGuard(t, create(limit, `"template": true`), known, "another template")
 }
 
-// Everyone who can read a pull request can read the list in its comment.
+// Every reader of a pull request can decode the list in its comment.
 func TestCIReview_HasNoSensitiveValues(t *testing.T) {
 	needs(t, "jq", "base64")
 	costs := costsOfPlan(t, changeOf("gpurent_template", "x", `{"actions": ["create"], "before": null,
@@ -204,7 +208,7 @@ func TestCIReview_HasNoSensitiveValues(t *testing.T) {
 	}
 }
 
-// listOf returns the list for the guard in a comment.
+// listOf decodes the list for the guard in a comment.
 func listOf(t *testing.T, costs string) string {
 	t.Helper()
 	_, list, _ := strings.Cut(costs, "<!-- reviewed: ")
@@ -233,7 +237,7 @@ func TestCIReview_OfManyServersFitsAComment(t *testing.T) {
 	expectGuard(t, costs, costs, "")
 }
 
-// notReviewed are arguments that neither cost money nor give access, or can be changed in place.
+// notReviewed lists the arguments that neither cost money nor give access, or can be changed in place.
 var notReviewed = map[string][]string{
 	"gpurent_instance": {
 		"max_price_kop_h", // compared as a number
@@ -243,7 +247,7 @@ var notReviewed = map[string][]string{
 	"gpurent_api_key":  {"rotate_before_days", "allow_self_revoke"},
 }
 
-// A new argument of a resource is reviewed, or this test names it.
+// costs.jq or notReviewed lists every argument of every resource.
 func TestCIReview_HasEveryArgument(t *testing.T) {
 	_, schemas := acctest.ProviderServer(t)
 	costs := textOf(t, example(ciGitHub, "ci", "costs.jq"))
@@ -266,14 +270,14 @@ func TestCIReview_HasEveryArgument(t *testing.T) {
 		}
 	}
 	if len(schemas.ResourceSchemas) < 4 {
-		t.Error("too few resources were found: this test looks in the wrong place")
+		t.Error("too few resources were found")
 	}
 }
 
-// inert matches a code span of what cannot end it, nor the cell of a table, nor hide.
+// inert matches a code span without characters that could end it or a table cell, or be invisible.
 var inert = regexp.MustCompile("`[\\p{L}\\p{N} ._:/,+=\"\\[\\]!'()*~%-]+`")
 
-// Names come from the configuration of a pull request. None of them is live in the comment.
+// Names come from the configuration of a pull request. In the comment they must not become mentions, links or HTML.
 func TestCIComment_NamesAreInert(t *testing.T) {
 	needs(t, "jq")
 	names := []string{
@@ -301,7 +305,7 @@ func TestCIComment_NamesAreInert(t *testing.T) {
 		}
 		plans, everything = append(plans, changes), append(everything, changes...)
 	}
-	// Without the code spans all comments are the same text.
+	// Without the code spans all comments are equal.
 	const want = "<!-- gpurent costs -->\n### What this plan does to the servers\n\n" +
 		"| server | | costs now | costs afterwards |\n|---|---|---:|---:|\n" +
 		"| NAME | rent | 0,00 ₽ | up to 0,05 ₽ |\n| NAME | settings | 0,00 ₽ | 0,00 ₽ |\n" +
@@ -318,10 +322,10 @@ func TestCIComment_NamesAreInert(t *testing.T) {
 			t.Errorf("%q: the comment ends with %q", names[n], list)
 		}
 		if inert.ReplaceAllString(costs, "NAME") != want {
-			t.Errorf("%q is live in the comment:\n%s", names[n], costs)
+			t.Errorf("%q is not inert in the comment:\n%s", names[n], costs)
 		}
 	}
-	// Neither is it in the log of the guard.
+	// The log of the guard has no control characters.
 	printed, err := guard(t, []string{"sh"}, costsOfPlan(t, everything...), "")
 	if err == nil || strings.Count(printed, "\n") != 2+4*len(names) || strings.ContainsAny(printed, "\r\x1b") {
 		t.Errorf("the guard ended with %v and printed %q", err, printed)

@@ -174,7 +174,8 @@ func writeFile(t *testing.T, text string) string {
 // Each script keeps one comment, which it finds among those of others, and prints it for the commit that was merged.
 func TestCIScripts_KeepOneComment(t *testing.T) {
 	needs(t, "curl", "jq")
-	for path, command := range map[string]string{ciGitHub + "/ci/github.sh": "comment", ciGitLab + "/ci/gitlab.sh": "note"} {
+	commands := map[string]string{ciGitHub + "/ci/github.sh": "comment", ciGitLab + "/ci/gitlab.sh": "note"}
+	for path, command := range commands {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			h := newCodeHost(t)
 			for n := range 120 { // more than a page
@@ -231,7 +232,7 @@ func TestCIScripts_KeepOneIssue(t *testing.T) {
 // The README's check of an object store prints 200 412 for a store that honours If-None-Match.
 func TestCIGitHubReadme_ChecksWhetherTheStoreLocks(t *testing.T) {
 	needs(t, "bash", "curl")
-	snippets := blocks(t, textOf(t, example(ciGitHub, "README.md")))
+	snippets := parseSnippets(t, textOf(t, example(ciGitHub, "README.md")))
 	if len(snippets) != 1 || snippets[0].language != "sh" {
 		t.Fatalf("the README has the snippets %v, want one of shell", snippets)
 	}

@@ -21,8 +21,14 @@ const diagnosticsFile = "diagnostics.go"
 
 // summaryArgument is the position of the summary in the calls that create diagnostics.
 var summaryArgument = map[string]int{
-	"AddError": 0, "AddWarning": 0, "AddAttributeError": 1, "AddAttributeWarning": 1,
-	"NewErrorDiagnostic": 0, "NewWarningDiagnostic": 0, "NewAttributeErrorDiagnostic": 1, "NewAttributeWarningDiagnostic": 1,
+	"AddError":                      0,
+	"AddWarning":                    0,
+	"AddAttributeError":             1,
+	"AddAttributeWarning":           1,
+	"NewErrorDiagnostic":            0,
+	"NewWarningDiagnostic":          0,
+	"NewAttributeErrorDiagnostic":   1,
+	"NewAttributeWarningDiagnostic": 1,
 }
 
 var (
@@ -142,19 +148,19 @@ func TestDiagnostics_ProblemsAreFound(t *testing.T) {
 		"a translated API error": {
 			"x/resource.go", head + `func f() { tfkit.AddError(&diags, "read instance", err) }`, "", nil,
 		},
-		"no row":   {"x/diagnostics.go", declared, "| `Error: Cannot rent` | | |", []string{"does not quote the summary \"Instance %s"}},
-		"no const": {"x/diagnostics.go", declared, guide + "| `Warning: Unknown` | | |", []string{`quotes "Unknown", which is no summary`}},
+		"no row":   {"x/diagnostics.go", declared, "| `Error: Cannot rent` |", []string{`not quote the summary "Inst`}},
+		"no const": {"x/diagnostics.go", declared, guide + "| `Warning: New` |", []string{`"New", which is no summary`}},
 		"a constant in another file": {
-			"x/plan.go", head + `const summaryGone = "Instance %s is gone"`, "| `Error: Instance … is gone` |", []string{"no summary"},
+			"x/plan.go", head + `const summaryGone = "It is gone"`, "| `Error: It is gone` |", []string{"no summary"},
 		},
 		"a call in another file": {
-			"x/plan.go", head + `func f() { resp.Diagnostics.AddAttributeWarning(at, summaryGone, "") }`, "", []string{"only diagnostics.go"},
+			"x/plan.go", head + `func f() { diags.AddAttributeWarning(at, gone, "") }`, "", []string{"only diagnostics.go"},
 		},
 		"a constructor in another file": {
 			"x/plan.go", head + `var d = diag.NewErrorDiagnostic(summaryGone, "")`, "", []string{"only diagnostics.go"},
 		},
 		"a literal": {
-			"x/diagnostics.go", head + `func f() { diags.AddAttributeError(at, "Gone: "+id, "") }`, "", []string{"not a constant"},
+			"x/diagnostics.go", head + `func f() { diags.AddAttributeError(at, "Gone", "") }`, "", []string{"not a constant"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package handbook is a reader who believes what is written: it saves each file,
-// runs each command and compares each answer that the guides, the examples and
-// the READMEs show, with a real CLI, and follows each link.
+// Package handbook tests the documentation: it follows the guides, the examples and the READMEs with a real CLI,
+// compares their output with what they show, and checks their links.
 //
-// It consists of tests alone.
+// It contains only tests.
 package handbook

@@ -14,9 +14,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// stories are the examples that do a whole job, and what happens to each between the commands of its README and the
-// one that destroys it.
-var stories = map[string]func(*life){
+// stories are the complete examples. The function of each runs between the commands of its README and its destroy.
+var stories = map[string]func(*exampleRun){
 	"single":      singleStory,
 	"fleet":       fleetStory,
 	"spot-fleet":  spotFleetStory,
@@ -24,31 +23,31 @@ var stories = map[string]func(*life){
 	"ray-cluster": rayStory,
 }
 
-// testedElsewhere are the other folders with a configuration, and the test that runs it.
+// testedElsewhere maps the other folders with a configuration to the test that runs them.
 var testedElsewhere = map[string]string{
 	"try-without-spending":           "TestAccTryWithoutSpending",
 	"try-without-spending/module":    "TestAccTryWithoutSpending",
-	"modules/gpu-pool":               "TestAccPoolTestsItself",
-	"modules/gpu-pool/tests/account": "TestAccPoolTestsItself",
+	"modules/gpu-pool":               "TestAccPool_moduleTests",
+	"modules/gpu-pool/tests/account": "TestAccPool_moduleTests",
 	"ci/github-actions":              "TestAccCI_AppliesOnlyWhatTheReviewHasShown",
 	"ci/gitlab":                      "TestAccCI_AppliesOnlyWhatTheReviewHasShown", // TestCI_ExamplesAgree
 }
 
-// Each example is valid, does what its README says, and leaves nothing behind.
+// Each example is valid, works as its README describes, and leaves nothing behind.
 func TestAccExamples(t *testing.T) {
 	needs(t, "bash")
-	tr := newTrial(t)
+	setup := newCLISetup(t)
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
 			if name != "single" && name != "fleet" {
 				acctest.FirstCLIOnly(t)
 			}
 			t.Parallel()
-			l := newLife(t, tr, name)
+			l := newExampleRun(t, setup, name)
 			if said := l.Run("validate", "-no-color"); !strings.Contains(said, "Success!") {
-				t.Errorf("validate said:\n%s", said)
+				t.Errorf("validate printed:\n%s", said)
 			}
-			snippets := blocks(t, l.Read("README.md"))
+			snippets := parseSnippets(t, l.Read("README.md"))
 			end := len(snippets) - 1
 			for end > 0 && !strings.Contains(snippets[end].text, "terraform destroy") {
 				end--
@@ -56,23 +55,35 @@ func TestAccExamples(t *testing.T) {
 			l.follow(snippets[:end])
 			story(l)
 			l.follow(snippets[end:])
-			if err := errors.Join(l.env.NothingLeft("instances"), l.env.NothingLeft("ssh-keys"), l.env.NoneOwned(), l.env.OnlyKeyLeft()); err != nil {
+			if err := errors.Join(
+				l.env.NothingLeft("instances"),
+				l.env.NothingLeft("ssh-keys"),
+				l.env.NoneOwned(),
+				l.env.OnlyKeyLeft(),
+			); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	t.Run("standard format", func(t *testing.T) {
 		t.Parallel()
-		command := exec.CommandContext(t.Context(), filepath.Join(tr.bin, tr.cli), "fmt", "-check", "-diff", "-recursive")
-		command.Dir, command.Env = filepath.Join(acctest.Root(), "examples"), tr.environ(nil)
+		command := exec.CommandContext(
+			t.Context(),
+			filepath.Join(setup.bin, setup.cli),
+			"fmt",
+			"-check",
+			"-diff",
+			"-recursive",
+		)
+		command.Dir, command.Env = filepath.Join(acctest.Root(), "examples"), setup.environ(nil)
 		if said, err := command.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, said)
 		}
 	})
 }
 
-// A configuration that nobody runs is one that does not work.
-func TestEveryExampleIsRun(t *testing.T) {
+// A test runs every configuration of the examples.
+func TestExamples_AllAreTested(t *testing.T) {
 	var tests strings.Builder
 	for _, file := range filesIn(t, "internal/handbook", "_test.go") {
 		tests.WriteString(textOf(t, file))
@@ -103,8 +114,8 @@ func TestEveryExampleIsRun(t *testing.T) {
 	}
 }
 
-// life is an example in a user's folder, with a service of its own.
-type life struct {
+// exampleRun is an example in a user's folder, with a separate simulator.
+type exampleRun struct {
 	*acctest.Workspace
 	t   *testing.T
 	env *acctest.Env
@@ -113,9 +124,9 @@ type life struct {
 	home string
 }
 
-// sshStand stands in for ssh: it runs a command for a server in a folder that is called by the server's port, where the
-// keys are that a server makes for itself. What it is asked is in the file asked.
-const sshStand = `#!/bin/sh
+// fakeSSH replaces ssh. It runs the command in a folder with the name of the server's port, which has the server's host
+// key, and appends its arguments to the file asked.
+const fakeSSH = `#!/bin/sh
 echo "$*" >>"$SERVERS/asked"
 port= command=
 while test $# -gt 0; do
@@ -134,30 +145,37 @@ echo "ssh-ed25519 KEY$port" >"$SERVERS/$port/key.pub"
 sh -c "$(echo "$command" | sed "s#/root/cluster#$SERVERS/$port#g")"
 `
 
-func newLife(t *testing.T, tr *trial, name string) *life {
+func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()
 	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPda/jbbPNZ5RTRp1pUygscksPU2bS3oBzgjOijSa2L2 reader@example\n"
 	err := errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
 		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519.pub"), []byte(publicKey), 0o600),
-		os.WriteFile(filepath.Join(bin, "ssh"), []byte(sshStand), 0o700))
+		os.WriteFile(filepath.Join(bin, "ssh"), []byte(fakeSSH), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The examples read the balance. A story counts on servers that run until it has them outbid.
+	// The examples read the balance, and the stories decide when a server is outbid.
 	without := []string{"forbidden-balance", "outbid-soon-after-start"}
 	if name == "fleet" {
-		without = append(without, "optional-fields-absent") // an output has the country, which any answer may leave out
+		without = append(without, "optional-fields-absent") // an output has the country, which any response may omit
 	}
 	env := acctest.Start(t, acctest.WithoutQuirks(without...))
-	return &life{t: t, env: env, cli: tr.cli, home: home, Workspace: env.ExampleWorkspace(name,
-		"HOME="+home, "SERVERS="+home, "TF="+tr.cli, "TF_VAR_poll_interval=1ms",
-		"TF_CLI_ARGS_apply=-auto-approve -no-color", "TF_CLI_ARGS_destroy=-auto-approve -no-color", "TF_CLI_ARGS_plan=-no-color",
-		"PATH="+strings.Join([]string{bin, tr.bin, os.Getenv("PATH")}, string(os.PathListSeparator)))}
+	return &exampleRun{t: t, env: env, cli: setup.cli, home: home, Workspace: env.ExampleWorkspace(
+		name,
+		"HOME="+home,
+		"SERVERS="+home,
+		"TF="+setup.cli,
+		"TF_VAR_poll_interval=1ms",
+		"TF_CLI_ARGS_apply=-auto-approve -no-color",
+		"TF_CLI_ARGS_destroy=-auto-approve -no-color",
+		"TF_CLI_ARGS_plan=-no-color",
+		"PATH="+strings.Join([]string{bin, setup.bin, os.Getenv("PATH")}, string(os.PathListSeparator)),
+	)}
 }
 
-// follow runs the commands of a README, each snippet in a new shell, and compares what it shows them to print.
-func (l *life) follow(snippets []block) {
+// follow runs the commands of a README, each snippet in a new shell, and compares their output with the README.
+func (l *exampleRun) follow(snippets []snippet) {
 	l.t.Helper()
 	var output bytes.Buffer
 	for _, b := range snippets {
@@ -165,27 +183,27 @@ func (l *life) follow(snippets []block) {
 		case "sh":
 			output.Reset()
 			like := l.Command(l.t.Context(), &output)
-			command := exec.CommandContext(l.t.Context(), "bash", "--noprofile", "--norc", "-euc", typed(l.cli, b.text))
+			command := exec.CommandContext(l.t.Context(), "bash", "--noprofile", "--norc", "-euc", withCLI(l.cli, b.text))
 			command.Dir, command.Env, command.Stdout, command.Stderr = like.Dir, like.Env, &output, &output
 			if err := command.Run(); err != nil {
 				l.t.Fatalf("line %d: %v\n%s\n%s", b.line, err, b.text, &output)
 			}
 		case "json":
-			l.shows(b, output.Bytes())
+			l.compareJSON(b, output.Bytes())
 		case "text":
-			if !strings.Contains(wordsOf(output.String()), wordsOf(b.text)) {
-				l.t.Errorf("line %d: it does not say %q:\n%s", b.line, b.text, &output)
+			if !strings.Contains(plainWords(output.String()), plainWords(b.text)) {
+				l.t.Errorf("line %d: the output has no %q:\n%s", b.line, b.text, &output)
 			}
 		default:
-			l.t.Errorf("line %d: a snippet of %q that nothing tests", b.line, b.language)
+			l.t.Errorf("line %d: no test runs a snippet of %q", b.line, b.language)
 		}
 	}
 }
 
-// shows compares the JSON of a README with what was printed: the names, the kinds of the values, and what is null.
-func (l *life) shows(b block, printed []byte) {
+// compareJSON compares the JSON of a README with the output: the names, the types of the values, and which are null.
+func (l *exampleRun) compareJSON(b snippet, printed []byte) {
 	l.t.Helper()
-	printed = printed[max(0, bytes.LastIndex(printed, []byte("\n{"))):] // what the last command has answered
+	printed = printed[max(0, bytes.LastIndex(printed, []byte("\n{"))):] // the output of the last command
 	var shown, got map[string]any
 	if err := errors.Join(json.Unmarshal([]byte(b.text), &shown), json.Unmarshal(printed, &got)); err != nil {
 		l.t.Fatalf("line %d: %v\n%s", b.line, err, printed)
@@ -201,8 +219,8 @@ func (l *life) shows(b block, printed []byte) {
 	}
 }
 
-// plan returns what a plan with the arguments shows; it must end with the exit code: 0 for nothing to do, 2 for changes.
-func (l *life) plan(want int, arguments ...string) string {
+// plan runs a plan and returns its output. It fails the test for another exit code: 0 is no changes, 2 is changes.
+func (l *exampleRun) plan(want int, arguments ...string) string {
 	l.t.Helper()
 	said, err := l.Try(append([]string{"plan", "-detailed-exitcode"}, arguments...)...)
 	code := 0
@@ -215,15 +233,15 @@ func (l *life) plan(want int, arguments ...string) string {
 	return said
 }
 
-// nothingToDo expects a plan without changes.
-func (l *life) nothingToDo(arguments ...string) {
+// expectNoChanges expects a plan without changes.
+func (l *exampleRun) expectNoChanges(arguments ...string) {
 	l.t.Helper()
 	if said := l.plan(0, arguments...); !strings.Contains(said, "No changes") {
-		l.t.Errorf("the plan says:\n%s", said)
+		l.t.Errorf("the plan printed:\n%s", said)
 	}
 }
 
-// server is what the state tells of one.
+// server has attributes of a gpurent_instance in the state.
 type server struct {
 	ID, Name, Type, Status string
 	Offer                  string `json:"rented_offer_id"`
@@ -236,8 +254,8 @@ type server struct {
 	}
 }
 
-// servers are those of the state, by name. They must be as many, and each within its cap.
-func (l *life) servers(want int) map[string]server {
+// servers returns the servers in the state by name. Their number must be want, and no price above its cap.
+func (l *exampleRun) servers(want int) map[string]server {
 	l.t.Helper()
 	all := map[string]server{}
 	for _, saved := range acctest.SavedIn[server](l.Workspace, "gpurent_instance") {
@@ -248,17 +266,17 @@ func (l *life) servers(want int) map[string]server {
 		}
 	}
 	if err := l.env.Left("instances", want); err != nil || len(all) != want {
-		l.t.Errorf("%d servers are in the state, want %d; at the service: %v", len(all), want, err)
+		l.t.Errorf("%d servers are in the state, want %d; in the account: %v", len(all), want, err)
 	}
 	return all
 }
 
-// says expects a text to have these parts.
-func (l *life) says(said string, parts ...string) {
+// expectWords expects these parts in a text.
+func (l *exampleRun) expectWords(said string, parts ...string) {
 	l.t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(wordsOf(said), part) {
-			l.t.Errorf("it does not say %q:\n%s", part, said)
+		if !strings.Contains(plainWords(said), part) {
+			l.t.Errorf("the output has no %q:\n%s", part, said)
 		}
 	}
 }

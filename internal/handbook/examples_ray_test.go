@@ -12,14 +12,17 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// Workers come and go without the head, and the head without the workers. What join.sh leaves on the servers lets all
-// workers of the moment in, and nobody else.
-func rayStory(l *life) {
+// The head and the workers can be replaced independently. join.sh gives access to the current workers only.
+func rayStory(l *exampleRun) {
 	before := l.servers(4) // the README has added a worker
 	l.Run("apply")
-	l.joined(l.servers(3))
-	l.says(l.plan(2, "-var=workers=1"), `worker["worker-2"] will be destroyed`, "0 to add, 0 to change, 1 to destroy")
-	l.says(l.plan(2, "-var=running=false"), "0 to add, 3 to change, 0 to destroy")
+	l.checkJoin(l.servers(3))
+	l.expectWords(
+		l.plan(2, "-var=workers=1"),
+		`worker["worker-2"] will be destroyed`,
+		"0 to add, 0 to change, 1 to destroy",
+	)
+	l.expectWords(l.plan(2, "-var=running=false"), "0 to add, 3 to change, 0 to destroy")
 
 	l.Run("apply", "-replace=gpurent_instance.head")
 	after := l.servers(3)
@@ -28,27 +31,36 @@ func rayStory(l *life) {
 			l.t.Errorf("after another head %s is %+v, was %+v", name, now, was)
 		}
 	}
-	l.joined(after)
-	l.market(after["ray-worker-1"].Offer, 3400)
-	l.says(l.plan(2), "0 to add, 1 to change, 0 to destroy")
+	l.checkJoin(after)
+	l.setPrice(after["ray-worker-1"].Offer, 3400)
+	l.expectWords(l.plan(2), "0 to add, 1 to change, 0 to destroy")
 	l.Run("apply")
-	l.nothingToDo()
-	l.starts("head", after["ray-head"], map[string][]string{
+	l.expectNoChanges()
+	l.checkStart("head", after["ray-head"], map[string][]string{
 		"sshd": {"-p 2222 ", "PermitTunnel=point-to-point", "AllowTcpForwarding=no", "ForceCommand=/bin/false"},
-		"ray":  {"start --head --port=6379 --dashboard-host=127.0.0.1 ", "--node-ip-address=10.77.0.1 ", "mode=token token=" + l.Read("ray-token")},
+		"ray": {
+			"start --head --port=6379 --dashboard-host=127.0.0.1 ",
+			"--node-ip-address=10.77.0.1 ",
+			"mode=token token=" + l.Read("ray-token"),
+		},
 	})
 	worker := after["ray-worker-2"]
-	l.starts("worker", worker, map[string][]string{
-		"ssh": {"-w 0:2 ", fmt.Sprintf("-p %d ", after["ray-head"].SSH.Port+1), "StrictHostKeyChecking=yes", "root@" + after["ray-head"].SSH.Host},
+	l.checkStart("worker", worker, map[string][]string{
+		"ssh": {
+			"-w 0:2 ",
+			fmt.Sprintf("-p %d ", after["ray-head"].SSH.Port+1),
+			"StrictHostKeyChecking=yes",
+			"root@" + after["ray-head"].SSH.Host,
+		},
 		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", "mode=token token=" + l.Read("ray-token")},
 		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
 	})
 }
 
-// joined runs join.sh and looks at what it has left on the servers.
-func (l *life) joined(servers map[string]server) {
+// checkJoin runs join.sh and checks the files that it has written on the servers.
+func (l *exampleRun) checkJoin(servers map[string]server) {
 	l.t.Helper()
-	l.follow([]block{{language: "sh", text: "./join.sh\n"}})
+	l.follow([]snippet{{language: "sh", text: "./join.sh\n"}})
 	at := func(s server, file string) string {
 		content, err := os.ReadFile(filepath.Join(l.home, strconv.Itoa(s.SSH.Port), file))
 		if err != nil {
@@ -66,7 +78,8 @@ func (l *life) joined(servers map[string]server) {
 		admitted = append(admitted, fmt.Sprintf(`restrict,tunnel="%d" ssh-ed25519 KEY%d`, n, worker.SSH.Port))
 		for file, want := range map[string]string{
 			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
-			"gate": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1), // the simulator's next port is the first of the template's
+			// The simulator assigns the port after SSH to the first port of the template.
+			"gate": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1),
 		} {
 			if got := at(worker, file); got != want {
 				l.t.Errorf("worker %d has %q in %s, want %q", n, got, file, want)
@@ -74,23 +87,23 @@ func (l *life) joined(servers map[string]server) {
 		}
 	}
 	if got := at(head, "authorized_keys"); got != strings.Join(admitted, "\n") {
-		l.t.Errorf("the head lets in:\n%s\nwant:\n%s", got, strings.Join(admitted, "\n"))
+		l.t.Errorf("the head admits:\n%s\nwant:\n%s", got, strings.Join(admitted, "\n"))
 	}
 }
 
-// serverStands are the programs of a server: each tells what it was asked, and the loop that tries again for ever ends.
-var serverStands = map[string]string{
+// fakePrograms are the programs of a server. Each logs its arguments; ssh and ray also end the endless retry loop.
+var fakePrograms = map[string]string{
 	"ip": "", "pip": "", "sshd": "", "ssh-keygen": "",
 	"ssh": "kill $PPID",
 	"ray": `echo "mode=$RAY_AUTH_MODE token=$(cat "$RAY_AUTH_TOKEN_PATH")" >>"$TOLD/ray"; test "$1" = start || kill $PPID`,
 }
 
-// starts runs what the template of a role makes a server run at its start, in the folder of a server that has joined.
-// Keys are programs, values what they must be asked.
-func (l *life) starts(role string, s server, want map[string][]string) {
+// checkStart runs the start command of a role's template in the folder of a server that has joined. want maps programs
+// to parts of their arguments.
+func (l *exampleRun) checkStart(role string, s server, want map[string][]string) {
 	l.t.Helper()
 	bin, told, folder := l.t.TempDir(), l.t.TempDir(), filepath.Join(l.home, strconv.Itoa(s.SSH.Port))
-	for name, what := range serverStands {
+	for name, what := range fakePrograms {
 		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$TOLD/%s\"\n%s\n", name, what)
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
 			l.t.Fatal(err)
@@ -113,15 +126,16 @@ func (l *life) starts(role string, s server, want map[string][]string) {
 		"/proc/sys/net/ipv4/ip_forward", told+"/forward").Replace(script)
 	command := exec.CommandContext(l.t.Context(), "sh", "-c", script)
 	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TOLD="+told)
-	err := command.Run() // it is killed by the last of the stands
+	err := command.Run() // the last fake program ends it with a signal
 	for name, parts := range want {
 		content, readErr := os.ReadFile(filepath.Join(told, name))
-		for deadline := time.Now().Add(10 * time.Second); readErr != nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		deadline := time.Now().Add(10 * time.Second)
+		for ; readErr != nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			content, readErr = os.ReadFile(filepath.Join(told, name))
 		}
 		for _, part := range parts {
 			if !strings.Contains(string(content), part) {
-				l.t.Errorf("a %s does not ask %s for %q (%v):\n%s", role, name, part, err, content)
+				l.t.Errorf("a %s does not run %s with %q (%v):\n%s", role, name, part, err, content)
 			}
 		}
 	}

@@ -10,37 +10,47 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// market sets what an interruptible server costs at an offer.
-func (l *life) market(offer string, kopH int64) {
+// setPrice sets the interruptible price of an offer.
+func (l *exampleRun) setPrice(offer string, kopH int64) {
 	l.t.Helper()
 	if err := l.env.SetOffer(offer, simulator.OfferPatch{InterruptibleKopH: &kopH}); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
-// A better offer comes, and the server stays. A state that was lost leads to the same server, not to a second one.
-func singleStory(l *life) {
+// A cheaper offer does not replace the server, and an apply with a lost state recovers the same server.
+func singleStory(l *exampleRun) {
 	before := l.servers(1)["single"]
 	cheap := int64(1)
-	if err := l.env.SetOffer(l.env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{OnDemandKopH: &cheap}); err != nil {
+	if err := l.env.SetOffer(
+		l.env.CheapestOffer("rtx_4090", "on_demand").ID,
+		simulator.OfferPatch{OnDemandKopH: &cheap},
+	); err != nil {
 		l.t.Fatal(err)
 	}
-	l.nothingToDo()
+	l.expectNoChanges()
 	l.Run("state", "rm", "gpurent_instance.server")
 	l.Run("apply")
 	if after := l.servers(1)["single"]; after.ID != before.ID || after.Status != "running" {
 		l.t.Errorf("the server is %+v, was %+v", after, before)
 	}
-	if asked, err := os.ReadFile(filepath.Join(l.home, "asked")); err != nil || string(asked) != fmt.Sprintf("-p %d root@%s\n", before.SSH.Port, before.SSH.Host) {
-		l.t.Errorf("ssh was asked for %q, want the server at port %d (%v)", asked, before.SSH.Port, err)
+	if asked, err := os.ReadFile(
+		filepath.Join(l.home, "asked"),
+	); err != nil ||
+		string(asked) != fmt.Sprintf("-p %d root@%s\n", before.SSH.Port, before.SSH.Host) {
+		l.t.Errorf("ssh was called with %q, want the server at port %d (%v)", asked, before.SSH.Port, err)
 	}
 }
 
-// One server stops alone, and one that is destroyed elsewhere comes back alone.
-func fleetStory(l *life) {
+// A plan stops one server only, and an apply replaces only the server that was destroyed outside Terraform.
+func fleetStory(l *exampleRun) {
 	before := l.servers(2)
-	l.says(l.plan(2, `-var=stopped=["trainer-2"]`), "0 to add, 1 to change, 0 to destroy")
-	l.says(l.plan(2, "-var=servers=3"), `server["trainer-3"] will be created`, "1 to add, 0 to change, 0 to destroy")
+	l.expectWords(l.plan(2, `-var=stopped=["trainer-2"]`), "0 to add, 1 to change, 0 to destroy")
+	l.expectWords(
+		l.plan(2, "-var=servers=3"),
+		`server["trainer-3"] will be created`,
+		"1 to add, 0 to change, 0 to destroy",
+	)
 	if said, err := l.Try("plan", `-var=stopped=["trainer-3"]`); err == nil {
 		l.t.Errorf("a server that is not there was stopped:\n%s", said)
 	}
@@ -52,26 +62,26 @@ func fleetStory(l *life) {
 	}
 }
 
-// Outbid within the cap: the next apply bids again. Above it: the apply fails, says so, and leaves the server and the
-// others as they are.
-func spotFleetStory(l *life) {
-	l.nothingToDo()
+// After an outbid within the cap, the next apply bids again. Above the cap, the apply fails with the reason and leaves
+// all servers unchanged.
+func spotFleetStory(l *exampleRun) {
+	l.expectNoChanges()
 	before := l.servers(3)
 	spot := before["spot-1"]
-	l.market(spot.Offer, 3000)
-	l.says(l.plan(2), `"outbid" -> (known after apply)`, "0 to add, 1 to change, 0 to destroy")
+	l.setPrice(spot.Offer, 3000)
+	l.expectWords(l.plan(2), `"outbid" -> (known after apply)`, "0 to add, 1 to change, 0 to destroy")
 	l.Run("apply")
 	if now := l.servers(3)["spot-1"]; now.ID != spot.ID || now.Status != "running" {
 		l.t.Errorf("after a bid within the cap: %+v", now)
 	}
-	l.nothingToDo()
+	l.expectNoChanges()
 
-	l.market(spot.Offer, 9500)
+	l.setPrice(spot.Offer, 9500)
 	said, err := l.Try("apply")
 	if err == nil {
 		l.t.Errorf("an apply paid more than the cap:\n%s", said)
 	}
-	l.says(said, "was not started: price above the cap", "max_price_kop_h allows 35,00 ₽ per hour")
+	l.expectWords(said, "was not started: price above the cap", "max_price_kop_h allows 35,00 ₽ per hour")
 	for name, now := range l.servers(3) {
 		want := "running"
 		if name == "spot-1" {
@@ -81,10 +91,10 @@ func spotFleetStory(l *life) {
 			l.t.Errorf("above the cap %s is %+v", name, now)
 		}
 	}
-	l.says(l.Run("apply", "-var=on_outbid=keep"), "Check block assertion failed", "Not running: spot-1 (outbid).")
-	l.nothingToDo("-var=on_outbid=keep")
+	l.expectWords(l.Run("apply", "-var=on_outbid=keep"), "Check block assertion failed", "Not running: spot-1 (outbid).")
+	l.expectNoChanges("-var=on_outbid=keep")
 
-	l.market(spot.Offer, 2600)
+	l.setPrice(spot.Offer, 2600)
 	l.Run("apply")
 	for name, now := range l.servers(3) {
 		if now.Status != "running" || now.ID != before[name].ID {
@@ -93,8 +103,8 @@ func spotFleetStory(l *life) {
 	}
 }
 
-// The addresses are those of the server that runs, and the template is one for notebooks.
-func jupyterStory(l *life) {
+// The outputs have the addresses of the running server, and the template has the launch mode jupyter.
+func jupyterStory(l *exampleRun) {
 	for _, own := range acctest.SavedIn[struct {
 		Mode string `json:"launch_mode"`
 	}](l.Workspace, "gpurent_template") {
@@ -103,7 +113,11 @@ func jupyterStory(l *life) {
 		}
 	}
 	notebook := l.servers(1)["notebook"]
-	l.says(l.Run("output", "urls"), `"Port 6006" = "http://`+notebook.SSH.Host+":", `"Port 8888" = "http://`+notebook.SSH.Host+":")
+	l.expectWords(
+		l.Run("output", "urls"),
+		`"Port 6006" = "http://`+notebook.SSH.Host+":",
+		`"Port 8888" = "http://`+notebook.SSH.Host+":",
+	)
 	if said := l.plan(2, "-var=running=false"); !strings.Contains(said, "0 to add, 1 to change, 0 to destroy") {
 		l.t.Errorf("to stop it plans:\n%s", said)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// mostCommands is how many commands stand between a reader and a first server.
-const mostCommands = 5
+// maxCommands is the number of commands to a first server.
+const maxCommands = 5
 
 var (
 	hereDocument = regexp.MustCompile(`<<'?(\w+)'?`)
@@ -15,8 +15,7 @@ var (
 	between      = regexp.MustCompile(`&&|\|\||[;|]`)
 )
 
-// commands are those that a reader has to run for a snippet, however they are strung together. The text of a document
-// within is none, nor is what is quoted.
+// commands returns the commands of a shell snippet. It skips the text of here-documents and quoted text.
 func commands(snippet string) []string {
 	var found []string
 	end := ""
@@ -39,7 +38,7 @@ func commands(snippet string) []string {
 	return found
 }
 
-func TestCommandsAreCounted(t *testing.T) {
+func TestCommands_Count(t *testing.T) {
 	for snippet, want := range map[string]int{
 		"terraform apply\n":                          1,
 		"a && b; c | d\n":                            4,
@@ -56,11 +55,10 @@ func TestCommandsAreCounted(t *testing.T) {
 	}
 }
 
-// A reader who has heard of the provider a minute ago gets to a running server with five commands at most, whichever
-// terminal they are for and whether this test can run them.
-func TestGettingStartedTakesFiveCommands(t *testing.T) {
+// A new user gets a running server with at most five commands, in whichever terminal they run.
+func TestGettingStarted_TakesFiveCommands(t *testing.T) {
 	var typed []string
-	for _, b := range blocks(t, readGuide(t, "getting-started.md")) {
+	for _, b := range parseSnippets(t, readGuide(t, "getting-started.md")) {
 		if b.language != "sh" {
 			continue
 		}
@@ -69,7 +67,7 @@ func TestGettingStartedTakesFiveCommands(t *testing.T) {
 			break
 		}
 	}
-	if last := typed[len(typed)-1]; len(typed) > mostCommands || !strings.HasPrefix(last, "terraform apply") {
-		t.Errorf("%d commands to the end of the apply, want %d at most: %q", len(typed), mostCommands, typed)
+	if last := typed[len(typed)-1]; len(typed) > maxCommands || !strings.HasPrefix(last, "terraform apply") {
+		t.Errorf("%d commands to the end of the apply, want %d at most: %q", len(typed), maxCommands, typed)
 	}
 }

@@ -19,21 +19,21 @@ import (
 )
 
 // block is a snippet of a guide.
-type block struct {
+type snippet struct {
 	line           int
 	language, text string
-	// note is the remark, unseen by readers, on the line above it.
+	// note is the text of the HTML comment on the line above the snippet.
 	note string
 }
 
-// The remarks a snippet can bear. One that is only shown gives its reason after the colon.
+// The notes of snippets. shownOnly has a reason after the colon.
 const (
 	otherTerminal = "other terminal"
 	shownOnly     = "shown only:"
 	mustFail      = "fails"
-	// approvedInBrowser is that of a login: a person goes to its page meanwhile.
+	// approvedInBrowser marks a login, which the test approves while the command waits.
 	approvedInBrowser = "approved in a browser"
-	// fromVersion is that of what older CLIs cannot do, with the version after it.
+	// fromVersion marks what older CLIs do not support, with the version after it.
 	fromVersion = "from "
 )
 
@@ -52,11 +52,11 @@ func textOf(t *testing.T, file string) string {
 	return string(content)
 }
 
-// blocks finds the snippets of a guide.
-func blocks(t *testing.T, guide string) []block {
+// parseSnippets returns the snippets of a guide.
+func parseSnippets(t *testing.T, guide string) []snippet {
 	t.Helper()
-	var found []block
-	var open *block
+	var found []snippet
+	var open *snippet
 	above := ""
 	for n, line := range strings.Split(guide, "\n") {
 		language, fence := strings.CutPrefix(line, "```")
@@ -68,7 +68,7 @@ func blocks(t *testing.T, guide string) []block {
 		case fence:
 			note, _ := strings.CutPrefix(above, "<!-- ")
 			note, noted := strings.CutSuffix(note, " -->")
-			open = &block{line: n + 1, language: language}
+			open = &snippet{line: n + 1, language: language}
 			if noted {
 				open.note = note
 			}
@@ -81,31 +81,31 @@ func blocks(t *testing.T, guide string) []block {
 	return found
 }
 
-// guideRun is a reader who does all that a guide says, in order.
+// guideRun runs all snippets of a guide in order.
 type guideRun struct {
-	// cli is what is written for terraform: a reader with OpenTofu writes tofu. "" leaves it.
+	// cli replaces terraform in commands, unless it is empty.
 	cli    string
 	folder string
 	env    []string
-	// outputs is where the snippets print.
+	// outputs is the folder of the output of the snippets.
 	outputs string
-	// addresses take the place of those that the guide chooses: they may be in use here.
+	// addresses maps the addresses in the guide to free ones.
 	addresses map[string]string
-	// pipeline names the CLI's settings on a machine that runs a workflow.
-	pipeline string
-	// least is how many snippets there are, 10 by default; fewer, and the test looks in the wrong place.
-	least int
-	// before are snippets of another guide, which the reader follows first.
-	before []block
-	text   strings.Builder
-	ran    []block
+	// cliConfig is the CLI configuration file for the steps of a workflow.
+	cliConfig string
+	// minSnippets is the least number of snippets, 10 by default.
+	minSnippets int
+	// before are snippets of another guide that run first.
+	before   []snippet
+	text     strings.Builder
+	snippets []snippet
 }
 
-// guideAddress is where the guides have simulators listen.
+// guideAddress matches the addresses of simulators in the guides.
 var guideAddress = regexp.MustCompile(`127\.0\.0\.1:84\d\d`)
 
-// elsewhere is the text with addresses that are free.
-func (g *guideRun) elsewhere(t *testing.T, text string) string {
+// withFreeAddresses replaces the addresses in a text by free ones.
+func (g *guideRun) withFreeAddresses(t *testing.T, text string) string {
 	t.Helper()
 	return guideAddress.ReplaceAllStringFunc(text, func(chosen string) string {
 		if g.addresses[chosen] == "" {
@@ -126,54 +126,57 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// follow does what the guide says: it saves files, runs commands in one shell, and holds the JSON that is shown against
-// what the commands have answered.
+// follow runs a guide: it saves its files, runs its commands in one shell, and compares their output with the guide.
 func (g *guideRun) follow(t *testing.T, guide string) {
 	t.Helper()
 	needs(t, "bash", "curl")
 	g.outputs, g.addresses = t.TempDir(), map[string]string{}
 	g.text.WriteString("set -eu\n")
-	for _, b := range append(g.before, blocks(t, guide)...) {
-		b.text = g.elsewhere(t, b.text)
+	for _, b := range append(g.before, parseSnippets(t, guide)...) {
+		b.text = g.withFreeAddresses(t, b.text)
 		if b.language == "sh" && g.cli != "" {
-			b.text = typed(g.cli, b.text)
+			b.text = withCLI(g.cli, b.text)
 		}
-		g.take(t, b)
+		g.add(t, b)
 	}
 	_, err := script{
-		name: "the guide", text: g.text.String(), folder: g.folder, shell: []string{"bash", "--noprofile", "--norc"}, env: g.env,
+		name:   "the guide",
+		text:   g.text.String(),
+		folder: g.folder,
+		shell:  []string{"bash", "--noprofile", "--norc"},
+		env:    g.env,
 	}.run(t)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, g.lastWords(t))
+		t.Fatalf("%v\n%s", err, g.failedSnippet(t))
 	}
-	for n, b := range g.ran {
+	for n, b := range g.snippets {
 		switch b.language {
 		case "json":
-			g.compare(t, n, b)
+			g.compareJSON(t, n, b)
 		case "text":
-			g.said(t, n, b)
+			g.compareText(t, n, b)
 		}
 	}
-	if len(g.ran) < cmp.Or(g.least, 10) {
-		t.Errorf("only %d snippets were run: this test looks in the wrong place", len(g.ran))
+	if len(g.snippets) < cmp.Or(g.minSnippets, 10) {
+		t.Errorf("only %d snippets were run", len(g.snippets))
 	}
 }
 
-// take adds a snippet to what the reader does.
-func (g *guideRun) take(t *testing.T, b block) {
+// add adds a snippet to the script of the guide.
+func (g *guideRun) add(t *testing.T, b snippet) {
 	t.Helper()
-	n := len(g.ran)
+	n := len(g.snippets)
 	switch {
 	case strings.HasPrefix(b.note, shownOnly):
 		t.Logf("line %d is %s", b.line, b.note)
 		return
 	case strings.HasPrefix(b.note, fromVersion):
-		if !g.has(t, strings.TrimPrefix(b.note, fromVersion)) {
-			t.Logf("line %d is for newer CLIs: %s", b.line, b.note)
+		if !g.cliHas(t, strings.TrimPrefix(b.note, fromVersion)) {
+			t.Logf("line %d needs a newer CLI: %s", b.line, b.note)
 			return
 		}
 		b.note = ""
-		g.take(t, b)
+		g.add(t, b)
 		return
 	case b.language == "sh" && b.note == otherTerminal:
 		g.start(t, n, b)
@@ -181,9 +184,15 @@ func (g *guideRun) take(t *testing.T, b block) {
 		g.approve(n, b)
 	case b.language == "sh" && b.note == mustFail:
 		if strings.Count(b.text, "\n") != 1 {
-			t.Errorf("line %d: of several commands that are to fail, only the last one counts", b.line)
+			t.Errorf("line %d: a snippet that must fail has one command", b.line)
 		}
-		fmt.Fprintf(&g.text, "if {\n%s} >%q 2>%q; then echo 'It did not fail.'; exit 1; fi\n", b.text, g.file(n, "out"), g.file(n, "err"))
+		fmt.Fprintf(
+			&g.text,
+			"if {\n%s} >%q 2>%q; then echo 'It did not fail.'; exit 1; fi\n",
+			b.text,
+			g.file(n, "out"),
+			g.file(n, "err"),
+		)
 	case b.language == "sh":
 		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	case b.language == "yaml":
@@ -194,13 +203,13 @@ func (g *guideRun) take(t *testing.T, b block) {
 	case b.language == "hcl":
 		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
 		if !ok || !filepath.IsLocal(name) {
-			t.Fatalf("line %d: the first line of the file does not name it", b.line)
+			t.Fatalf("line %d: the first line is not a comment with the file name", b.line)
 		}
 		g.save(name, b.text)
 	default:
-		t.Errorf("line %d: a snippet of %q that nothing tests", b.line, b.language)
+		t.Errorf("line %d: no test runs a snippet of %q", b.line, b.language)
 	}
-	g.ran = append(g.ran, b)
+	g.snippets = append(g.snippets, b)
 }
 
 func (g *guideRun) save(name, text string) {
@@ -211,8 +220,8 @@ func (g *guideRun) file(n int, kind string) string {
 	return filepath.Join(g.outputs, fmt.Sprintf("%03d.%s", n, kind))
 }
 
-// start runs a simulator as long as the test lasts. It is ready when its first line is there.
-func (g *guideRun) start(t *testing.T, n int, b block) {
+// start runs a simulator until the end of the test. The simulator prints a line when it is ready.
+func (g *guideRun) start(t *testing.T, n int, b snippet) {
 	t.Helper()
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", "exec "+b.text)
 	command.Dir, command.Env = g.folder, g.env
@@ -239,19 +248,19 @@ func (g *guideRun) start(t *testing.T, n int, b block) {
 	})
 }
 
-// lastWords shows the snippet that failed.
-func (g *guideRun) lastWords(t *testing.T) string {
+// failedSnippet returns the snippet that failed, with its output.
+func (g *guideRun) failedSnippet(t *testing.T) string {
 	t.Helper()
-	for n := len(g.ran) - 1; n >= 0; n-- {
-		said, err := os.ReadFile(g.file(n, "err"))
+	for n := len(g.snippets) - 1; n >= 0; n-- {
+		stderr, err := os.ReadFile(g.file(n, "err"))
 		if err != nil {
 			continue
 		}
-		out, err := os.ReadFile(g.file(n, "out"))
+		stdout, err := os.ReadFile(g.file(n, "out"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprintf("line %d:\n%s%s%s", g.ran[n].line, g.ran[n].text, out, said)
+		return fmt.Sprintf("line %d:\n%s%s%s", g.snippets[n].line, g.snippets[n].text, stdout, stderr)
 	}
 	return "no snippet ran"
 }

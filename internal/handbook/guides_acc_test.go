@@ -8,96 +8,89 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// guide is a page that is followed from its first command to its last.
-type guide struct {
-	name   string
-	follow func(*testing.T, *trial, string)
+// guides maps each guide to the function that prepares and follows it.
+var guides = map[string]func(*testing.T, *cliSetup, string){
+	"index.md":                 followIndex,
+	"getting-started.md":       followWithProgram,
+	"authentication.md":        followWithProvider, // in the simulator of other guides, codes expire too fast
+	"secrets.md":               followWithSimulator,
+	"picking-offers.md":        followWithSimulator,
+	"interruptible-servers.md": followWithSimulator,
+	"cost-control.md":          followWithSimulator,
+	"crash-safe-pipelines.md":  followWithProvider, // servers must boot slowly enough to interrupt an apply
+	"at-scale.md":              followWithProvider, // the request limit must last longer than in other guides
+	"migrating-by-import.md":   followWithSimulator,
+	"troubleshooting.md":       followWithProvider, // it ends without any server
 }
 
-var guides = []guide{
-	// The first page works as it is, for whoever has the program.
-	{"index.md", followFirstPage},
-	// Who has nothing but the program gets to a server. It says itself how the provider is found.
-	{"getting-started.md", followBare},
-	// Logins, keys and scopes. At the pace of other guides a code would expire before anybody can approve it.
-	{"authentication.md", followAlone},
-	// Keys are where it says, and nowhere else.
-	{"secrets.md", followTrial},
-	// The market moves, and what it says is rented, is.
-	{"picking-offers.md", followTrial},
-	{"interruptible-servers.md", followTrial},
-	// All that is about money, to the kopeck.
-	{"cost-control.md", followTrial},
-	// Runs are killed, cancelled and too slow: servers must boot slowly enough to be caught at it.
-	{"crash-safe-pipelines.md", followAlone},
-	// Several states, runs at the same time, a limit that is spent and a lock that is held. In the simulator of other guides
-	// a minute is too short to be waited for.
-	{"at-scale.md", followAlone},
-	// What is there already comes under Terraform, moves, and leaves it, unharmed.
-	{"migrating-by-import.md", followTrial},
-	// Keys are missing and wrong, an answer is lost, the money is out. All is stopped and destroyed in it.
-	{"troubleshooting.md", followAlone},
-}
-
-// What the guides say, happens, and what they say to do helps.
+// The commands of the guides work, and print what the guides show.
 func TestAccGuides(t *testing.T) {
-	tr := newTrial(t)
-	for _, g := range guides {
-		t.Run(g.name, func(t *testing.T) {
+	setup := newCLISetup(t)
+	for name, follow := range guides {
+		t.Run(name, func(t *testing.T) {
 			acctest.FirstCLIOnly(t)
 			t.Parallel()
-			g.follow(t, tr, g.name)
+			follow(t, setup, name)
 		})
 	}
 }
 
-// followFirstPage does what the provider's own page says.
-func followFirstPage(t *testing.T, tr *trial, name string) {
+// followIndex follows the index page of the provider.
+func followIndex(t *testing.T, setup *cliSetup, name string) {
 	t.Helper()
-	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), least: 6, env: tr.found(t)}, textOf(t, filepath.Join(acctest.Root(), "docs", name)))
+	run := guideRun{folder: t.TempDir(), minSnippets: 6, env: setup.providerEnv(t)}
+	setup.follow(t, run, textOf(t, filepath.Join(acctest.Root(), "docs", name)))
 }
 
-// followBare does what a guide says that begins with the program alone.
-func followBare(t *testing.T, tr *trial, name string) {
+// followWithProgram follows a guide with the program on the PATH. The guide configures the CLI.
+func followWithProgram(t *testing.T, setup *cliSetup, name string) {
 	t.Helper()
-	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": tr.installed(t)["PATH"]})}, readGuide(t, name))
+	setup.follow(t, guideRun{folder: t.TempDir(), env: setup.programEnv(t)}, readGuide(t, name))
 }
 
-// followTrial does what a guide says that begins where the first steps of another one end: with a simulator that the
-// provider has been pointed at.
-func followTrial(t *testing.T, tr *trial, name string) {
+// followWithSimulator follows a guide that continues from the first steps of "Try without spending": a simulator runs,
+// and the provider has its address.
+func followWithSimulator(t *testing.T, setup *cliSetup, name string) {
 	t.Helper()
 	_, first, begins := strings.Cut(readGuide(t, "try-without-spending.md.tmpl"), "\n## 1. ")
 	first, _, ends := strings.Cut(first, "\nSave this as `main.tf`:")
 	if !begins || !ends {
-		t.Fatal("the guide that this one builds on has no such steps any more")
+		t.Fatal("the guide \"Try without spending\" has no first steps")
 	}
-	reader := guideRun{
-		cli: tr.cli, folder: t.TempDir(), env: tr.environ(map[string]string{"PATH": tr.installed(t)["PATH"]}), pipeline: tr.mirror(t),
-		before: blocks(t, first),
+	run := guideRun{
+		folder: t.TempDir(), env: setup.programEnv(t), cliConfig: setup.withMirror(t), before: parseSnippets(t, first),
 	}
-	tr.follow(t, reader, readGuide(t, name))
+	setup.follow(t, run, readGuide(t, name))
 }
 
-// followAlone does what a guide says that starts a simulator of its own.
-func followAlone(t *testing.T, tr *trial, name string) {
+// followWithProvider follows a guide that starts its own simulator. The CLI is configured to use the provider.
+func followWithProvider(t *testing.T, setup *cliSetup, name string) {
 	t.Helper()
-	tr.follow(t, guideRun{cli: tr.cli, folder: t.TempDir(), env: tr.found(t)}, readGuide(t, name))
+	setup.follow(t, guideRun{folder: t.TempDir(), env: setup.providerEnv(t)}, readGuide(t, name))
 }
 
-// found is the environment in which both a shell and the CLI find the provider.
-func (tr *trial) found(t *testing.T) []string {
+// programEnv returns the environment of a shell with the provider's program on the PATH.
+func (setup *cliSetup) programEnv(t *testing.T) []string {
 	t.Helper()
-	installed := tr.installed(t)
-	return tr.environ(map[string]string{"PATH": installed["PATH"], "TF_CLI_CONFIG_FILE": installed["TF_CLI_CONFIG_FILE"]})
+	return setup.environ(map[string]string{"PATH": setup.withDevOverrides(t)["PATH"]})
 }
 
-// follow does what a guide says, and looks whether its configurations are in the standard format.
-func (tr *trial) follow(t *testing.T, reader guideRun, guide string) {
+// providerEnv is programEnv with a CLI configuration that uses the provider.
+func (setup *cliSetup) providerEnv(t *testing.T) []string {
 	t.Helper()
-	reader.follow(t, guide)
+	variables := setup.withDevOverrides(t)
+	return setup.environ(map[string]string{
+		"PATH": variables["PATH"], "TF_CLI_CONFIG_FILE": variables["TF_CLI_CONFIG_FILE"],
+	})
+}
+
+// follow follows a guide and checks the format of its configurations.
+func (setup *cliSetup) follow(t *testing.T, run guideRun, guide string) {
+	t.Helper()
+	run.cli = setup.cli
+	run.follow(t, guide)
 	script{
-		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: reader.folder, shell: []string{"sh", "-e"},
-		env: tr.environ(tr.installed(t)),
+		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: run.folder, shell: []string{"sh", "-e"},
+		env: setup.environ(setup.withDevOverrides(t)),
 	}.must(t)
 }

@@ -11,7 +11,7 @@ import (
 // numberedItem matches a line that Markdown renders as an item of a numbered list.
 var numberedItem = regexp.MustCompile(`^ *([0-9]{1,9})[.)](?: |$)`)
 
-// A sentence that begins with a number and a full stop, such as "204.", renders as a list item. Real lists count from 1.
+// A sentence that begins with a number and a full stop, such as "204.", renders as a list item. Lists count from 1.
 func TestNumberedItems_CountFromOne(t *testing.T) {
 	for name, page := range markdown(t) {
 		for _, stray := range strayItems(page) {

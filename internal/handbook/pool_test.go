@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// poolFolder is the module that other examples use.
+// poolFolder is the folder of the module that other examples use.
 const poolFolder = "modules/gpu-pool"
 
-// declared are the blocks of one type in a file of the module, in its order.
+// declared returns the blocks of one type in a file of the module, in order.
 func declared(t *testing.T, file, blockType string) (source []byte, found []*hclsyntax.Block) {
 	t.Helper()
 	source, err := os.ReadFile(example(poolFolder, file))
@@ -34,8 +34,8 @@ func declared(t *testing.T, file, blockType string) (source []byte, found []*hcl
 	return source, found
 }
 
-// The tables of the module's README are its variables and outputs, in their words.
-func TestPoolTablesAreTheModule(t *testing.T) {
+// The tables of the module's README list its variables and outputs with their descriptions.
+func TestPoolReadme_TablesMatchTheModule(t *testing.T) {
 	content, err := os.ReadFile(example(poolFolder, "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,14 +65,14 @@ func TestPoolTablesAreTheModule(t *testing.T) {
 		}
 	}
 	if len(variables) < 10 || len(values) < 3 {
-		t.Error("too few were found: this test looks in the wrong place")
+		t.Error("too few variables or outputs were found")
 	}
 }
 
-// What the README tells users to run, is run: the module's own tests.
-func TestAccPoolTestsItself(t *testing.T) {
+// The command of the README runs the module's tests.
+func TestAccPool_moduleTests(t *testing.T) {
 	t.Parallel()
-	tr := newTrial(t)
+	setup := newCLISetup(t)
 	root := t.TempDir()
 	for _, folder := range []string{poolFolder, exampleFolder} {
 		checkout(t, example(folder), filepath.Join(root, folder))
@@ -81,17 +81,17 @@ func TestAccPoolTestsItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snippets := slices.DeleteFunc(blocks(t, string(content)), func(b block) bool { return b.language != "sh" })
+	snippets := slices.DeleteFunc(parseSnippets(t, string(content)), func(b snippet) bool { return b.language != "sh" })
 	if len(snippets) != 1 {
 		t.Fatalf("%d snippets of shell, want one", len(snippets))
 	}
-	installed := tr.installed(t)
-	installed["TF_CLI_CONFIG_FILE"] = tr.mirror(t)
-	said := script{
-		name: "the README", text: "set -e\n" + typed(tr.cli, snippets[0].text) + tr.cli + " fmt -check -recursive\n",
-		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: tr.environ(installed),
+	installed := setup.withDevOverrides(t)
+	installed["TF_CLI_CONFIG_FILE"] = setup.withMirror(t)
+	output := script{
+		name: "the README", text: "set -e\n" + withCLI(setup.cli, snippets[0].text) + setup.cli + " fmt -check -recursive\n",
+		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: setup.environ(installed),
 	}.must(t)
-	if want := "14 passed, 0 failed."; !strings.Contains(said, want) {
-		t.Errorf("it does not say %q:\n%s", want, said)
+	if want := "14 passed, 0 failed."; !strings.Contains(output, want) {
+		t.Errorf("the output has no %q:\n%s", want, output)
 	}
 }

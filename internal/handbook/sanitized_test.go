@@ -333,7 +333,7 @@ func (t *tracing) formatted(u *unit, call *ast.CallExpr) {
 	t.follow(u, call.Args[0])
 	bounded := map[int]bool{}
 	if format := u.info.Types[call.Args[0]].Value; format != nil {
-		for i, at := range aVerb.FindAllStringSubmatch(strings.ReplaceAll(constant.StringVal(format), "%%", ""), -1) {
+		for i, at := range verbPattern.FindAllStringSubmatch(strings.ReplaceAll(constant.StringVal(format), "%%", ""), -1) {
 			bounded[i+1] = at[1] == "" && (at[2] == "T" || at[2] == "q" && strings.Contains(at[0], "."))
 		}
 	}

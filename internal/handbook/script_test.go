@@ -15,23 +15,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// script is some lines of shell and how they are run.
+// script is a shell script with its folder and environment.
 type script struct {
 	name, text, folder string
 	shell              []string
 	env                []string
 }
 
-// stepTimeout ends a step that hangs.
+// stepTimeout limits the run time of a script.
 const stepTimeout = 2 * time.Minute
 
-// run returns what the script printed, and its error.
+// run runs the script and returns its output.
 func (s script) run(t *testing.T) (string, error) {
 	t.Helper()
 	return s.runUntil(t.Context(), t)
 }
 
-// runUntil interrupts the script when the context ends: the first process alone, as a CI service does it.
+// runUntil interrupts the first process of the script when the context ends, as CI services do.
 func (s script) runUntil(ctx context.Context, t *testing.T) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
@@ -49,7 +49,7 @@ func (s script) runUntil(ctx context.Context, t *testing.T) (string, error) {
 	return output.String(), err
 }
 
-// must runs the script, which must succeed.
+// must runs a script that must succeed and returns its output.
 func (s script) must(t *testing.T) string {
 	t.Helper()
 	output, err := s.run(t)
@@ -59,12 +59,12 @@ func (s script) must(t *testing.T) string {
 	return output
 }
 
-// example is a file or folder of the examples.
+// example returns the path of a file or folder of the examples.
 func example(path ...string) string {
 	return filepath.Join(append([]string{acctest.Root(), "examples"}, path...)...)
 }
 
-// checkout is a fresh copy of a folder as a user's repository.
+// checkout copies a folder, which becomes a user's repository.
 func checkout(t *testing.T, from, folder string) {
 	t.Helper()
 	if err := os.RemoveAll(folder); err != nil {
@@ -79,16 +79,29 @@ func checkout(t *testing.T, from, folder string) {
 func expect(t *testing.T, printed map[string]string, want map[string]string) {
 	t.Helper()
 	for step, line := range want {
-		if !strings.Contains(uncoloured.Replace(printed[step]), line) {
+		if !strings.Contains(stripColors.Replace(printed[step]), line) {
 			t.Errorf("%s does not say %q:\n%s", step, line, printed[step])
 		}
 	}
 }
 
-var uncoloured = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[31m", "", "\x1b[90m", "")
+var stripColors = strings.NewReplacer(
+	"\x1b[0m",
+	"",
+	"\x1b[1m",
+	"",
+	"\x1b[32m",
+	"",
+	"\x1b[33m",
+	"",
+	"\x1b[31m",
+	"",
+	"\x1b[90m",
+	"",
+)
 
-// aCall is where a command names the CLI: "terraform" before a brace begins a block.
-var aCall = regexp.MustCompile(`\bterraform ([^{])`)
+// cliCommand matches the name of the CLI in a command. "terraform {" begins a block.
+var cliCommand = regexp.MustCompile(`\bterraform ([^{])`)
 
-// typed is what a reader types who has the CLI: with OpenTofu, tofu.
-func typed(cli, text string) string { return aCall.ReplaceAllString(text, cli+" $1") }
+// withCLI replaces terraform by the name of the CLI under test.
+func withCLI(cli, text string) string { return cliCommand.ReplaceAllString(text, cli+" $1") }

@@ -14,22 +14,22 @@ import (
 
 const referenceGuide = "simulator.md"
 
-// TestSimulatorGuideIsTrue does all that the reference of the simulator says. It needs no Terraform.
-func TestSimulatorGuideIsTrue(t *testing.T) {
+// The commands of the simulator guide work. They need no Terraform.
+func TestSimulatorGuide_Commands(t *testing.T) {
 	needs(t, "bash", "curl")
 	bin := t.TempDir()
 	program := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asBinary, os.Args[0])
 	if err := os.WriteFile(filepath.Join(bin, "terraform-provider-gpurent"), []byte(program), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	reader := guideRun{folder: t.TempDir(), env: (&trial{bin: bin}).environ(nil)}
+	reader := guideRun{folder: t.TempDir(), env: (&cliSetup{bin: bin}).environ(nil)}
 	reader.follow(t, readGuide(t, referenceGuide))
 }
 
-// aFlag is a line of --help: the flag's name, and its default where it has one.
-var aFlag = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)[^\n]*?(?:\(default "?([^")]+)"?\))?$`)
+// flagPattern matches a line of --help. Its groups are the name of the flag and its default.
+var flagPattern = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)[^\n]*?(?:\(default "?([^")]+)"?\))?$`)
 
-func TestSimulatorGuideHasEveryFlag(t *testing.T) {
+func TestSimulatorGuide_HasEveryFlag(t *testing.T) {
 	var help, stderr bytes.Buffer
 	if code := cli.Main([]string{"simulator", "--help"}, &help, &stderr); code != 0 {
 		t.Fatalf("exit %d: %s", code, &stderr)
@@ -37,7 +37,7 @@ func TestSimulatorGuideHasEveryFlag(t *testing.T) {
 	guide := readGuide(t, referenceGuide)
 	_, table, _ := strings.Cut(guide, "### Flags\n")
 	table, _, _ = strings.Cut(table, "\n## ")
-	flags := aFlag.FindAllStringSubmatch(help.String(), -1)
+	flags := flagPattern.FindAllStringSubmatch(help.String(), -1)
 	for _, flag := range flags {
 		_, row, there := strings.Cut(table, "| `--"+flag[1]+"` |")
 		row, _, _ = strings.Cut(row, "\n")

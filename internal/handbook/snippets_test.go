@@ -9,10 +9,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// Nothing is shown to readers that is not tried. Guides and the first page are followed from top to bottom, by tests that
-// name them here. What any other page shows are examples, for which provider/schema_test.go finds the tests, and the
-// signatures of functions, which come from the schema.
-func TestEverySnippetIsTested(t *testing.T) {
+// Tests run every snippet of the documentation. Tests of this package follow the guides and the index page. Other
+// pages show examples, which provider/schema_test.go assigns to tests, and signatures of functions from the schema.
+func TestSnippets_AllAreTested(t *testing.T) {
 	var followed, examples strings.Builder
 	for _, end := range []string{"_acc_test.go", "simulator_guide_test.go"} {
 		for _, file := range filesIn(t, "internal/handbook", end) {
@@ -31,20 +30,20 @@ func TestEverySnippetIsTested(t *testing.T) {
 				t.Errorf("no test follows %s", name)
 			}
 		default:
-			for _, b := range blocks(t, textOf(t, page)) {
+			for _, b := range parseSnippets(t, textOf(t, page)) {
 				signature := kind == "functions" && b.language == "text"
 				if !signature && !strings.Contains(examples.String(), "\x00"+strings.TrimSpace(b.text)+"\x00") {
-					t.Errorf("%s/%s, line %d: no example is what it shows:\n%s", kind, name, b.line, b.text)
+					t.Errorf("%s/%s, line %d: no example equals the snippet:\n%s", kind, name, b.line, b.text)
 				}
 			}
 		}
 	}
 	if len(pages) < 30 {
-		t.Errorf("only %d pages were found: this test looks in the wrong place", len(pages))
+		t.Errorf("only %d pages were found", len(pages))
 	}
 }
 
-// filesIn are the files below a folder of the project whose names end so.
+// filesIn returns the files below a folder of the project whose names have the suffix.
 func filesIn(t *testing.T, folder, end string) []string {
 	t.Helper()
 	var found []string

@@ -10,15 +10,15 @@ import (
 // formats are the functions whose first argument says what the others come to.
 var formats = map[string]bool{"fmt.Sprintf": true, "fmt.Errorf": true}
 
-// aVerb is a place in a format for an argument.
-var aVerb = regexp.MustCompile(`%[-+# 0]*(?:\d+)?(?:\.\d+)?(?:\[(\d+)\])?([a-zA-Z%])`)
+// verbPattern is a place in a format for an argument.
+var verbPattern = regexp.MustCompile(`%[-+# 0]*(?:\d+)?(?:\.\d+)?(?:\[(\d+)\])?([a-zA-Z%])`)
 
 func (r *reading) readFormat(u *unit, call *ast.CallExpr, c *choice, depth int) []thread {
 	var threads []thread
 	for _, format := range r.read(u, call.Args[0], c, depth) {
 		done := []thread{{"", format.choices}}
 		next, rest := 1, format.text
-		for _, at := range aVerb.FindAllStringSubmatchIndex(format.text, -1) {
+		for _, at := range verbPattern.FindAllStringSubmatchIndex(format.text, -1) {
 			verb := format.text[at[4]:at[5]]
 			before := format.text[len(format.text)-len(rest) : at[0]]
 			rest = format.text[at[1]:]

@@ -163,7 +163,7 @@ func TestTroubleshootingQuotesTheLog(t *testing.T) {
 // What is quoted from the CLI stands in the CLI.
 func TestAccTroubleshootingQuotesTheCLI(t *testing.T) {
 	t.Parallel()
-	newTrial(t)
+	newCLISetup(t)
 	program, err := os.ReadFile(os.Getenv("TF_ACC_TERRAFORM_PATH"))
 	if err != nil {
 		t.Fatal(err)

@@ -28,12 +28,12 @@ type row struct {
 }
 
 var (
-	aQuote  = regexp.MustCompile("`([^`]+)`")
-	aBorder = regexp.MustCompile(`^\|(?:-+\|)+$`)
+	quotePattern = regexp.MustCompile("`([^`]+)`")
+	tableBorder  = regexp.MustCompile(`^\|(?:-+\|)+$`)
 )
 
 func quotesIn(cell string) (quotes []string) {
-	for _, quote := range aQuote.FindAllStringSubmatch(cell, -1) {
+	for _, quote := range quotePattern.FindAllStringSubmatch(cell, -1) {
 		quotes = append(quotes, quote[1])
 	}
 	return quotes
@@ -48,9 +48,9 @@ func tables(guide string) map[string][]row {
 		switch {
 		case !strings.HasPrefix(line, "|"):
 			heading = ""
-		case heading == "" && n+1 < len(lines) && aBorder.MatchString(lines[n+1]):
+		case heading == "" && n+1 < len(lines) && tableBorder.MatchString(lines[n+1]):
 			heading = cellsOf(line)[0]
-		case heading != "" && !aBorder.MatchString(line):
+		case heading != "" && !tableBorder.MatchString(line):
 			cells := cellsOf(line)
 			found[heading] = append(found[heading], row{n + 1, cells, quotesIn(cells[0])})
 		}

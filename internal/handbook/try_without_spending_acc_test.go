@@ -9,16 +9,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// What the guides and the example tell users to run, is run.
+// The commands of the guide work, and trouble.sh fails for a module that ignores an outbid.
 func TestAccTryWithoutSpending(t *testing.T) {
-	tr := newTrial(t)
-	for name, test := range map[string]func(*testing.T, *trial){
+	setup := newCLISetup(t)
+	for name, test := range map[string]func(*testing.T, *cliSetup){
 		"guide":      testTryGuide,
-		"bad module": testTroubleFindsABadModule,
+		"bad module": testTroubleFailsForABadModule,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, tr)
+			test(t, setup)
 		})
 	}
 }
@@ -40,7 +40,7 @@ var tryCommands = []string{
 func TestNightlyTryWithoutSpending_PipelineCommands(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	needs(t, "curl")
-	tr := newTrial(t)
+	setup := newCLISetup(t)
 	const simulator = "./with-simulator.sh --time-scale 60 --market still"
 	for _, file := range []string{"github-actions.yml", "gitlab-ci.yml"} {
 		text := textOf(t, example(exampleFolder, file))
@@ -52,13 +52,18 @@ func TestNightlyTryWithoutSpending_PipelineCommands(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "repository")
 	checkout(t, example(exampleFolder), folder)
-	env := tr.installed(t)
-	env["TF_CLI_CONFIG_FILE"], env["SIMULATOR"], env["TF_INPUT"] = tr.mirror(t), simulator, "0"
-	output := acctest.Words(uncoloured.Replace(script{
-		name: "the pipeline", text: strings.Join(tryCommands, "\n"), folder: folder, shell: []string{"sh", "-e"}, env: tr.environ(env),
+	env := setup.withDevOverrides(t)
+	env["TF_CLI_CONFIG_FILE"], env["SIMULATOR"], env["TF_INPUT"] = setup.withMirror(t), simulator, "0"
+	output := acctest.Words(stripColors.Replace(script{
+		name:   "the pipeline",
+		text:   strings.Join(tryCommands, "\n"),
+		folder: folder,
+		shell:  []string{"sh", "-e"},
+		env:    setup.environ(env),
 	}.must(t)))
 	for _, want := range []string{
-		"Plan: 1 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 1 destroyed.", "5 passed, 0 failed.", "It survived",
+		"Plan: 1 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 1 destroyed.",
+		"5 passed, 0 failed.", "It survived",
 	} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output has no %q:\n%s", want, output)
@@ -66,8 +71,8 @@ func TestNightlyTryWithoutSpending_PipelineCommands(t *testing.T) {
 	}
 }
 
-// A module that looks away from what happened to its server does not survive, and the script must say so.
-func testTroubleFindsABadModule(t *testing.T, tr *trial) {
+// trouble.sh fails for a module that keeps an outbid server as it is.
+func testTroubleFailsForABadModule(t *testing.T, setup *cliSetup) {
 	acctest.FirstCLIOnly(t)
 	needs(t, "curl")
 	folder := filepath.Join(t.TempDir(), "repository")
@@ -79,21 +84,21 @@ func testTroubleFindsABadModule(t *testing.T, tr *trial) {
 	}
 	bad := strings.Replace(string(content), "  desired_state ", "  on_outbid       = \"keep\"\n  desired_state ", 1)
 	if err := os.WriteFile(file, []byte(bad), 0o600); err != nil || bad == string(content) {
-		t.Fatalf("the module is not bad: %v", err)
+		t.Fatalf("the module is unchanged: %v", err)
 	}
 	output, err := script{
 		text:   "$TF get\n./with-simulator.sh --time-scale 60 --market still -- ./trouble.sh\n",
-		folder: folder, shell: []string{"sh", "-e"}, env: tr.environ(tr.installed(t)),
+		folder: folder, shell: []string{"sh", "-e"}, env: setup.environ(setup.withDevOverrides(t)),
 	}.run(t)
 	for _, want := range []string{"the plan ended with 0, not 2", "simulator is listening"} {
 		if err == nil || !strings.Contains(output, want) {
-			t.Errorf("it ended with %v and does not say %q:\n%s", err, want, output)
+			t.Errorf("the script ended with %v, and its output has no %q:\n%s", err, want, output)
 		}
 	}
 }
 
-// The guide is followed from its first command to its last, with the scripts of the example in the folder.
-func testTryGuide(t *testing.T, tr *trial) {
+// All commands of the guide work, with the scripts of the example in the folder.
+func testTryGuide(t *testing.T, setup *cliSetup) {
 	acctest.FirstCLIOnly(t)
 	folder := t.TempDir()
 	for _, name := range []string{"with-simulator.sh", "trouble.sh"} {
@@ -105,10 +110,15 @@ func testTryGuide(t *testing.T, tr *trial) {
 			t.Fatal(err)
 		}
 	}
-	installed := tr.installed(t)
-	reader := guideRun{cli: tr.cli, folder: folder, env: tr.environ(map[string]string{"PATH": installed["PATH"]})}
+	installed := setup.withDevOverrides(t)
+	reader := guideRun{cli: setup.cli, folder: folder, env: setup.environ(map[string]string{"PATH": installed["PATH"]})}
 	reader.follow(t, readGuide(t, "try-without-spending.md.tmpl"))
-	check := script{text: "$TF fmt -check -diff -recursive", folder: folder, shell: []string{"sh", "-e"}, env: tr.environ(installed)}
+	check := script{
+		text:   "$TF fmt -check -diff -recursive",
+		folder: folder,
+		shell:  []string{"sh", "-e"},
+		env:    setup.environ(installed),
+	}
 	if output, err := check.run(t); err != nil {
 		t.Errorf("the files of the guide are not in the standard format: %v\n%s", err, output)
 	}

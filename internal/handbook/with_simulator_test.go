@@ -12,12 +12,13 @@ import (
 	"testing"
 )
 
-// shells are those of this machine that users' pipelines have as sh.
+// shells returns the shells of this machine that pipelines may have as sh.
 func shells(t *testing.T) map[string][]string {
 	needs(t)
 	t.Helper()
 	found := map[string][]string{}
-	for name, command := range map[string][]string{"sh": {"sh"}, "bash": {"bash"}, "dash": {"dash"}, "busybox": {"busybox", "sh"}} {
+	commands := map[string][]string{"sh": {"sh"}, "bash": {"bash"}, "dash": {"dash"}, "busybox": {"busybox", "sh"}}
+	for name, command := range commands {
 		if _, err := exec.LookPath(command[0]); err == nil {
 			found[name] = command
 		}
@@ -28,8 +29,13 @@ func shells(t *testing.T) map[string][]string {
 	return found
 }
 
-// withSimulator runs with-simulator.sh with a program as the provider. This test binary is one.
-func withSimulator(t *testing.T, program string, shell []string, arguments ...string) (code int, stdout, stderr string) {
+// withSimulator runs with-simulator.sh with a program as the provider. The test binary can be the program.
+func withSimulator(
+	t *testing.T,
+	program string,
+	shell []string,
+	arguments ...string,
+) (code int, stdout, stderr string) {
 	t.Helper()
 	line := append(append(shell[1:len(shell):len(shell)], example(exampleFolder, "with-simulator.sh")), arguments...)
 	command := exec.CommandContext(t.Context(), shell[0], line...)
@@ -44,11 +50,11 @@ func withSimulator(t *testing.T, program string, shell []string, arguments ...st
 	return command.ProcessState.ExitCode(), out.String(), err.String()
 }
 
-// addresses prints what the command finds, and ends as it is told.
+// addresses prints the variables that the script sets.
 const addresses = `echo "$GPURENT_BASE_URL $GPURENT_CONTROL_URL $GPURENT_API_KEY"; `
 
-// stopped fails the test when the simulator of the first line still listens.
-func stopped(t *testing.T, stdout string) {
+// expectStopped fails the test if the simulator in the first line of stdout still listens.
+func expectStopped(t *testing.T, stdout string) {
 	t.Helper()
 	first, _, _ := strings.Cut(stdout, " ")
 	address, err := url.Parse(first)
@@ -57,48 +63,51 @@ func stopped(t *testing.T, stdout string) {
 	}
 	var dialer net.Dialer
 	if conn, err := dialer.DialContext(t.Context(), "tcp", address.Host); err == nil {
-		t.Errorf("the simulator is still there: %s, %v", address.Host, conn.Close())
+		t.Errorf("the simulator still listens: %s, %v", address.Host, conn.Close())
 	}
 }
 
-const listening, told = "simulator is listening", "The simulator's log"
+const listening, logHeader = "simulator is listening", "The simulator's log"
 
-func TestWithSimulatorRunsAndStops(t *testing.T) {
+func TestWithSimulator_RunsAndStops(t *testing.T) {
+	const list = `printf '[%s]' "$@"`
+	const request = `curl -fsS -H "Authorization: Bearer $GPURENT_API_KEY" "$GPURENT_BASE_URL/me"`
 	key := "test" + strings.Repeat("0", 40)
 	for name, shell := range shells(t) {
 		for what, test := range map[string]struct {
-			arguments []string
-			code      int
-			stdout    string // in it
-			log       bool   // whether the simulator's log is shown
+			flags   string   // shell words before the command
+			command string   // run by sh -c after printing the addresses
+			rest    []string // further arguments of the command
+			code    int
+			stdout  string // in it
+			log     bool   // whether the script prints the simulator's log
 		}{
-			"a command that succeeds":          {[]string{"sh", "-c", addresses}, 0, "/control ", false},
-			"one that fails":                   {[]string{"sh", "-c", addresses + "exit 3"}, 3, "/control ", true},
-			"flags of the simulator":           {[]string{"--clock", "manual", "--api-key", key, "--", "sh", "-c", addresses}, 0, key, false},
-			"arguments as they are":            {[]string{"--seed", "1", "--", "sh", "-c", addresses + `printf '[%s]' "$@"`, "x", "a b", "--", ""}, 0, "[a b][--][]", false},
-			"flags of the command":             {[]string{"sh", "-c", addresses + `printf '[%s]' "$@"`, "x", "--", "-y"}, 0, "[--][-y]", false},
-			"no flags before --":               {[]string{"--", "sh", "-c", addresses}, 0, "/control ", false},
-			"the script is told to end":        {[]string{"sh", "-c", addresses + "kill -TERM $PPID"}, 143, "/control ", true},
-			"the command talks to the service": {[]string{"sh", "-c", addresses + `curl -fsS -H "Authorization: Bearer $GPURENT_API_KEY" "$GPURENT_BASE_URL/me"`}, 0, "demo@rent.example", false},
+			"a command that succeeds": {stdout: "/control "},
+			"a command that fails":    {command: "exit 3", code: 3, stdout: "/control ", log: true},
+			"simulator flags":         {flags: "--clock manual --api-key " + key + " --", stdout: key},
+			"simulator and command":   {flags: "--seed 1 --", command: list, rest: []string{"a b", "--"}, stdout: "[a b][--]"},
+			"command flags":           {command: list, rest: []string{"--", "-y"}, stdout: "[--][-y]"},
+			"no flags before --":      {flags: "--", stdout: "/control "},
+			"SIGTERM of the script":   {command: "kill -TERM $PPID", code: 143, stdout: "/control ", log: true},
+			"an API request":          {command: request, stdout: "demo@rent.example"},
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
-				if strings.Contains(strings.Join(test.arguments, " "), "curl") {
-					needs(t, "curl")
-				}
-				code, stdout, stderr := withSimulator(t, os.Args[0], shell, test.arguments...)
+				needs(t, "curl")
+				arguments := append(strings.Fields(test.flags), "sh", "-c", addresses+test.command, "sh")
+				code, stdout, stderr := withSimulator(t, os.Args[0], shell, append(arguments, test.rest...)...)
 				if code != test.code || !strings.Contains(stdout, test.stdout) {
 					t.Errorf("exit %d, stdout %q, want %d and %q\n%s", code, stdout, test.code, test.stdout, stderr)
 				}
-				if shown := strings.Contains(stderr, told) && strings.Contains(stderr, listening); shown != test.log {
+				if shown := strings.Contains(stderr, logHeader) && strings.Contains(stderr, listening); shown != test.log {
 					t.Errorf("stderr %q; want the log in it: %t", stderr, test.log)
 				}
-				stopped(t, stdout)
+				expectStopped(t, stdout)
 			})
 		}
 	}
 }
 
-func TestWithSimulatorSaysWhatIsWrong(t *testing.T) {
+func TestWithSimulator_ReportsWrongArguments(t *testing.T) {
 	for name, shell := range shells(t) {
 		for _, test := range []struct {
 			arguments []string
@@ -112,28 +121,41 @@ func TestWithSimulatorSaysWhatIsWrong(t *testing.T) {
 		} {
 			code, stdout, stderr := withSimulator(t, os.Args[0], shell, test.arguments...)
 			if code != test.code || stdout != "" || !strings.Contains(stderr, test.stderr) {
-				t.Errorf("%s: %q: exit %d, stdout %q, stderr %q; want %d and %q", name, test.arguments, code, stdout, stderr, test.code, test.stderr)
+				t.Errorf(
+					"%s: %q: exit %d, stdout %q, stderr %q; want %d and %q",
+					name,
+					test.arguments,
+					code,
+					stdout,
+					stderr,
+					test.code,
+					test.stderr,
+				)
 			}
 		}
 	}
 }
 
-// A simulator that crashes must not let a command pass that did not need it.
-func TestWithSimulatorTellsOfACrash(t *testing.T) {
+// The script fails if the simulator crashes, even if the command succeeds.
+func TestWithSimulator_ReportsACrash(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "crashes")
-	text := "#!/bin/sh\necho lost its head >&2\necho '{\"base_url\":\"http://127.0.0.1:1/api/v1\",\"control_url\":\"c\",\"api_key\":\"k\"}'\nexit 5\n"
+	const text = `#!/bin/sh
+echo out of memory >&2
+echo '{"base_url":"http://127.0.0.1:1/api/v1","control_url":"c","api_key":"k"}'
+exit 5
+`
 	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, shell := range shells(t) {
 		code, _, stderr := withSimulator(t, program, shell, "true")
-		if code != 1 || !strings.Contains(stderr, "ended by itself") || !strings.Contains(stderr, "lost its head") {
+		if code != 1 || !strings.Contains(stderr, "ended by itself") || !strings.Contains(stderr, "out of memory") {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 		}
 	}
 }
 
-func TestWithSimulatorKeepsTheServiceInAFile(t *testing.T) {
+func TestWithSimulator_KeepsTheStateFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.json")
 	for name, shell := range shells(t) {
 		var keys [2]string

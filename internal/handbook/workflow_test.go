@@ -44,8 +44,8 @@ var pinned = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`)
 // settingReference matches a reference to a secret or variable of the repository.
 var settingReference = regexp.MustCompile(`^\$\{\{ (?:secrets|vars)\.(\w+) \}\}$`)
 
-// workflow runs the steps of a workflow as GitHub would, once: a machine with the CLI and the repository.
-func (g *guideRun) workflow(t *testing.T, n int, b block) string {
+// workflow runs the steps of a workflow in a guide once.
+func (g *guideRun) workflow(t *testing.T, n int, b snippet) string {
 	t.Helper()
 	var file workflow
 	decoder := yaml.NewDecoder(bytes.NewReader([]byte(b.text)))
@@ -54,10 +54,10 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 		t.Fatalf("line %d: %v", b.line, err)
 	}
 	if len(file.Jobs) != 1 || file.On["schedule"] == nil || file.Concurrency == nil {
-		t.Fatalf("line %d: this wants one job, a schedule, and one run at a time: %+v", b.line, file)
+		t.Fatalf("line %d: want one job, a schedule and a concurrency group: %+v", b.line, file)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "(\nexport TF_CLI_CONFIG_FILE=%q\n", g.pipeline)
+	fmt.Fprintf(&text, "(\nexport TF_CLI_CONFIG_FILE=%q\n", g.cliConfig)
 	text.WriteString(exports(file.Env))
 	for _, job := range file.Jobs {
 		for at, s := range job.Steps {
@@ -68,7 +68,7 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 				continue
 			}
 			step := g.file(n, fmt.Sprintf("step%d", at))
-			if err := os.WriteFile(step, []byte(typed(g.cli, s.Run)), 0o600); err != nil {
+			if err := os.WriteFile(step, []byte(withCLI(g.cli, s.Run)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&text, "(\n%sbash -e %q </dev/null\n)\n", exports(s.Env), step)
@@ -78,7 +78,7 @@ func (g *guideRun) workflow(t *testing.T, n int, b block) string {
 	return text.String()
 }
 
-// exports sets variables in a shell. The settings of the repository are those of the reader.
+// exports returns commands that export variables. Secrets and variables of the repository come from the environment.
 func exports(variables map[string]string) string {
 	var text strings.Builder
 	for name, value := range variables {

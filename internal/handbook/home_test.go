@@ -9,12 +9,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// publicKey is what a reader has in ~/.ssh, as most do.
+// publicKey is the SSH public key in the home folder of the tests.
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop\n"
 
-// aHome makes a home of the reader's own: what is in that of a developer, such as a login or settings of a CLI, plays no
-// part, and a login of the reader's does no harm to it.
-func aHome(t *testing.T) string {
+// newHome creates a home folder, so that tests neither read nor change the logins and CLI settings of the developer.
+func newHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	for _, folder := range []string{".ssh", ".config"} {
@@ -28,13 +27,13 @@ func aHome(t *testing.T) string {
 	return home
 }
 
-// atHome is the environment that makes a home the reader's.
-func atHome(home string) map[string]string {
+// homeEnv returns the environment variables of a home folder.
+func homeEnv(home string) map[string]string {
 	return map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config")}
 }
 
-// has says whether the reader's CLI is at least of a version. What guides mark so came to both CLIs with the same number.
-func (g *guideRun) has(t *testing.T, version string) bool {
+// cliHas reports whether the CLI has at least a version. Both CLIs have the marked features since the same version.
+func (g *guideRun) cliHas(t *testing.T, version string) bool {
 	t.Helper()
 	at, err := acctest.CLI()
 	if err != nil {
@@ -43,8 +42,9 @@ func (g *guideRun) has(t *testing.T, version string) bool {
 	return at.Has(version)
 }
 
-// approval is what a person does who is shown an address and a code: here, with a call of the simulator's control API.
-const approval = `until answer=$(sed -n 's|^Open \(.*\)/device in a browser and approve the code \([A-Z-]*\) .*|\1/control/device-codes/\2|p' %[1]q)
+// approval approves the printed code through the simulator's control API, as a user does in the browser.
+const approval = `printed='Open \(.*\)/device in a browser and approve the code \([A-Z-]*\) .*'
+until answer=$(sed -n "s|^$printed|\1/control/device-codes/\2|p" %[1]q)
 	test -n "$answer"; do
 	kill -0 $asking
 	sleep 0.1
@@ -53,8 +53,8 @@ curl -fsS -X POST -H 'Content-Type: application/json' -d '{"decision": "approve"
 wait $asking
 `
 
-// approve runs a login, which a person approves meanwhile.
-func (g *guideRun) approve(n int, b block) {
+// approve runs a login and approves it while the command waits.
+func (g *guideRun) approve(n int, b snippet) {
 	fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q &\nasking=$!\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	fmt.Fprintf(&g.text, approval, g.file(n, "out"), g.file(n, "err"))
 }
