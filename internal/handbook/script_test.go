@@ -75,16 +75,7 @@ func checkout(t *testing.T, from, folder string) {
 	}
 }
 
-// expect holds what steps have printed against what they must say. Keys are steps; colours do not count.
-func expect(t *testing.T, printed map[string]string, want map[string]string) {
-	t.Helper()
-	for step, line := range want {
-		if !strings.Contains(stripColors.Replace(printed[step]), line) {
-			t.Errorf("%s does not say %q:\n%s", step, line, printed[step])
-		}
-	}
-}
-
+// stripColors removes the colors from the output of a CLI.
 var stripColors = strings.NewReplacer(
 	"\x1b[0m",
 	"",
