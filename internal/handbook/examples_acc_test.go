@@ -70,10 +70,7 @@ func TestAccExamples(t *testing.T) {
 		command := exec.CommandContext(
 			t.Context(),
 			filepath.Join(setup.bin, setup.cli),
-			"fmt",
-			"-check",
-			"-diff",
-			"-recursive",
+			"fmt", "-check", "-diff", "-recursive",
 		)
 		command.Dir, command.Env = filepath.Join(acctest.Root(), "examples"), setup.environ(nil)
 		if said, err := command.CombinedOutput(); err != nil {

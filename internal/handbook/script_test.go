@@ -77,18 +77,7 @@ func checkout(t *testing.T, from, folder string) {
 
 // stripColors removes the colors from the output of a CLI.
 var stripColors = strings.NewReplacer(
-	"\x1b[0m",
-	"",
-	"\x1b[1m",
-	"",
-	"\x1b[32m",
-	"",
-	"\x1b[33m",
-	"",
-	"\x1b[31m",
-	"",
-	"\x1b[90m",
-	"",
+	"\x1b[0m", "", "\x1b[1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[90m", "",
 )
 
 // cliCommand matches the name of the CLI in a command. "terraform {" begins a block.

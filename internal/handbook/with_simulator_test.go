@@ -123,13 +123,7 @@ func TestWithSimulator_ReportsWrongArguments(t *testing.T) {
 			if code != test.code || stdout != "" || !strings.Contains(stderr, test.stderr) {
 				t.Errorf(
 					"%s: %q: exit %d, stdout %q, stderr %q; want %d and %q",
-					name,
-					test.arguments,
-					code,
-					stdout,
-					stderr,
-					test.code,
-					test.stderr,
+					name, test.arguments, code, stdout, stderr, test.code, test.stderr,
 				)
 			}
 		}
