@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -132,6 +133,31 @@ func quotes(quote, summary string) bool {
 	}
 	plain := formatVerb.ReplaceAllString(summary, "…")
 	return anyText(plain, "…").MatchString(quote) || anyText(quote, "…").MatchString(plain)
+}
+
+// diagnosticsAndCommands divides the troubleshooting guide into the messages of diagnostics and those of the commands
+// login and logout and of the program's log, which are not diagnostics.
+func diagnosticsAndCommands(t *testing.T) (diagnostics, commands string) {
+	t.Helper()
+	const discarded = "`Warning: terraform-provider-gpurent discards what Go libraries log…`"
+	before, rest, found := strings.Cut(readGuide(t, troubleshooting), "\n### login and logout\n")
+	commands, after, ends := strings.Cut(rest, "\n### ")
+	if !found || !ends {
+		t.Fatal("the guide has no section about login and logout")
+	}
+	return strings.Replace(before, discarded, "", 1) + after, commands
+}
+
+// The troubleshooting guide quotes the summary of every diagnostic.
+func TestDiagnostics_HaveRows(t *testing.T) {
+	files := map[string]string{}
+	for _, folder := range []string{"internal/service", "internal/tfkit", "internal/provider"} {
+		maps.Copy(files, goFiles(t, folder))
+	}
+	guide, _ := diagnosticsAndCommands(t)
+	for _, problem := range checkDiagnostics(t, files, guide) {
+		t.Error(problem)
+	}
 }
 
 func TestDiagnostics_ProblemsAreFound(t *testing.T) {

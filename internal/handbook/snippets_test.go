@@ -43,11 +43,14 @@ func TestSnippets_AllAreTested(t *testing.T) {
 	}
 }
 
-// filesIn returns the files below a folder of the project whose names have the suffix.
+// filesIn returns the files below a folder whose names have the suffix. A relative folder is in the project.
 func filesIn(t *testing.T, folder, end string) []string {
 	t.Helper()
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(acctest.Root(), folder)
+	}
 	var found []string
-	err := filepath.WalkDir(filepath.Join(acctest.Root(), folder), func(file string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && strings.HasSuffix(file, end) {
 			found = append(found, file)
 		}

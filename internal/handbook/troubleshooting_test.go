@@ -1,18 +1,31 @@
 package handbook_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 const troubleshooting = "troubleshooting.md"
 
-// What the tables of the guide hold, by the headings of their first columns.
+// The headings of the first columns of the tables in the guide.
 const (
-	tableOfSayings    = "what you see"
+	tableOfMessages   = "what you see"
 	tableOfCodes      = "the service's code"
 	tableOfAdvice     = "the message goes on"
 	tableOfValidators = "what you see below the headline"
@@ -20,7 +33,7 @@ const (
 	tableOfLog        = "what the log contains"
 )
 
-// row is a row of a table, with what its cells quote.
+// row is a row of a table.
 type row struct {
 	line   int
 	cells  []string
@@ -39,7 +52,7 @@ func quotesIn(cell string) (quotes []string) {
 	return quotes
 }
 
-// tables finds the tables of a guide by the headings of their first columns; those with the same are one.
+// tables returns the rows of the tables of a guide by the heading of the first column.
 func tables(guide string) map[string][]row {
 	found := map[string][]row{}
 	lines := strings.Split(guide, "\n")
@@ -66,83 +79,141 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// shortest is how many letters an abbreviated quote needs, so that it stands for one message alone.
-const shortest = 24
-
-// quotes says whether a quote of the guide is of this saying: a headline as a whole, where an ellipsis may stand for the
-// rest of a long one, and a part of a message for a part.
-func (s saying) isQuoted(quote string) bool {
-	if !s.whole {
-		return strings.Contains(s.text, quote)
-	}
-	begin, shortened := strings.CutSuffix(quote, variable)
-	return s.text == quote || shortened && lettersIn(begin) >= shortest && strings.HasPrefix(s.text, begin)
-}
-
-// compareSayings returns what is said and not in the rows, and what is in the rows and not said.
-func compareSayings(all []saying, rows []row) (problems []string) {
-	for _, s := range all {
-		var in []int
+// Every row of the guide has a quote, a meaning and an advice.
+func TestTroubleshooting_RowsAreComplete(t *testing.T) {
+	all := tables(readGuide(t, troubleshooting))
+	for heading, least := range map[string]int{
+		tableOfMessages: 150, tableOfCodes: 10, tableOfAdvice: 15, tableOfValidators: 8, tableOfCLI: 10, tableOfLog: 3,
+	} {
+		rows := all[heading]
 		for _, r := range rows {
-			if slices.ContainsFunc(r.quotes, s.isQuoted) {
-				in = append(in, r.line)
+			if len(r.cells) != 3 || slices.Contains(r.cells, "") || len(r.quotes) == 0 {
+				t.Errorf("line %d, below %q: want a quote and three cells that are not empty: %q", r.line, heading, r.cells)
 			}
 		}
-		switch {
-		case len(in) == 0:
-			problems = append(problems, fmt.Sprintf("%s says %q: the guide has no row for it", s.place, s.text))
-		case len(in) > 1 && s.whole:
-			problems = append(problems, fmt.Sprintf("%q has several rows, on the lines %v: whoever looks for it finds the wrong one", s.text, in))
+		if len(rows) < least {
+			t.Errorf("only %d rows below %q were found", len(rows), heading)
+		}
+	}
+}
+
+// The messages that the guide quotes are in the program. TestDiagnostics_HaveRows checks the summaries of diagnostics.
+func TestTroubleshooting_QuotesExistingMessages(t *testing.T) {
+	_, commands := diagnosticsAndCommands(t)
+	for _, quote := range inQuotes.FindAllStringSubmatch(commands, -1) {
+		expectParts(t, literals(t, "internal/cli"), troubleshooting, quote[1])
+	}
+	all := tables(readGuide(t, troubleshooting))
+	program := literals(t, "internal")
+	texts := map[string]string{
+		tableOfMessages: program, tableOfAdvice: program, tableOfLog: program, tableOfValidators: program + validators(t),
+	}
+	for heading, texts := range texts {
+		for _, r := range all[heading] {
+			for _, quote := range r.quotes {
+				if !inQuotes.MatchString("`" + quote + "`") {
+					// The framework adds the value to the texts of validators.
+					quote = strings.ReplaceAll(quote, ", got:", "…, got:")
+					expectParts(t, texts, fmt.Sprintf("line %d", r.line), quote)
+				}
+			}
+		}
+	}
+}
+
+// statuses returns the HTTP status of each error code in the contract.
+func statuses(t *testing.T) map[string]int {
+	t.Helper()
+	var document struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components struct {
+			Responses map[string]struct{ Description string }
+		}
+	}
+	if err := json.Unmarshal(contract.Document(), &document); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]int{}
+	for _, path := range document.Paths {
+		for method, raw := range path {
+			var operation struct {
+				Responses map[string]struct {
+					Ref         string `json:"$ref"`
+					Description string
+				}
+			}
+			if method == "parameters" {
+				continue
+			}
+			if err := json.Unmarshal(raw, &operation); err != nil {
+				t.Fatal(err)
+			}
+			for status, response := range operation.Responses {
+				name := strings.TrimPrefix(response.Ref, "#/components/responses/")
+				number, err := strconv.Atoi(status)
+				if err != nil || number < 400 {
+					continue
+				}
+				for _, code := range quotesIn(response.Description + document.Components.Responses[name].Description) {
+					of[code] = number
+				}
+			}
+		}
+	}
+	return of
+}
+
+// Every error code has a row with its status, and the diagnostic for it has the text of the row.
+func TestTroubleshooting_HasEveryCode(t *testing.T) {
+	status, rows := statuses(t), tables(readGuide(t, troubleshooting))[tableOfCodes]
+	codes := map[string]bool{}
+	for _, source := range goFiles(t, "internal/rental") {
+		file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range file.Decls {
+			if declaration, ok := declaration.(*ast.GenDecl); ok && declaration.Tok == token.CONST {
+				for _, code := range constants(declaration, "Code") {
+					codes[code] = true
+				}
+			}
 		}
 	}
 	for _, r := range rows {
-		if len(r.quotes) == 0 {
-			problems = append(problems, fmt.Sprintf("line %d quotes no message", r.line))
+		code, number, _ := strings.Cut(r.quotes[0], ", HTTP ")
+		if !codes[code] || strconv.Itoa(status[code]) != number {
+			t.Errorf("line %d: %q has the status %d", r.line, r.quotes[0], status[code])
+			continue
 		}
-		for _, quote := range r.quotes {
-			if !slices.ContainsFunc(all, func(s saying) bool { return s.isQuoted(quote) }) {
-				problems = append(problems, fmt.Sprintf("line %d: %q is said nowhere", r.line, quote))
+		delete(codes, code)
+		var diags diag.Diagnostics
+		tfkit.AddError(&diags, "do it", &rental.Error{
+			Method: "GET", Path: "/instances", Scope: rental.ScopeInstancesRead, Status: status[code], Code: code,
+			Message: "Message.",
+		})
+		for _, quote := range append(quotesIn(r.cells[1]), r.quotes...) {
+			if !strings.Contains(diags[0].Detail(), quote) {
+				t.Errorf("line %d: %q is not in: %s", r.line, quote, diags[0].Detail())
 			}
 		}
 	}
-	slices.Sort(problems)
-	return slices.Compact(problems)
+	if len(codes) > 0 {
+		t.Errorf("no row has the codes %v", codes)
+	}
 }
 
-// Whatever the provider and its commands can say, the guide explains, and it explains nothing that nobody says. Where the
-// code does not tell what is said, this fails as well: there is no way to add a message past it.
-func TestTroubleshootingHasEveryMessage(t *testing.T) {
+// The messages of the CLI that the guide quotes are in the CLI.
+func TestAccTroubleshooting_QuotesTheCLI(t *testing.T) {
 	t.Parallel()
-	all, unclear := shipped(t).sayings()
-	for _, problem := range unclear {
-		t.Error(problem)
+	newCLISetup(t)
+	program, err := os.ReadFile(os.Getenv("TF_ACC_TERRAFORM_PATH"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	rows := tables(readGuide(t, troubleshooting))[tableOfSayings]
-	for _, problem := range compareSayings(all, rows) {
-		t.Error(problem)
-	}
-	headlines, parts := map[string]bool{}, map[string]bool{}
-	for _, s := range all {
-		if s.whole {
-			headlines[s.text] = true
-		} else {
-			parts[s.text] = true
-		}
-	}
-	t.Logf("%d headlines and %d parts of messages, %d rows", len(headlines), len(parts), len(rows))
-	if len(headlines) < 100 || len(parts) < 80 {
-		t.Error("so few cannot be all: this test looks in the wrong place")
-	}
-}
-
-// Every row says what the message means and what to do.
-func TestTroubleshootingRowsAreWhole(t *testing.T) {
-	all := tables(readGuide(t, troubleshooting))
-	for _, heading := range []string{tableOfSayings, tableOfCodes, tableOfAdvice, tableOfValidators, tableOfCLI, tableOfLog} {
-		for _, r := range all[heading] {
-			if len(r.cells) != 3 || slices.Contains(r.cells, "") {
-				t.Errorf("line %d, below %q: this wants three cells, and none empty: %q", r.line, heading, r.cells)
-			}
+	for _, r := range tables(readGuide(t, troubleshooting))[tableOfCLI] {
+		if !slices.ContainsFunc(r.quotes, func(quote string) bool { return bytes.Contains(program, []byte(quote)) }) {
+			t.Errorf("line %d: this CLI prints none of %q", r.line, r.quotes)
 		}
 	}
 }
