@@ -1,5 +1,5 @@
-// Package rental is the client of the Rental Service API v1. It has one method per operation, one file per API noun,
-// and an HTTP transport made of small layers, which transport.go assembles.
+// Package rental is the client of the Rental Service API v1. It has one method per operation, one file per collection
+// of the API, and an HTTP transport made of small layers, which transport.go assembles.
 //
 // Amounts are int64 kopecks, sizes are GB and rates are Mbit/s unless a field states another unit. Enumerations are
 // string types; unknown values are kept. A nullable scalar is a pointer, and a missing time is the zero time.Time.
@@ -151,10 +151,10 @@ func (c *Client) RequestTimeout() time.Duration { return c.requestTimeout }
 
 // Writes returns how many calls other than GET have ended below the first element of a path, such as "instances". It
 // counts failed calls, too, because the API may have performed them.
-func (c *Client) Writes(noun string) uint64 { return c.writeCount(noun).Load() }
+func (c *Client) Writes(path string) uint64 { return c.writeCount(path).Load() }
 
-func (c *Client) writeCount(noun string) *atomic.Uint64 {
-	count, _ := c.writes.LoadOrStore(noun, new(atomic.Uint64))
+func (c *Client) writeCount(path string) *atomic.Uint64 {
+	count, _ := c.writes.LoadOrStore(path, new(atomic.Uint64))
 	return count.(*atomic.Uint64)
 }
 

@@ -1,6 +1,10 @@
 package rental
 
-import "encoding/json"
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+)
 
 // InstanceOmitted reports which optional fields were missing in a response. A nil field that is not omitted was null.
 type InstanceOmitted struct{ Name, StopReason, SSH, URLs bool }
@@ -34,4 +38,40 @@ type optional[T any] struct {
 func (o *optional[T]) UnmarshalJSON(data []byte) error {
 	o.present = true
 	return json.Unmarshal(data, &o.value)
+}
+
+// omittedReads is how often an instance is read again for fields that an answer omitted.
+const omittedReads = 3
+
+// ReadOmitted reads an instance again while its answers omit fields that an import or a recovery needs. It returns the
+// given instance with those fields, as far as an answer had them.
+func (c *Client) ReadOmitted(ctx context.Context, inst Instance) Instance {
+	for range omittedReads {
+		if !inst.omitsNeeded() {
+			break
+		}
+		again, err := c.GetInstance(ctx, inst.ID)
+		if err != nil {
+			break
+		}
+		inst.DiskGB = cmp.Or(inst.DiskGB, again.DiskGB)
+		inst.Image = cmp.Or(inst.Image, again.Image)
+		inst.Template = cmp.Or(inst.Template, again.Template)
+		inst.DesiredState = cmp.Or(inst.DesiredState, again.DesiredState)
+		if inst.CreatedAt.IsZero() {
+			inst.CreatedAt = again.CreatedAt
+		}
+		if inst.Omitted.Name && !again.Omitted.Name {
+			inst.Name, inst.Omitted.Name = again.Name, false
+		}
+		if inst.Omitted.SSH && !again.Omitted.SSH {
+			inst.SSH, inst.Omitted.SSH = again.SSH, false
+		}
+	}
+	return inst
+}
+
+func (i Instance) omitsNeeded() bool {
+	return i.DiskGB == 0 || i.Template.Slug == "" || i.Image == "" || i.CreatedAt.IsZero() ||
+		i.Omitted.Name || i.Omitted.SSH && i.Status == StatusRunning
 }

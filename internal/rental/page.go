@@ -163,3 +163,15 @@ func pageQuery(query url.Values, options ListOptions, cursor string) url.Values 
 	}
 	return query
 }
+
+// Collect returns all objects of a list. The result is never nil without an error.
+func Collect[T any](list iter.Seq2[T, error]) ([]T, error) {
+	all := []T{}
+	for object, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, object)
+	}
+	return all, nil
+}

@@ -31,7 +31,7 @@ const (
 )
 
 // rateEstimate estimates the state of one rate limit from the headers of responses, because other processes can send
-// requests with the same key. Its zero value knows nothing, and allows a few requests to find out.
+// requests with the same key. Its zero value has no data and allows a few requests, whose responses provide it.
 //
 // It supports two kinds of rate limits and detects which one it is. A fixed window is reset at one moment. A token
 // bucket is refilled steadily: the reported moment of the reset moves before it has come.

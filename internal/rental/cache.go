@@ -1,0 +1,216 @@
+package rental
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How long cached results are used. The API refreshes its offers about every minute.
+const (
+	objectsTTL = 30 * time.Second // instances, templates, SSH keys and API keys
+	offersTTL  = 30 * time.Second
+	balanceTTL = 10 * time.Second
+)
+
+// Cache holds what was read of the account and the market for the resources that one configured provider serves.
+type Cache struct {
+	Instances *Collection[Instance] // active ones; Find returns destroyed ones, too
+	// AllInstances are active and destroyed ones.
+	AllInstances *Collection[Instance]
+	Templates    *Collection[Template] // of the catalog and the account
+	SSHKeys      *Collection[SSHKey]
+	APIKeys      *Collection[APIKey]
+
+	client  *Client
+	reuse   func() bool
+	money   Cached[Balance]
+	initial Cached[*Listing[Instance]]
+
+	seen   sync.Map // offers by id
+	mu     sync.Mutex
+	offers map[offersKey]*Cached[[]Offer]
+	market map[RentalType]*Collection[Offer]
+}
+
+// marketPages is how much of the market is read to find offers by their ids.
+const marketPages = 5
+
+// offersKey is a query, and how many offers of it were read at most.
+type offersKey struct {
+	query string
+	limit int
+}
+
+// NewCache returns an empty cache. pollInterval scales how long listings may lag. While reuse returns false, results
+// are shared by concurrent reads and not kept.
+func NewCache(client *Client, pollInterval time.Duration, reuse func() bool) *Cache {
+	c := &Cache{
+		client: client, reuse: reuse,
+		offers: map[offersKey]*Cached[[]Offer]{}, market: map[RentalType]*Collection[Offer]{},
+	}
+	lag := 5 * pollInterval
+	instances := func(status string) func(context.Context, ListOptions) iter.Seq2[Instance, error] {
+		return func(ctx context.Context, options ListOptions) iter.Seq2[Instance, error] {
+			return client.ListInstances(ctx, ListInstancesQuery{Status: status, ListOptions: options})
+		}
+	}
+	c.Instances = newCollection(c, "instances", Instance.identity, instances(ListActive), lag)
+	c.Instances.get = client.GetInstance
+	c.AllInstances = newCollection(c, "instances", Instance.identity, instances(ListAll), lag)
+	c.Templates = newCollection(
+		c,
+		"templates",
+		Template.identity,
+		client.ListTemplates,
+		13*pollInterval,
+	) // the API caches them for a minute
+	c.SSHKeys = newCollection(c, "ssh-keys", SSHKey.identity, client.ListSSHKeys, lag)
+	c.APIKeys = newCollection(c, "api-keys", APIKey.identity, client.ListAPIKeys, lag)
+	return c
+}
+
+func newCollection[T any](
+	c *Cache,
+	path string,
+	id func(T) string,
+	list func(context.Context, ListOptions) iter.Seq2[T, error],
+	lag time.Duration,
+) *Collection[T] {
+	return &Collection[T]{
+		id: id, list: list, lag: lag,
+		writes: func() uint64 { return c.client.Writes(path) },
+		maxAge: func() time.Duration { return c.maxAge(objectsTTL) },
+	}
+}
+
+func (c *Cache) maxAge(ttl time.Duration) time.Duration {
+	if c.reuse() {
+		return ttl
+	}
+	return 0
+}
+
+// InitialInstances returns the active instances as they were when this run first read them, so instances that the run
+// creates are not among them. If they are too many it returns the first ones and an error IsListTooLong.
+func (c *Cache) InitialInstances(ctx context.Context) (*Listing[Instance], error) {
+	listing, err := c.initial.Get(ctx, c.maxAge(math.MaxInt64), 0, func(ctx context.Context) (*Listing[Instance], error) {
+		listing, err := c.Instances.List(ctx)
+		if IsListTooLong(err) {
+			err = nil
+		}
+		return listing, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return listing, listing.Err
+}
+
+// Balance returns the account's money.
+func (c *Cache) Balance(ctx context.Context) (Balance, error) {
+	return c.money.Get(ctx, c.maxAge(balanceTTL), 0, c.client.GetBalance)
+}
+
+// Offers returns the first offers of a query, limit of them at most. Fewer means that there are no others.
+func (c *Cache) Offers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
+	return c.listOffers(ctx, query, limit, c.maxAge(offersTTL))
+}
+
+// FreshOffers is Offers without a cached result.
+func (c *Cache) FreshOffers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
+	return c.listOffers(ctx, query, limit, 0)
+}
+
+func (c *Cache) listOffers(ctx context.Context, query OfferQuery, limit int, maxAge time.Duration) ([]Offer, error) {
+	query.PageSize = min(int64(limit), MaxPageSize)
+	key := offersKey{query.Key(), limit}
+	c.mu.Lock()
+	if c.offers[key] == nil {
+		c.offers[key] = new(Cached[[]Offer])
+	}
+	cached := c.offers[key]
+	c.mu.Unlock()
+	return cached.Get(ctx, maxAge, 0, func(ctx context.Context) ([]Offer, error) {
+		var offers []Offer
+		for offer, err := range c.client.ListOffers(ctx, query) {
+			if err != nil {
+				return nil, err
+			}
+			if offers = append(offers, offer); len(offers) == limit {
+				break
+			}
+		}
+		return offers, nil
+	})
+}
+
+// Offer returns one offer: of a cached list, else by its id, else, from the second offer on, from the list of the
+// market. It is not found if the API does not list it as available.
+func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Offer, found bool, err error) {
+	if offer, found = c.cachedOffer(id); found {
+		return offer, offer.Available, nil
+	}
+	if offer, found, err = c.marketOf(kind).Find(ctx, id); err != nil || !found {
+		return offer, false, err
+	}
+	c.KeepOffer(offer)
+	return offer, offer.Available, nil
+}
+
+// KeepOffer records an offer that was just read.
+func (c *Cache) KeepOffer(offer Offer) { c.seen.Store(offer.ID, seenOffer{offer, time.Now()}) }
+
+// SeenOffer returns an offer as it was last read in this process.
+func (c *Cache) SeenOffer(id string) (Offer, bool) {
+	seen, found := c.seen.Load(id)
+	if !found {
+		return Offer{}, false
+	}
+	return seen.(seenOffer).offer, true
+}
+
+// seenOffer is an offer as it was at a time.
+type seenOffer struct {
+	offer Offer
+	at    time.Time
+}
+
+func (c *Cache) cachedOffer(id string) (Offer, bool) {
+	if seen, found := c.seen.Load(id); found && time.Since(seen.(seenOffer).at) < c.maxAge(offersTTL) {
+		return seen.(seenOffer).offer, true
+	}
+	c.mu.Lock()
+	lists := make([]*Cached[[]Offer], 0, len(c.offers))
+	for _, list := range c.offers {
+		lists = append(lists, list)
+	}
+	c.mu.Unlock()
+	for _, list := range lists {
+		offers, _ := list.Last(c.maxAge(offersTTL), 0)
+		if at := slices.IndexFunc(offers, func(o Offer) bool { return o.ID == id }); at >= 0 {
+			return offers[at], true
+		}
+	}
+	return Offer{}, false
+}
+
+func (c *Cache) marketOf(kind RentalType) *Collection[Offer] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.market[kind] == nil {
+		c.market[kind] = &Collection[Offer]{
+			id: Offer.identity, get: c.client.GetOffer,
+			list: func(ctx context.Context, options ListOptions) iter.Seq2[Offer, error] {
+				options.MaxPages = marketPages
+				return c.client.ListOffers(ctx, OfferQuery{Type: kind, ListOptions: options})
+			},
+			writes: func() uint64 { return 0 },
+			maxAge: func() time.Duration { return c.maxAge(offersTTL) },
+		}
+	}
+	return c.market[kind]
+}

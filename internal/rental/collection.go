@@ -1,0 +1,253 @@
+package rental
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+)
+
+// Collection reads objects of one kind with few requests. A CLI reads the objects of a state one by one, hundreds of
+// them in a second: the first read requests its object, the following ones share a listing. No read that begins after a
+// write of this process returns an object as it was before that write.
+type Collection[T any] struct {
+	id   func(T) string
+	list func(context.Context, ListOptions) iter.Seq2[T, error]
+	// get requests one object. It is nil if the API has no such request.
+	get func(context.Context, string) (T, error)
+	// writes returns how many changes this process has made so far.
+	writes func() uint64
+	// maxAge returns how old a cached listing may be.
+	maxAge func() time.Duration
+	// lag is how long a listing may lack an object that exists.
+	lag time.Duration
+
+	listing Cached[*Listing[T]]
+
+	mu      sync.Mutex
+	alone   readAlone
+	recent  []*Listing[T] // that lacked an object: the oldest, then the latest
+	created map[string]createdObject[T]
+}
+
+// readAlone is the last read that requested its object.
+type readAlone struct {
+	at     time.Time
+	writes uint64
+}
+
+// createdObject is an object that this process has created.
+type createdObject[T any] struct {
+	object T
+	at     time.Time
+}
+
+const (
+	// createdLag is how long a listing may lack an object that this process has created.
+	createdLag = 5 * time.Minute
+	// absentListings is how many listings have to lack an object before it counts as deleted.
+	absentListings = 5
+	// maxLookupPages is how many pages are read to find single objects, where what the pages lack can be requested by its
+	// id: 20,000 objects, unless the API returns small pages.
+	maxLookupPages = 100
+)
+
+// Listing is what a list request returned. Several callers share it, so none may change it.
+type Listing[T any] struct {
+	Items   []T       // in the order of the API
+	Skipped []Skipped // entries that cannot be read
+	Err     error     // IsListTooLong if Items are only the first ones; else nil
+
+	ended   time.Time
+	index   map[string]int // by id
+	limited bool           // it ends after maxLookupPages
+}
+
+// Find returns the object with an id.
+func (l *Listing[T]) Find(id string) (object T, found bool) {
+	at, found := l.index[id]
+	if found {
+		object = l.Items[at]
+	}
+	return object, found
+}
+
+// mayContain returns why an object cannot be read if it is, or may be, one of the entries that cannot be read.
+func (l *Listing[T]) mayContain(id string) error {
+	for _, entry := range l.Skipped {
+		if entry.ID == id {
+			return fmt.Errorf("the list contains it, but it cannot be read: %w", entry.Err)
+		}
+	}
+	for _, entry := range l.Skipped {
+		if entry.ID == "" {
+			return fmt.Errorf("the list contains an entry without an id, which may be it: %w", entry.Err)
+		}
+	}
+	return nil
+}
+
+// List returns all objects. If there are more than the client reads, it returns the first ones and an error
+// IsListTooLong.
+func (c *Collection[T]) List(ctx context.Context) (*Listing[T], error) {
+	listing, err := c.load(ctx, c.maxAge(), 0)
+	if err == nil && listing.Err != nil && listing.limited {
+		listing, err = c.load(ctx, 0, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return listing, listing.Err
+}
+
+// load returns a listing that is not older than maxAge. It reads so many pages at most; 0 for no limit.
+func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
+	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
+		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}
+		ctx = WithSkipped(ctx, func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) })
+		for object, err := range c.list(ctx, ListOptions{MaxPages: pages}) {
+			if IsListTooLong(err) {
+				listing.Err = err
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if at, twice := listing.index[c.id(object)]; twice {
+				listing.Items[at] = object
+				continue
+			}
+			listing.index[c.id(object)] = len(listing.Items)
+			listing.Items = append(listing.Items, object)
+		}
+		listing.ended = time.Now()
+		return listing, nil
+	})
+}
+
+// Find returns the object with an id. It is not for a refresh: a listing may lack an object that was created a moment
+// ago.
+func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bool, err error) {
+	return c.find(ctx, id, 1)
+}
+
+// Refresh returns the object with an id of a state. If the API has no request for one object, it counts as deleted only
+// after several listings have lacked it for as long as a listing may lag.
+func (c *Collection[T]) Refresh(ctx context.Context, id string) (object T, found bool, err error) {
+	return c.find(ctx, id, absentListings)
+}
+
+// find needs so many listings, all newer than this call, to report that an object does not exist.
+func (c *Collection[T]) find(ctx context.Context, id string, needed int) (object T, found bool, err error) {
+	if c.readsAlone() {
+		return c.getOne(ctx, id)
+	}
+	began := time.Now()
+	pauses := backoff.Exponential{First: c.lag / (1<<(absentListings-1) - 1)}
+	maxAge, pages := c.maxAge(), 0
+	if c.get != nil {
+		pages = maxLookupPages
+	}
+	for attempt := 0; ; attempt++ {
+		listing, err := c.load(ctx, maxAge, pages)
+		if err != nil {
+			return object, false, err
+		}
+		if object, found = listing.Find(id); found {
+			return object, true, nil
+		}
+		if c.get != nil {
+			return c.getOne(ctx, id)
+		}
+		if err := listing.Err; err != nil {
+			return object, false, err
+		}
+		if err := listing.mayContain(id); err != nil {
+			return object, false, err
+		}
+		if object, found = c.createdHere(id); found {
+			return object, true, nil
+		}
+		if needed == 1 && listing.ended.After(began) || needed > 1 && c.absent(listing, id) {
+			return object, false, nil
+		}
+		maxAge = 0
+		if needed > 1 {
+			if err := backoff.Sleep(ctx, pauses.Pause(attempt)); err != nil {
+				return object, false, err
+			}
+		}
+	}
+}
+
+// readsAlone reports whether a read requests its object: the first one after each write, since no listing would serve a
+// second read where reads and writes take turns.
+func (c *Collection[T]) readsAlone() bool {
+	if c.get == nil {
+		return false
+	}
+	writes, maxAge := c.writes(), c.maxAge()
+	if _, ok := c.listing.Last(maxAge, writes); ok {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.alone.at.IsZero() && c.alone.writes == writes && time.Since(c.alone.at) < maxAge {
+		return false
+	}
+	c.alone = readAlone{time.Now(), writes}
+	return true
+}
+
+func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found bool, err error) {
+	object, err = c.get(ctx, id)
+	if IsNotFound(err) {
+		return object, false, nil
+	}
+	return object, err == nil, err
+}
+
+// absent reports whether enough listings, over the time of the lag, lack an object. The listings count for all objects.
+func (c *Collection[T]) absent(listing *Listing[T], id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.recent, listing) {
+		if len(c.recent) == absentListings {
+			c.recent = slices.Delete(c.recent, 1, 2)
+		}
+		c.recent = append(c.recent, listing)
+	}
+	return len(c.recent) == absentListings && listing.ended.Sub(c.recent[0].ended) >= c.lag &&
+		!slices.ContainsFunc(c.recent, func(l *Listing[T]) bool { _, found := l.index[id]; return found })
+}
+
+// Lag returns how long a listing may lack an object that exists.
+func (c *Collection[T]) Lag() time.Duration { return c.lag }
+
+// Created records an object that this process has created.
+func (c *Collection[T]) Created(object T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.created == nil {
+		c.created = map[string]createdObject[T]{}
+	}
+	c.created[c.id(object)] = createdObject[T]{object, time.Now()}
+}
+
+// Deleted records an object that this process has deleted.
+func (c *Collection[T]) Deleted(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.created, id)
+}
+
+func (c *Collection[T]) createdHere(id string) (object T, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made, ok := c.created[id]
+	return made.object, ok && time.Since(made.at) < createdLag
+}
