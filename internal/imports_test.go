@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,13 +21,14 @@ const module = "github.com/gpurent/terraform-provider-gpurent"
 // folder not listed may use nothing of ours. A star stands for one folder.
 var mayImport = map[string][]string{
 	".":                              {"internal/cli"},
-	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/poll", "internal/credentials"},
-	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/rental", "internal/credentials"},
-	"internal/service/*":             {"internal/tfkit", "internal/placement", "internal/lifecycle", "internal/spending", "internal/poll", "internal/backoff", "internal/rental"},
+	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/credentials"},
+	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/spending", "internal/rental", "internal/credentials"},
+	"internal/service/*":             {"internal/tfkit", "internal/poll", "internal/placement", "internal/lifecycle", "internal/spending", "internal/backoff", "internal/rental"},
 	"internal/placement":             {"internal/rental", "internal/backoff"},
 	"internal/lifecycle":             {"internal/rental", "internal/backoff"},
 	"internal/spending":              {"internal/rental", "internal/backoff"},
-	"internal/tfkit":                 {"internal/rental", "internal/backoff"},
+	"internal/tfkit":                 {"internal/placement", "internal/lifecycle", "internal/spending", "internal/rental", "internal/backoff"},
+	"internal/rental/rentaltest":     {"internal/rental"},
 	"internal/rental":                {"internal/backoff"},
 	"internal/credentials":           {"internal/atomicfile"},
 	"internal/simulator":             {"internal/contract", "internal/simulator/console", "internal/atomicfile"},
@@ -60,7 +62,8 @@ func TestImportRuleForbidsWhatItShould(t *testing.T) {
 		{"internal/service/instance", "internal/service/template"},
 		{"internal/service/instance", "internal/provider"},
 		{"internal/rental", "internal/tfkit"},
-		{"internal/poll", "internal/rental"},
+		{"internal/lifecycle", "internal/tfkit"},
+		{"internal/placement", "internal/lifecycle"},
 		{"internal/tfkit", "internal/service/instance"},
 		{"internal/provider", "internal/simulator"},
 		{".", "internal/provider"},
@@ -70,6 +73,24 @@ func TestImportRuleForbidsWhatItShould(t *testing.T) {
 	} {
 		if allowed(forbidden[0], forbidden[1]) {
 			t.Errorf("%s may import %s", forbidden[0], forbidden[1])
+		}
+	}
+}
+
+// The domain packages know instances and requests, and nothing of Terraform.
+func TestDomainPackagesImportNoTerraform(t *testing.T) {
+	domain := []string{"./placement", "./lifecycle", "./spending"}
+	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(output))
+	if !slices.Contains(deps, module+"/internal/rental") {
+		t.Fatalf("%d packages without the API client: this test reads the wrong list", len(deps))
+	}
+	for _, dep := range deps {
+		if strings.Contains(dep, "terraform-plugin") {
+			t.Errorf("%v import %s", domain, dep)
 		}
 	}
 }

@@ -1,0 +1,92 @@
+package lifecycle
+
+import "github.com/gpurent/terraform-provider-gpurent/internal/rental"
+
+// OutbidPolicy is what to do with an interruptible instance that was outbid.
+type OutbidPolicy string
+
+// The values of OutbidPolicy.
+const (
+	OutbidRestart OutbidPolicy = "restart" // place a new bid
+	OutbidKeep    OutbidPolicy = "keep"    // leave it outbid
+	OutbidReplace OutbidPolicy = "replace" // rent another instance
+)
+
+// Action is what an instance needs next to get to the state in which it is wanted.
+type Action int
+
+// The values of Action.
+const (
+	ActionNone    Action = iota // it is in the wanted state
+	ActionWait                  // it is changing, or in a status that this version does not know
+	ActionStart                 // it has to be started, or needs a new bid
+	ActionStop                  // it has to be stopped
+	ActionReplace               // only another instance helps
+	ActionGone                  // it is destroyed, or about to be
+)
+
+// String returns the name of the action.
+func (a Action) String() string {
+	return [...]string{"none", "wait", "start", "stop", "replace", "gone"}[a]
+}
+
+// NextAction returns what an instance needs next, from its Status and DesiredState alone. It applies to an instance for
+// which no start or stop was requested in this run.
+func NextAction(inst rental.Instance, wanted rental.DesiredState, onOutbid OutbidPolicy) Action {
+	if inst.DesiredState == rental.DesiredDestroyed {
+		return ActionGone
+	}
+	switch inst.Status {
+	case rental.StatusDestroying, rental.StatusDestroyed:
+		return ActionGone
+	case rental.StatusFailed:
+		return ActionReplace
+	case rental.StatusRunning:
+		return nextWhileRunning(inst, wanted)
+	case rental.StatusStopped:
+		return nextWhileStopped(inst, wanted)
+	case rental.StatusOutbid:
+		return nextWhileOutbid(inst, wanted, onOutbid)
+	default:
+		return ActionWait
+	}
+}
+
+func nextWhileRunning(inst rental.Instance, wanted rental.DesiredState) Action {
+	stopping := inst.DesiredState == rental.DesiredStopped
+	switch {
+	case stopping:
+		return ActionWait // the API accepts a start only after the stop
+	case wanted == rental.DesiredRunning:
+		return ActionNone
+	default:
+		return ActionStop
+	}
+}
+
+func nextWhileStopped(inst rental.Instance, wanted rental.DesiredState) Action {
+	starting := inst.DesiredState == rental.DesiredRunning
+	switch {
+	case wanted == rental.DesiredStopped && starting:
+		return ActionStop
+	case wanted == rental.DesiredStopped:
+		return ActionNone
+	default:
+		return ActionStart
+	}
+}
+
+func nextWhileOutbid(inst rental.Instance, wanted rental.DesiredState, onOutbid OutbidPolicy) Action {
+	switch {
+	case wanted == rental.DesiredStopped && inst.DesiredState == rental.DesiredStopped:
+		return ActionNone // neither billed for a GPU nor bidding for one
+	case wanted == rental.DesiredStopped:
+		return ActionStop
+	case onOutbid == OutbidKeep:
+		return ActionNone
+	case onOutbid == OutbidReplace:
+		return ActionReplace
+	default:
+		return ActionStart
+	}
+}

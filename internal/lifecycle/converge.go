@@ -1,0 +1,209 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Target is the state in which an instance is wanted.
+type Target struct {
+	State    rental.DesiredState // running or stopped
+	OnOutbid OutbidPolicy
+	// MaxPriceKopH is the highest price of a start, without the disk, kopecks per hour; 0 for no cap.
+	MaxPriceKopH int64
+	// OfferID is the offer that the instance was rented from, for the price of a new bid; empty if it is unknown.
+	OfferID string
+	// Template is the slug of the template where the API does not return it; empty if it is unknown.
+	Template string
+
+	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
+	// is whether this run has started the instance. Nil accepts all.
+	Accept func(inst rental.Instance, started bool) bool
+	// BeforeStart is called right before each start, for example to check a spending limit. An error ends the wait as it
+	// is. release is called when the wait is over. Nil allows all.
+	BeforeStart func(ctx context.Context, inst rental.Instance) (release func(), err error)
+	// Progress is called before each start and stop and with every observation. Nil reports nothing.
+	Progress Progress
+}
+
+// Progress receives the steps of a wait.
+type Progress interface {
+	// Requesting is called before a start or stop is requested.
+	Requesting(wanted rental.DesiredState)
+	// Observed is called with an instance that is not yet in the wanted state.
+	Observed(inst rental.Instance)
+}
+
+// Outcome is how a successful wait ended.
+type Outcome struct {
+	// Requested is whether a start or stop was requested.
+	Requested bool
+	// NoSSH is true for a running instance without the SSH address that its template provides.
+	NoSSH bool
+}
+
+// Converge moves an instance to a state and waits until it is there: running means ready to use. inst is the instance
+// as it was just read. The instance is returned as it was last read, also with an error. Errors are of type *Error, or
+// of the API.
+func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
+	c := &converger{manager: m, client: m.client, Target: target}
+	inst, err := c.run(ctx, inst)
+	return inst, Outcome{Requested: c.last != nil, NoSSH: c.noSSH}, err
+}
+
+// converger moves one instance to a state.
+type converger struct {
+	Target
+	manager *Manager
+	client  *rental.Client
+
+	last      *request // the last start or stop; nil if none was requested
+	starts    int      // requests so far
+	stops     int      // requests so far
+	releases  []func() // of BeforeStart
+	aboveCap  *Error   // a start cost more than MaxPriceKopH, so the instance is being stopped
+	readError error    // of the last read or check; nil if it succeeded
+
+	readiness
+}
+
+func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
+	defer c.release()
+	inst, err := c.wait(ctx, inst)
+	if err != nil && ctx.Err() != nil && c.aboveCap == nil && !isPriceError(err) {
+		err = &Error{Kind: Interrupted, Wanted: c.State, Err: ctx.Err(), Cause: c.lastReadError()}
+	}
+	if c.aboveCap == nil {
+		return inst, err
+	}
+	if kind := KindOf(err); err != nil && !errors.Is(err, c.aboveCap) && kind != Gone && kind != NeedsReplacement {
+		c.aboveCap.Kind, c.aboveCap.Err = RunsAboveCap, err
+	}
+	return inst, c.aboveCap
+}
+
+// wait returns when the instance is in the wanted state, or cannot get there.
+func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
+	if done, err := c.advance(ctx, &inst); done || err != nil {
+		return inst, err
+	}
+	check := func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
+		switch {
+		case err == nil:
+			c.readError, inst = nil, seen
+			return c.advance(ctx, &inst)
+		case rental.IsNotFound(err):
+			return false, c.failure(Gone)
+		case !rental.IsDefinitive(err) && ctx.Err() == nil:
+			c.readError = err // the instance is billed whether or not the API answers now
+			return false, nil
+		}
+		return false, err
+	}
+	err := c.manager.poller.wait(ctx, waiter{id: inst.ID}, c.pause(), check)
+	return inst, err
+}
+
+// pause returns pauses that grow, and begin again after each start or stop.
+func (c *converger) pause() func(attempt int) time.Duration {
+	pauses := c.manager.pauses()
+	first, last := 0, c.last
+	return func(attempt int) time.Duration {
+		if c.last != last {
+			first, last = attempt, c.last
+		}
+		return pauses.Pause(attempt - first)
+	}
+}
+
+// advance takes the next action, and reports whether none is left.
+func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bool, err error) {
+	if c.last != nil {
+		c.last.observe(*inst)
+	}
+	if c.Accept != nil && !c.Accept(*inst, c.starts > 0) {
+		return false, c.failure(Rejected)
+	}
+	if err := c.checkPriceAfterStart(ctx, inst); err != nil {
+		return false, err
+	}
+	next, err := c.next(*inst)
+	if err != nil {
+		return false, err
+	}
+	if next == ActionNone && c.isReady(ctx, *inst) {
+		return true, nil
+	}
+	if c.Progress != nil {
+		c.Progress.Observed(*inst)
+	}
+	switch next {
+	case ActionStart:
+		return false, c.start(ctx, inst)
+	case ActionStop:
+		return false, c.stop(ctx, inst)
+	case ActionReplace:
+		return false, c.failure(NeedsReplacement)
+	case ActionGone:
+		return false, c.failure(Gone)
+	case ActionNone, ActionWait:
+	}
+	return false, nil
+}
+
+// next returns the next action, or why none helps.
+func (c *converger) next(inst rental.Instance) (Action, error) {
+	next := NextAction(inst, c.State, c.OnOutbid)
+	if c.last == nil || next != ActionStart && next != ActionStop {
+		return next, nil
+	}
+	return c.nextAfterRequest(inst, next)
+}
+
+func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
+	c.stops++
+	return c.send(ctx, inst, c.client.StopInstance)
+}
+
+// send requests a start or stop. If the API refuses it because of the status, or its answer is lost, the next
+// observations decide, because an earlier attempt may have arrived.
+func (c *converger) send(
+	ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error),
+) error {
+	if c.Progress != nil {
+		c.Progress.Requesting(c.State)
+	}
+	sent := newRequest(c.State, *inst)
+	answer, err := request(ctx, inst.ID)
+	sent.ended(err)
+	switch {
+	case err == nil:
+		*inst = answer
+	case rental.IsNotFound(err):
+		return c.failure(Gone)
+	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):
+		return err
+	}
+	c.last = sent
+	return nil
+}
+
+func (c *converger) failure(kind ErrorKind) *Error { return &Error{Kind: kind, Wanted: c.State} }
+
+// lastReadError is why the last read failed, or why the last start or stop has no known outcome.
+func (c *converger) lastReadError() error {
+	if c.readError == nil && c.last != nil && !c.last.visible {
+		return c.last.err
+	}
+	return c.readError
+}
+
+// release ends what the starts reserved.
+func (c *converger) release() {
+	for _, release := range c.releases {
+		release()
+	}
+}

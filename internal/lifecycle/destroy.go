@@ -1,0 +1,127 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Destroy destroys an instance and waits until it is gone, so that its name, its offer and its share of a limit are
+// free afterwards. confirmed is whether the API accepted the request, also with an error.
+func (m *Manager) Destroy(ctx context.Context, id string) (confirmed bool, err error) {
+	inst, err := m.client.DeleteInstance(ctx, id)
+	if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) && ctx.Err() == nil {
+		inst, err = m.awaitDestroying(ctx, id, err)
+	}
+	confirmed = err == nil
+	if err == nil && inst.Status != rental.StatusDestroyed {
+		err = m.awaitDestroyed(ctx, id)
+	}
+	if rental.IsNotFound(err) {
+		return confirmed, nil
+	}
+	return confirmed, err
+}
+
+// awaitDestroying returns when an instance is being destroyed although its request failed with cause: an attempt whose
+// answer was lost may have been carried out, and the status may lag. It returns cause if nothing shows that in time.
+func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (rental.Instance, error) {
+	var last rental.Instance
+	failed := request{at: time.Now(), err: cause}
+	check := func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+		last = inst
+		failed.seen++
+		switch {
+		case err == nil && inst.Destroyed():
+			return true, nil
+		case err != nil && rental.IsDefinitive(err):
+			return false, err
+		case !failed.mayTakeEffect(m.statusLag(), m.client.RequestTimeout()):
+			return false, cause
+		}
+		return false, nil
+	}
+	inst, err := m.poller.Get(ctx, id)
+	if done, err := check(ctx, inst, err); done || err != nil {
+		return last, err
+	}
+	err = m.poller.wait(ctx, waiter{id: id}, m.pauses().Pause, check)
+	return last, err
+}
+
+// awaitDestroyed waits until an instance that is being destroyed is destroyed, also while the API does not answer.
+func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
+	return m.poller.wait(ctx, waiter{id: id, destroyAccepted: true}, m.pauses().Pause,
+		func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+			switch {
+			case rental.IsNotFound(err):
+				return true, nil
+			case err != nil && !rental.IsDefinitive(err):
+				return false, nil
+			}
+			return inst.Status == rental.StatusDestroyed, err
+		})
+}
+
+// RequestStop repeats a stop until the API accepts it, the instance is not billed for its GPU, or ctx ends. It does not
+// wait until the instance is stopped.
+func (m *Manager) RequestStop(ctx context.Context, id string) (stopped rental.Instance, err error) {
+	err = m.untilAccepted(ctx, func() (err error) {
+		stopped, err = m.client.StopInstance(ctx, id)
+		if now, ok := m.readAfter(ctx, id, err); ok && !now.BillsGPU() {
+			stopped, err = now, nil
+		}
+		return err
+	})
+	return stopped, err
+}
+
+// RequestDestroy repeats a destruction until the API accepts it, there is no such instance, or ctx ends. It does not
+// wait until the instance is gone.
+func (m *Manager) RequestDestroy(ctx context.Context, id string) error {
+	return m.untilAccepted(ctx, func() error {
+		_, err := m.client.DeleteInstance(ctx, id)
+		if now, ok := m.readAfter(ctx, id, err); ok && now.Destroyed() || rental.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// untilAccepted repeats a request while the API refuses it because of the status of an instance, which may have to run
+// before it can be stopped. A request whose outcome is unknown is repeated a few times.
+func (m *Manager) untilAccepted(ctx context.Context, send func() error) error {
+	for attempt := 0; ; attempt++ {
+		err := send()
+		again := rental.IsConflict(err) || !rental.IsDefinitive(err) && attempt < maxRequests
+		if err == nil || !again || backoff.Sleep(ctx, m.pauses().Pause(attempt)) != nil {
+			return err
+		}
+	}
+}
+
+// readAfter reads an instance after a request that failed, but that may have been carried out although its answer was
+// lost.
+func (m *Manager) readAfter(ctx context.Context, id string, failed error) (inst rental.Instance, ok bool) {
+	if failed == nil || !rental.IsConflict(failed) && rental.IsDefinitive(failed) {
+		return inst, false
+	}
+	inst, err := m.client.GetInstance(ctx, id)
+	return inst, err == nil
+}
+
+// Rename changes the name of an instance. If the answer is lost, the name that the instance has decides.
+func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.Instance, error) {
+	update := rental.InstanceUpdate{Name: name}
+	inst, err := m.client.UpdateInstance(ctx, id, update)
+	if err == nil || rental.IsDefinitive(err) {
+		return inst, err
+	}
+	now, readErr := m.poller.Get(ctx, id)
+	if readErr == nil && now.NameString() == (rental.Instance{Name: name}).NameString() {
+		return now, nil
+	}
+	return inst, err
+}

@@ -1,0 +1,76 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// ErrorKind is the reason why an instance did not reach its desired state.
+type ErrorKind int
+
+// The values of ErrorKind.
+const (
+	// Gone: the instance was destroyed, not by this run.
+	Gone ErrorKind = iota + 1
+	// NeedsReplacement: the instance failed, or was outbid and is to be replaced. Only another instance helps.
+	NeedsReplacement
+	// Reverted: the API accepted a start or stop, and the instance then went back.
+	Reverted
+	// OutbidAgain: the instance was outbid after each of Starts starts.
+	OutbidAgain
+	// NotStarted: a start costs PriceKopH, which is above LimitKopH. No start was requested.
+	NotStarted
+	// StoppedAboveCap: a start turned out to cost PriceKopH, which is above LimitKopH. The API accepted to stop the
+	// instance again.
+	StoppedAboveCap
+	// RunsAboveCap is StoppedAboveCap, but stopping failed with Err: the instance most likely runs.
+	RunsAboveCap
+	// Refused: the API refused a start or stop because of the status of the instance, with Err.
+	Refused
+	// Interrupted: the context ended first, with Err. Cause is why the instance could not be read at the end, or nil.
+	Interrupted
+	// Rejected: the caller's Accept returned false.
+	Rejected
+)
+
+// Error is why an instance did not get to the state in which it was wanted.
+type Error struct {
+	Kind      ErrorKind
+	Wanted    rental.DesiredState
+	PriceKopH int64 // kopecks per hour
+	LimitKopH int64 // kopecks per hour
+	Starts    int
+	Err       error
+	Cause     error
+}
+
+// Error is a short text for logs. Callers translate Kind into a message for users.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("the instance is not %s: %s", e.Wanted, e.Kind)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// String returns a short text for logs.
+func (k ErrorKind) String() string {
+	return [...]string{
+		"none", "destroyed elsewhere", "needs a replacement", "reverted", "outbid again", "not started above the " +
+			"price cap",
+		"stopped above the price cap", "runs above the price cap", "refused", "interrupted", "rejected",
+	}[k]
+}
+
+// KindOf returns the kind of an error, 0 if it is not an Error.
+func KindOf(err error) ErrorKind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return 0
+}

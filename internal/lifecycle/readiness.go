@@ -1,0 +1,106 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// How long a running instance may lack an address before it counts as ready without it, in poll intervals.
+const (
+	// noSSHIntervals is for the SSH address if the template has no SSH.
+	noSSHIntervals = 6
+	// urlIntervals is for the addresses of web pages. A page that opens hours later must not fail the instance.
+	urlIntervals = 24
+	// sshIntervals is for the SSH address if the template has SSH. The field is optional, so it may never be returned.
+	sshIntervals = 120
+	// minObservations is how often the instance is read at least before the end of such a time counts: a single answer
+	// may omit an address.
+	minObservations = 10
+)
+
+// SSHTimeout is how long a running instance may lack its SSH address.
+func (m *Manager) SSHTimeout() time.Duration { return sshIntervals * m.pollInterval }
+
+// readiness decides from observations whether a running instance is ready.
+type readiness struct {
+	runningSince time.Time
+	observations int        // of it running
+	addresses    *addresses // that its template provides; nil until it was read
+	noSSH        bool       // it lacks the SSH address that its template provides
+}
+
+// addresses are what a running instance of a template gets.
+type addresses struct{ ssh, urls bool }
+
+// isReady reports whether an instance in the wanted state can be used: a running one needs its SSH address, unless its
+// template has none, and the addresses of its web pages.
+func (c *converger) isReady(ctx context.Context, inst rental.Instance) bool {
+	if inst.Status != rental.StatusRunning {
+		return true
+	}
+	if c.runningSince.IsZero() {
+		c.runningSince = time.Now()
+	}
+	c.observations++
+	if inst.SSH == nil && c.expectsSSH(ctx, inst) {
+		return false
+	}
+	c.noSSH = inst.SSH == nil && (c.addresses == nil || c.addresses.ssh)
+	if inst.Omitted.URLs {
+		return c.observations >= minObservations || !c.expectsURLs(ctx, inst)
+	}
+	return len(MissingURLs(inst)) == 0 || c.ranFor(urlIntervals)
+}
+
+// ranFor reports whether the instance has run for so many poll intervals, and was read often enough.
+func (c *converger) ranFor(intervals int) bool {
+	return c.observations >= minObservations &&
+		time.Since(c.runningSince) >= time.Duration(intervals)*c.manager.pollInterval
+}
+
+// expectsSSH reports whether the SSH address is still to come. It is if the template cannot be read.
+func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
+	switch {
+	case time.Since(c.runningSince) < noSSHIntervals*c.manager.pollInterval:
+		return true
+	case c.ranFor(sshIntervals):
+		return false
+	}
+	expected, err := c.expectedAddresses(ctx, inst)
+	return err != nil || expected.ssh
+}
+
+// expectsURLs reports whether the template has web pages. It has if it cannot be read.
+func (c *converger) expectsURLs(ctx context.Context, inst rental.Instance) bool {
+	expected, err := c.expectedAddresses(ctx, inst)
+	return err != nil || expected.urls
+}
+
+// expectedAddresses reads the template once. A template that was deleted provides nothing that is known, and one that
+// launches an entrypoint has no SSH.
+func (c *converger) expectedAddresses(ctx context.Context, inst rental.Instance) (addresses, error) {
+	if c.addresses == nil {
+		template, found, err := c.manager.templates(ctx, cmp.Or(inst.Template.Slug, c.Template))
+		if err != nil {
+			return addresses{}, err
+		}
+		c.addresses = &addresses{ssh: found && template.LaunchMode != rental.LaunchEntrypoint, urls: len(template.Ports) > 0}
+	}
+	return *c.addresses, nil
+}
+
+// MissingURLs returns the labels of the web pages that have no address yet, sorted.
+func MissingURLs(inst rental.Instance) []string {
+	var labels []string
+	for _, page := range inst.URLs {
+		if page.URL == nil {
+			labels = append(labels, page.Label)
+		}
+	}
+	slices.Sort(labels)
+	return labels
+}

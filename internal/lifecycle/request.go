@@ -1,0 +1,109 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+const (
+	// maxStatusLag is how long a status may stay unchanged after the API accepted a start or stop.
+	maxStatusLag = 30 * time.Second
+	// lagIntervals bounds it for short poll intervals, which are for services that answer quickly.
+	lagIntervals = 30
+	// lagObservations is how many observations of an unchanged status are needed at least.
+	lagObservations = 5
+	// maxRequests is how many starts, and how many stops, one wait requests: an instance that is outbid again and again
+	// must not be started without end.
+	maxRequests = 3
+)
+
+// statusLag is how long an unchanged status proves nothing after a request.
+func (m *Manager) statusLag() time.Duration {
+	return min(lagIntervals*m.pollInterval, maxStatusLag)
+}
+
+// request is the last start, stop or destruction that was requested.
+type request struct {
+	wanted  rental.DesiredState
+	before  rental.Instance // as it was before the request
+	at      time.Time       // when the request ended
+	err     error           // why it was refused, or why its outcome is unknown; nil if it was accepted
+	seen    int             // observations after the request
+	visible bool            // an observation after the request shows its effect
+}
+
+func newRequest(wanted rental.DesiredState, before rental.Instance) *request {
+	return &request{wanted: wanted, before: before}
+}
+
+// ended records the answer.
+func (r *request) ended(err error) { r.at, r.err = time.Now(), err }
+
+// observe records an observation. The answer to the request itself is none: the next read may return the status from
+// before it.
+func (r *request) observe(inst rental.Instance) {
+	r.seen++
+	if inst.Status != r.before.Status && (r.wanted == rental.DesiredRunning || inst.Status != rental.StatusRunning) {
+		r.visible = true
+	}
+}
+
+// mayTakeEffect reports whether the request may still change the status that is observed.
+func (r *request) mayTakeEffect(lag, requestTimeout time.Duration) bool {
+	if r.err != nil && (!rental.IsDefinitive(r.err) || rental.IsInFlight(r.err)) {
+		lag += requestTimeout // an attempt whose answer was lost may be in flight
+	}
+	return !r.visible && (r.seen < lagObservations || time.Since(r.at) <= lag)
+}
+
+// nextAfterRequest returns the next action for an instance that the last request should have changed. next is the
+// action that it would need without that request.
+func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action, error) {
+	r := c.last
+	changed := inst.Status != r.before.Status
+	pending := r.mayTakeEffect(c.manager.statusLag(), c.client.RequestTimeout())
+	refused := !r.visible && rental.IsConflict(r.err)
+	outbid := inst.Status == rental.StatusOutbid
+	switch {
+	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
+		return ActionNone, nil // its GPU is not billed
+	case rental.IsConflict(r.err) && changed && c.mayRepeat(next):
+		return next, nil // the request was refused in another status
+	case pending:
+		return ActionWait, nil
+	case inst.DesiredState == c.State && !outbid:
+		return ActionWait, nil // it is slow
+	case refused && c.State == rental.DesiredStopped && !inst.BillsGPU():
+		return ActionNone, nil // there is nothing to stop
+	case refused && c.aboveCap != nil:
+		return c.repeat(next, c.refused(r.err)) // one refusal does not end the attempts to stop an expensive instance
+	case refused:
+		return ActionWait, c.refused(r.err)
+	case !r.visible && r.err != nil:
+		return c.repeat(next, r.err)
+	case c.State == rental.DesiredRunning && outbid:
+		return c.repeat(next, &Error{Kind: OutbidAgain, Wanted: c.State, Starts: c.starts})
+	}
+	return ActionWait, c.failure(Reverted)
+}
+
+func (c *converger) refused(err error) *Error {
+	return &Error{Kind: Refused, Wanted: c.State, Err: err}
+}
+
+// repeat returns next while the wait may request it once more, and err after that.
+func (c *converger) repeat(next Action, err error) (Action, error) {
+	if c.mayRepeat(next) {
+		return next, nil
+	}
+	return ActionWait, err
+}
+
+// mayRepeat reports whether the wait may request this start or stop once more.
+func (c *converger) mayRepeat(next Action) bool {
+	if next == ActionStart {
+		return c.starts < maxRequests
+	}
+	return c.stops < maxRequests
+}

@@ -1,0 +1,118 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// start starts an instance or places a new bid. With a price cap, an interruption does not come between the request and
+// the check of the price in its answer.
+func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
+	if err := c.checkPriceBeforeStart(ctx, *inst); err != nil {
+		if rental.IsDefinitive(err) || ctx.Err() != nil {
+			return err
+		}
+		c.readError = err
+		return nil // the next observation tries again
+	}
+	if c.BeforeStart != nil {
+		release, err := c.BeforeStart(ctx, *inst)
+		if err != nil {
+			return err
+		}
+		c.releases = append(c.releases, release)
+	}
+	c.starts++
+	if c.MaxPriceKopH == 0 {
+		return c.send(ctx, inst, c.client.StartInstance)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	detached, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	if err := c.send(detached, inst, c.client.StartInstance); err != nil {
+		return err
+	}
+	if err := c.checkPriceAfterStart(detached, inst); err != nil || ctx.Err() == nil {
+		return err
+	}
+	seen, err := c.client.GetInstance(detached, inst.ID) // an interrupted run makes no other observation
+	if err != nil {
+		return ctx.Err()
+	}
+	*inst = seen
+	c.last.observe(seen)
+	return c.checkPriceAfterStart(detached, inst)
+}
+
+// checkPriceBeforeStart compares the price of a start with the cap, as far as it is known. The price of an on-demand
+// instance is locked. That of a new bid is the price of the offer, which is unknown after an import.
+func (c *converger) checkPriceBeforeStart(ctx context.Context, inst rental.Instance) error {
+	switch {
+	case c.MaxPriceKopH == 0:
+		return nil
+	case inst.Type != rental.Interruptible:
+		return c.checkPrice(inst.PriceWithoutDisk(inst.Price.StoppedKopH))
+	case c.OfferID == "":
+		return nil
+	}
+	offer, err := c.client.GetOffer(ctx, c.OfferID)
+	switch {
+	case rental.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case offer.Price.InterruptibleKopH == nil:
+		return nil
+	}
+	return c.checkPrice(*offer.Price.InterruptibleKopH)
+}
+
+func (c *converger) checkPrice(kopH int64) error {
+	if kopH > c.MaxPriceKopH {
+		return &Error{Kind: NotStarted, Wanted: c.State, PriceKopH: kopH, LimitKopH: c.MaxPriceKopH}
+	}
+	return nil
+}
+
+func isPriceError(err error) bool {
+	kind := KindOf(err)
+	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
+}
+
+// checkPriceAfterStart stops an instance again that this wait started above the cap. Every observation after a start is
+// checked: its answer may be lost, or contain the price from before.
+func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Instance) error {
+	if c.MaxPriceKopH == 0 || c.starts == 0 || c.aboveCap != nil || c.last == nil ||
+		c.last.wanted != rental.DesiredRunning {
+		return nil
+	}
+	switch inst.Status {
+	case rental.StatusStopping, rental.StatusFailed, rental.StatusDestroying, rental.StatusDestroyed:
+		return nil
+	case rental.StatusStopped, rental.StatusOutbid:
+		// Its GPU is not billed, unless the status lags and only the price is new.
+		if c.last.visible || inst.Price.RunningKopH == c.last.before.Price.RunningKopH {
+			return nil
+		}
+	default:
+	}
+	if inst.PriceWithoutDisk(c.last.before.Price.StoppedKopH) <= c.MaxPriceKopH {
+		return nil
+	}
+	c.aboveCap = &Error{
+		Kind: StoppedAboveCap, Wanted: rental.DesiredRunning, PriceKopH: inst.Price.RunningKopH, LimitKopH: c.MaxPriceKopH,
+	}
+	c.State = rental.DesiredStopped
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	if err := c.stop(ctx, inst); err != nil {
+		return err
+	}
+	if c.last.err == nil {
+		return c.aboveCap
+	}
+	return nil // the next observations decide whether to stop it once more
+}

@@ -1,0 +1,217 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// noOffer is the offer of a request that must not rent: the API has no such offer, but it returns the instance that was
+// rented under the key.
+const noOffer = "none"
+
+// request rents from an offer, or returns what was rented under the key before. A key whose instance is destroyed is
+// used up: the next one of the series is for the instance that replaces it.
+func (c *creation) request(offerID string) (Placed, error) {
+	c.sent = true
+	for {
+		placed, err := c.create(offerID)
+		if err != nil {
+			return Placed{}, err
+		}
+		if !placed.replayed || !placed.Destroyed() {
+			if own, err := c.own(&placed); own || err != nil {
+				return placed, err
+			}
+		}
+		if !c.keys.next() {
+			return Placed{}, &Error{Kind: KeysUsedUp, Key: c.keys.base}
+		}
+	}
+}
+
+// create repeats the request until its outcome is known, and finds out which run rented the instance.
+func (c *creation) create(offerID string) (Placed, error) {
+	ctx := c.requestCtx
+	inst, replayed, err := c.createOnce(offerID)
+	if err != nil && inst.ID == "" {
+		return Placed{}, err
+	}
+	placed := Placed{Instance: inst, OfferID: offerID, replayed: replayed, Unreadable: err}
+	if offer, ok := c.offers[offerID]; ok {
+		placed.Offer = &offer
+	}
+	if replayed && !c.keys.random { // a random key is known to this call only
+		if inst.CreatedAt.IsZero() {
+			placed.Instance = c.placer.client.ReadOmitted(ctx, inst)
+		}
+		placed.Recovered = placed.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
+	}
+	if placed.Recovered || offerID == noOffer {
+		placed.OfferID, placed.Offer = "", nil
+	}
+	return placed, nil
+}
+
+// own makes an instance that the API returned the one of this creation. It is false for one that another resource is
+// destroying. The instance of another resource, and one of an earlier run with other arguments, are errors.
+func (c *creation) own(placed *Placed) (bool, error) {
+	owners, other := &c.placer.Owners, Owner{ID: placed.ID, Name: placed.NameString()}
+	switch owners.claim(placed.ID) {
+	case claimDestroying:
+		if placed.replayed {
+			return false, nil
+		}
+		return false, &Error{Kind: InUse, Other: other}
+	case claimTaken:
+		// With create_before_destroy the instance is the one that is being replaced.
+		if !placed.replayed || !owners.IsReplaced(placed.ID) {
+			return false, &Error{
+				Kind: InUse, Key: c.keys.base, Replayed: placed.replayed && !c.keys.random, Owner: c.owner, Other: other,
+			}
+		}
+		placed.Recovered, placed.OfferID, placed.Offer = true, "", nil
+	case claimFree:
+	}
+	if c.existed(placed.ID) && !placed.replayed {
+		owners.unclaim(placed.ID)
+		return false, &Error{Kind: InUse, Other: other}
+	}
+	if !placed.Recovered {
+		return true, nil
+	}
+	placed.Instance = c.placer.client.ReadOmitted(c.requestCtx, placed.Instance)
+	if c.sameTemplateContent(placed.Instance) {
+		placed.TemplateAlias = placed.Template.Slug
+	}
+	if difference, ok := placed.differsFrom(c.Request); ok {
+		owners.unclaim(placed.ID)
+		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Key: c.keys.current(), Difference: difference}
+	}
+	var ok bool
+	placed.Recovery, ok = owners.recover(placed.ID)
+	return ok, nil
+}
+
+func (c *creation) existed(id string) bool {
+	if c.existing == nil {
+		return false
+	}
+	_, existed := c.existing.Find(id)
+	return existed
+}
+
+// maxUnreadable is how many answers that a repetition is not likely to improve are accepted before the outcome counts
+// as unknown: successes without an id, and errors that do not come from the API itself.
+const maxUnreadable = 3
+
+// createOnce repeats the request until its outcome is known. Until then nothing else may be tried, because an instance
+// may have been rented. With an error it returns an instance only if its id is known.
+func (c *creation) createOnce(offerID string) (rental.Instance, bool, error) {
+	order := c.Order
+	order.OfferID = offerID
+	a := &attempts{creation: c, order: order}
+	for {
+		inst, replayed, err := c.placer.client.CreateInstance(c.requestCtx, c.keys.current(), a.order)
+		if err == nil || inst.ID != "" {
+			return inst, replayed, err
+		}
+		pause, again := a.next(err)
+		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
+			return rental.Instance{}, false, a.outcome(err)
+		}
+		a.checkPrice(c.requestCtx)
+	}
+}
+
+// attempts are the requests for one instance under one key.
+type attempts struct {
+	*creation
+	order         rental.InstanceCreate
+	made          int
+	unreadable    int
+	lost          error     // the last answer that was lost; nil for none
+	inFlightUntil time.Time // until then the API may carry out a request whose answer was lost
+	refused       bool      // the last answer proves that nothing was rented
+	aboveCap      *Error    // the price of the offer rose above the cap after an answer was lost
+}
+
+const (
+	retryGrowth = 1.3
+	// longestRetryPause is the longest pause between two attempts, in poll intervals.
+	longestRetryPause = 6
+	retryJitter       = 0.2
+)
+
+// next returns whether to repeat the request after an answer without an instance, and after which pause.
+func (a *attempts) next(err error) (pause time.Duration, again bool) {
+	pauses := backoff.Exponential{
+		First:  a.placer.pollInterval,
+		Max:    longestRetryPause * a.placer.pollInterval,
+		Factor: retryGrowth,
+		Jitter: retryJitter,
+	}
+	pause = pauses.Pause(a.made)
+	a.made++
+	answer, _ := errors.AsType[*rental.Error](err)
+	if answer != nil && answer.InFlightUntil.After(a.inFlightUntil) {
+		a.inFlightUntil = answer.InFlightUntil
+	}
+	inFlight := time.Until(a.inFlightUntil)
+	switch {
+	case rental.IsUnauthorized(err), rental.IsForbidden(err):
+		// The API returns it before it reads the key, so a repetition would not show what was rented.
+		if rental.IsOutcomeUnknown(err) || inFlight > 0 {
+			a.lost = err
+		}
+		return 0, false
+	case rental.IsOutcomeUnknown(err):
+		a.lost = err
+		if answer.Foreign && answer.Status < 500 || answer.Status/100 == 2 {
+			a.unreadable++
+		}
+		return pause, a.unreadable < maxUnreadable
+	case provesNothingRented(err) && inFlight > 0:
+		// A request whose answer was lost may still be carried out, although its repetition was refused.
+		a.lost = err
+		return inFlight, true
+	case provesNothingRented(err):
+		a.refused = a.aboveCap == nil || rental.IsNotFound(err)
+		return 0, false
+	}
+	return pause, a.lost != nil
+}
+
+// outcome is the result of all attempts; err is that of the last one.
+func (a *attempts) outcome(err error) error {
+	switch {
+	case a.refused && a.aboveCap != nil:
+		return a.aboveCap
+	case a.lost != nil && !a.refused:
+		return &Error{Kind: OutcomeUnknown, Key: a.keys.current(), RandomKey: a.keys.random, Err: a.lost}
+	}
+	return err
+}
+
+// checkPrice reads the offer again before the request is repeated. If its price is above the cap by now, the repetition
+// has no offer: it can only return the instance that an earlier attempt has rented.
+func (a *attempts) checkPrice(ctx context.Context) {
+	if a.MaxPriceKopH == 0 || a.order.OfferID == noOffer {
+		return
+	}
+	offerID := a.order.OfferID
+	state, price, _ := a.readOffer(ctx, offerID, a.MaxPriceKopH) //nolint:errcheck // then the price is unknown
+	if state == AboveCap {
+		a.aboveCap = &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: a.MaxPriceKopH}
+		a.order.OfferID = noOffer
+	}
+}
+
+// provesNothingRented reports whether an error means that nothing was rented under the key: if an earlier attempt had
+// been carried out, its repetition would have returned the instance.
+func provesNothingRented(err error) bool {
+	return rental.IsNotFound(err) || rental.IsConflict(err) || rental.IsInsufficientFunds(err) || rental.IsValidation(err)
+}

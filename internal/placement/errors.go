@@ -1,0 +1,106 @@
+package placement
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// ErrorKind is the reason why no instance was created.
+type ErrorKind int
+
+// The values of ErrorKind. Nothing was rented unless a comment states otherwise.
+const (
+	// Interrupted: the context ended first, with Err.
+	Interrupted ErrorKind = iota + 1
+	// OutcomeUnknown: an instance may have been rented under Key. Err is the last answer.
+	OutcomeUnknown
+	// KeyInUse: another creation, Other, uses the key now.
+	KeyInUse
+	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
+	KeysUsedUp
+	// NoOffer: no offer of the query could be rented. See Matching, Reserved, Tried; Err is about the last one, or nil.
+	NoOffer
+	// OfferGone: the offer OfferID is not available.
+	OfferGone
+	// OfferRefused: the API refused to rent OfferID, with Err. Available is its availability afterwards.
+	OfferRefused
+	// OfferAboveCap: OfferID costs PriceKopH, which is above LimitKopH.
+	OfferAboveCap
+	// NotInterruptible: OfferID cannot be rented as interruptible.
+	NotInterruptible
+	// OtherArguments: Instance, which was rented under Key, differs from the request in Difference.
+	OtherArguments
+	// InUse: the API returned an instance that another resource, Other, has.
+	InUse
+	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
+	OffersUnreadable
+)
+
+// Availability is whether an offer was available after the API had refused to rent it.
+type Availability int
+
+// The values of Availability.
+const (
+	AvailabilityUnknown Availability = iota
+	Available
+	NotAvailable
+	AboveCap       // it costs more than the cap, whether or not it is available
+	NoPriceForType // it cannot be rented as the requested type
+)
+
+// Error is why no instance was created.
+type Error struct {
+	Kind      ErrorKind
+	OfferID   string
+	Available Availability
+	PriceKopH int64 // kopecks per hour
+	LimitKopH int64 // kopecks per hour
+	Err       error
+
+	Key       string
+	RandomKey bool // Key is not the user's
+	Replayed  bool // the instance was rented before under Key
+
+	Owner, Other Owner
+	Instance     rental.Instance
+	Difference   Difference
+
+	Listed                    bool // the query was read
+	Matching, Reserved, Tried int  // offers of the query
+}
+
+// Error is a short text for logs. Callers translate Kind into a message for users.
+func (e *Error) Error() string {
+	text := "no instance was created: " + e.Kind.String()
+	if e.OfferID != "" {
+		text += fmt.Sprintf(" (offer %s)", e.OfferID)
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// String returns a short text for logs.
+func (k ErrorKind) String() string {
+	return [...]string{
+		"none", "interrupted", "the outcome is unknown", "the idempotency key is in use", "all idempotency keys are " +
+			"used up",
+		"no offer", "the offer is not available", "the offer was refused", "the offer is above the price cap",
+		"the offer is not interruptible", "the instance of the key has other arguments", "the instance is in use",
+		"the offers cannot be read",
+	}[k]
+}
+
+// KindOf returns the kind of an error, 0 if it is not an Error.
+func KindOf(err error) ErrorKind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return 0
+}

@@ -1,0 +1,55 @@
+package placement
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+const (
+	maxKeyLength = 64
+	// maxKeys is how many instances one configured key can rent, one after the other. To find the first free key takes a
+	// request for each one that was used.
+	maxKeys = 100
+)
+
+// idempotencyKeys are the idempotency keys of one creation: the configured one, then its successors for the instances
+// that replace the first. An instance is rented under the first key whose instance is not destroyed, so the same series
+// leads to the same instance in every run.
+type idempotencyKeys struct {
+	base   string
+	random bool
+	number int // of the current key, counted from 1
+}
+
+// newIdempotencyKeys begins with the configured key. Without one it has one random key.
+func newIdempotencyKeys(configured string) *idempotencyKeys {
+	if configured == "" {
+		return &idempotencyKeys{base: "tf-" + rand.Text(), random: true, number: 1}
+	}
+	return &idempotencyKeys{base: configured, number: 1}
+}
+
+func (s *idempotencyKeys) current() string {
+	if s.number == 1 {
+		return s.base
+	}
+	suffix := "-" + strconv.Itoa(s.number)
+	if len(s.base)+len(suffix) <= maxKeyLength {
+		return s.base + suffix
+	}
+	// Two keys that differ only in what is cut off must stay different.
+	sum := sha256.Sum256([]byte(s.base))
+	suffix = "~" + hex.EncodeToString(sum[:6]) + suffix
+	return s.base[:maxKeyLength-len(suffix)] + suffix
+}
+
+// next moves to the successor, and is false if there is none.
+func (s *idempotencyKeys) next() bool {
+	if s.random || s.number >= maxKeys {
+		return false
+	}
+	s.number++
+	return true
+}

@@ -1,0 +1,221 @@
+package placement
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+const (
+	// firstCandidates is how many offers of a query are read first: one request, and mostly enough.
+	firstCandidates = rental.MaxPageSize
+	// maxCandidates is how many are read at most.
+	maxCandidates = 1000
+	// maxPriceChanges is how often the request for an offer is repeated because its price changed.
+	maxPriceChanges = 2
+	// goneFor is how long an offer that is gone stays reserved, so that other creations do not read it. The API refreshes
+	// its offers about every minute.
+	goneFor = time.Minute
+)
+
+// readOffer reads an offer as it is now, with its price for the rental type. An offer that costs more
+// than the limit is AboveCap; 0 is no limit.
+func (c *creation) readOffer(
+	ctx context.Context,
+	offerID string,
+	limit int64,
+) (state Availability, kopH int64, err error) {
+	offer, err := c.placer.client.GetOffer(ctx, offerID)
+	switch {
+	case rental.IsNotFound(err):
+		return NotAvailable, 0, nil
+	case err != nil:
+		return AvailabilityUnknown, 0, &Error{Kind: OffersUnreadable, OfferID: offerID, Err: err}
+	}
+	c.offers[offerID] = offer
+	kopH, ok := offer.PriceKopH(c.Order.Type)
+	switch {
+	case !ok:
+		return NoPriceForType, 0, &Error{Kind: NotInterruptible, OfferID: offerID}
+	case limit > 0 && kopH > limit:
+		return AboveCap, kopH, nil
+	case !offer.Available:
+		return NotAvailable, kopH, nil
+	}
+	return Available, kopH, nil
+}
+
+// fromNamedOffer rents from one offer. If that is gone or costs too much, an earlier run may have rented it under the
+// configured key, so the instance of the key is requested.
+func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
+	offerID := c.OfferID
+	if c.MaxPriceKopH > 0 || c.CheckPrice != nil {
+		state, price, err := c.readOffer(ctx, offerID, c.MaxPriceKopH)
+		aboveCap := &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: c.MaxPriceKopH}
+		gone := &Error{Kind: OfferGone, OfferID: offerID}
+		switch {
+		case state == AboveCap && c.keys.random:
+			return Placed{}, aboveCap
+		case state == AboveCap:
+			return c.recover(ctx, aboveCap)
+		case state == NotAvailable && c.keys.random:
+			return Placed{}, gone
+		case state == NotAvailable && c.CheckPrice != nil:
+			return c.recover(ctx, gone)
+		case err != nil:
+			return Placed{}, err
+		}
+	} else if offer, ok := c.placer.cache.SeenOffer(offerID); ok {
+		c.offers[offerID] = offer
+	}
+	if ctx.Err() != nil {
+		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
+	}
+	c.reserve(offerID)
+	placed, state, err := c.rentFrom(ctx, offerID, c.MaxPriceKopH)
+	c.release(offerID, state, placed, err)
+	if rental.IsNotFound(err) || rental.IsConflict(err) {
+		return Placed{}, &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
+	}
+	return placed, err
+}
+
+// fromQuery tries the offers of the query until one is rented. The list may be cached; before it gives up it is read
+// again.
+func (c *creation) fromQuery(ctx context.Context) (Placed, error) {
+	none := &Error{Kind: NoOffer}
+	tried := map[string]bool{}
+	for _, read := range []struct {
+		offers func(context.Context, rental.OfferQuery, int) ([]rental.Offer, error)
+		limit  int
+		more   bool // it only adds offers to those of the last list
+	}{
+		{c.placer.cache.Offers, firstCandidates, false},
+		{c.placer.cache.Offers, maxCandidates, true},
+		{c.placer.cache.FreshOffers, maxCandidates, false},
+	} {
+		if len(tried) >= c.MaxAttempts || read.more && none.Matching < firstCandidates {
+			continue
+		}
+		offers, err := read.offers(ctx, *c.Query, read.limit)
+		if err != nil {
+			return Placed{}, &Error{Kind: OffersUnreadable, Err: err}
+		}
+		none.Listed, none.Matching, none.Reserved = true, len(offers), 0
+		for _, offer := range c.placer.failed.last(offers) {
+			switch {
+			case ctx.Err() != nil:
+				return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
+			case tried[offer.ID] || len(tried) >= c.MaxAttempts:
+			case !c.reserve(offer.ID):
+				none.Reserved++
+			default:
+				tried[offer.ID] = true
+				placed, next, err := c.tryOffer(ctx, offer.ID)
+				if !next {
+					return placed, err
+				}
+				none.Tried, none.Err = len(tried), err
+			}
+		}
+	}
+	if !c.keys.random && !c.sent {
+		return c.recover(ctx, none)
+	}
+	return Placed{}, none
+}
+
+// tryOffer rents from one of several offers. If next is true nothing was rented, because the offer is gone or costs too
+// much, and another one may be tried.
+func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed, next bool, err error) {
+	state, price, err := c.readOffer(ctx, offerID, c.MaxPriceKopH)
+	defer func() { c.release(offerID, state, placed, err) }()
+	switch state {
+	case AvailabilityUnknown:
+		return Placed{}, false, err
+	case AboveCap:
+		return Placed{}, true, &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: c.MaxPriceKopH}
+	case NotAvailable:
+		return Placed{}, true, &Error{Kind: OfferGone, OfferID: offerID}
+	case NoPriceForType:
+		return Placed{}, true, err
+	case Available:
+	}
+	if ctx.Err() != nil {
+		return Placed{}, false, &Error{Kind: Interrupted, Err: ctx.Err()}
+	}
+	placed, state, err = c.rentFrom(ctx, offerID, price)
+	switch {
+	case !rental.IsNotFound(err) && !rental.IsConflict(err):
+		return placed, false, err
+	case state == Available || state == AvailabilityUnknown:
+		return Placed{}, false, &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
+	}
+	return Placed{}, true, err
+}
+
+// rentFrom requests an instance from an offer. After a refusal for which the offer may be the reason, it returns the
+// state of the offer. If only its price changed, and not above the limit, it is requested again.
+func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (Placed, Availability, error) {
+	for changes := 0; ; changes++ {
+		before, _ := c.offers[offerID].PriceKopH(c.Order.Type)
+		if c.CheckPrice != nil {
+			if err := c.CheckPrice(c.requestCtx, before); err != nil { //nolint:contextcheck // it outlives ctx
+				return Placed{}, Available, err
+			}
+		}
+		placed, err := c.request(offerID)
+		if !rental.IsNotFound(err) && !rental.IsConflict(err) {
+			return placed, Available, err
+		}
+		state, price, readErr := c.readOffer(ctx, offerID, limit)
+		if readErr != nil && state != NoPriceForType {
+			return Placed{}, AvailabilityUnknown, err
+		}
+		if state != Available || price == before || rental.IsNotFound(err) || changes == maxPriceChanges {
+			return Placed{}, state, err
+		}
+	}
+}
+
+// recover requests the instance that an earlier run rented under the key, when nothing can be rented now.
+func (c *creation) recover(ctx context.Context, otherwise *Error) (Placed, error) {
+	if ctx.Err() != nil {
+		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
+	}
+	placed, err := c.request(noOffer)
+	if err != nil && provesNothingRented(err) {
+		return Placed{}, otherwise
+	}
+	return placed, err
+}
+
+// reserve is false for an offer that another creation has reserved.
+func (c *creation) reserve(offerID string) bool {
+	if !c.placer.offers.reserve(offerID) {
+		return false
+	}
+	c.reserved = append(c.reserved, offerID)
+	return true
+}
+
+// release ends the reservation of an offer after an attempt, unless the offer is rented or may be.
+func (c *creation) release(offerID string, state Availability, placed Placed, err error) {
+	if !slices.Contains(c.reserved, offerID) || KindOf(err) == OutcomeUnknown || err == nil && placed.OfferID == offerID {
+		return
+	}
+	c.reserved = slices.DeleteFunc(c.reserved, func(id string) bool { return id == offerID })
+	if state == NotAvailable {
+		c.placer.offers.releaseAfter(offerID, goneFor)
+		return
+	}
+	c.placer.offers.releaseAfter(offerID, 0)
+}
+
+func (c *creation) releaseAll() {
+	for _, offerID := range c.reserved {
+		c.placer.offers.releaseAfter(offerID, 0)
+	}
+}

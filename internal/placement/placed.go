@@ -1,0 +1,111 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Difference is how an instance differs from what was requested.
+type Difference struct {
+	Attribute         string // "template", "disk_gb", "type", "image", "gpu.count", "gpu.vram_gb" or "gpu.slug"
+	Actual, Requested string
+	// Harmful: the instance cannot serve in place of the requested one.
+	Harmful bool
+}
+
+// AboveCap reports whether an instance costs more than the request allows, and more than the price of its offer and its
+// disk explain: the running price contains the whole disk, that of an offer only a base disk.
+func (p Placed) AboveCap(request Request) bool {
+	limit := request.MaxPriceKopH
+	if p.Recovered && !p.BillsGPU() {
+		return false // a start compares its price
+	}
+	base, disk := limit, p.Price.StoppedKopH
+	if p.Offer != nil {
+		price, _ := p.Offer.PriceKopH(request.Order.Type)
+		base, disk = min(price, limit), p.Offer.DiskKopH(max(p.DiskGB, request.Order.DiskGB))
+	}
+	running := p.Price.RunningKopH
+	return limit > 0 && running > limit && running-base > disk
+}
+
+// differsFrom returns the first difference between an instance of an earlier run and a request. What the API omits is
+// none.
+func (p Placed) differsFrom(request Request) (Difference, bool) {
+	order := request.Order
+	switch {
+	case p.Template.Slug != "" && p.Template.Slug != order.Template && p.TemplateAlias == "":
+		return Difference{"template", p.Template.Slug, order.Template, true}, true
+	case p.DiskGB != 0 && p.DiskGB != order.DiskGB:
+		return Difference{"disk_gb", fmt.Sprint(p.DiskGB), fmt.Sprint(order.DiskGB), true}, true
+	case p.Type != "" && p.Type != order.Type:
+		return Difference{"type", string(p.Type), string(order.Type), true}, true
+	case p.Image != "" && request.Image != "" && !rental.SameImage(p.Image, request.Image):
+		return Difference{"image", p.Image, request.Image, true}, true
+	}
+	return Difference{}, false
+}
+
+// Differences returns how a new instance differs from the request and from its offer, harmful differences first. What
+// the API omits is none.
+func (p Placed) Differences(request Request) []Difference {
+	var all []Difference
+	add := func(differs, harmful bool, attribute string, actual, requested any) {
+		if differs {
+			all = append(all, Difference{attribute, fmt.Sprint(actual), fmt.Sprint(requested), harmful})
+		}
+	}
+	order := request.Order
+	add(p.Type != "" && p.Type != order.Type, true, "type", p.Type, order.Type)
+	add(p.Template.Slug != "" && p.Template.Slug != order.Template, true, "template", p.Template.Slug, order.Template)
+	add(
+		request.Image != "" && p.Image != "" && !rental.SameImage(p.Image, request.Image),
+		true,
+		"image",
+		p.Image,
+		request.Image,
+	)
+	add(p.DiskGB != 0 && p.DiskGB != order.DiskGB, p.DiskGB < order.DiskGB, "disk_gb", p.DiskGB, order.DiskGB)
+	if p.Offer != nil {
+		has, offered := p.GPU, p.Offer.GPU
+		add(has.Count != 0 && has.Count != offered.Count, has.Count < offered.Count, "gpu.count", has.Count, offered.Count)
+		if has.VRAMGB != nil {
+			add(*has.VRAMGB < offered.VRAMGB, true, "gpu.vram_gb", *has.VRAMGB, offered.VRAMGB)
+		}
+		add(has.Slug != "" && has.Slug != offered.Slug, false, "gpu.slug", has.Slug, offered.Slug)
+	}
+	slices.SortStableFunc(all, func(a, b Difference) int {
+		switch {
+		case a.Harmful == b.Harmful:
+			return 0
+		case a.Harmful:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// sameTemplateContent reports whether an instance was created from another template than the requested one, but with
+// the same content. A run that was killed may have created both the template and the instance, and this run the
+// template once more.
+func (c *creation) sameTemplateContent(inst rental.Instance) bool {
+	if inst.Template.Slug == "" || inst.Template.Slug == c.Order.Template {
+		return false
+	}
+	templates := c.placer.cache.Templates
+	one, found, err := templates.Find(c.requestCtx, inst.Template.Slug)
+	other, otherFound, otherErr := templates.Find(c.requestCtx, c.Order.Template)
+	return err == nil && otherErr == nil && found && otherFound && sameContent(one, other)
+}
+
+// sameContent reports whether instances of two templates are the same.
+func sameContent(a, b rental.Template) bool {
+	ports := func(t rental.Template) []int64 { return slices.Sorted(slices.Values(t.Ports)) }
+	sameCommand := a.OnStart == b.OnStart || a.OnStart != nil && b.OnStart != nil && *a.OnStart == *b.OnStart
+	return rental.SameImage(a.Image, b.Image) && a.LaunchMode == b.LaunchMode && maps.Equal(a.Env, b.Env) &&
+		sameCommand && slices.Equal(ports(a), ports(b))
+}

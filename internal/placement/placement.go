@@ -1,0 +1,143 @@
+// Package placement chooses an offer and creates an instance from it exactly once. It keeps the instances that one
+// process creates from taking each other's offers and idempotency keys. It is about instances and requests of the API
+// and does not depend on Terraform. All prices are kopecks per hour.
+package placement
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Placer creates instances. It is safe for concurrent use.
+type Placer struct {
+	client *rental.Client
+	cache  *rental.Cache
+	// pollInterval is the first pause between two attempts to learn the outcome of a request.
+	pollInterval time.Duration
+	// single reports whether this process serves a single plan or apply.
+	single func() bool
+
+	// Owners records which instances and idempotency keys the resources of this process have.
+	Owners Owners
+	// Predecessors records the instances of the state that a plan may replace.
+	Predecessors Predecessors
+
+	offers  reservations // of instances that are being created
+	planned reservations // of planned instances
+	failed  failedOffers
+}
+
+// New returns a Placer. single reports whether this process serves a single plan or apply.
+func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration, single func() bool) *Placer {
+	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
+}
+
+// Request describes an instance to create.
+type Request struct {
+	// Order is what to rent, without the offer.
+	Order rental.InstanceCreate
+	// Image is the image that the instance is to have, also if its template decides that; empty if any will do.
+	Image string
+	// Query selects the offers to try. Nil: OfferID is the only one.
+	Query   *rental.OfferQuery
+	OfferID string
+	// MaxAttempts is how many offers of Query to try at most.
+	MaxAttempts int
+	// MaxPriceKopH is the highest price of an offer; 0 for no cap.
+	MaxPriceKopH int64
+	// IdempotencyKey makes a later call with the same key return the same instance. Empty: a random key, for this call.
+	IdempotencyKey string
+	// CheckPrice is called with the price of an offer right before it is rented. An error ends the call as it is. Nil
+	// allows every price.
+	CheckPrice func(ctx context.Context, kopH int64) error
+}
+
+// Placed is an instance that Create returned.
+type Placed struct {
+	rental.Instance
+	// OfferID is the offer that it was rented from; empty if an earlier run rented it.
+	OfferID string
+	// Offer is the offer as it was before the request; nil if it was not read.
+	Offer *rental.Offer
+	// Recovered: an earlier run rented it with the same idempotency key.
+	Recovered bool
+	// Recovery identifies this call as the owner of a recovered instance: see Owners.BeginDestroy.
+	Recovery string
+	// TemplateAlias is the slug of the template that it was created from, if that is not the one in the request but has
+	// the same content; else empty.
+	TemplateAlias string
+	// Unreadable is why a part of the answer could not be read; nil if all of it was.
+	Unreadable error
+
+	replayed bool // the API returned what was rented before under the key
+}
+
+// createGrace is how much longer than one HTTP request the create request may continue after the run was interrupted.
+const createGrace = 10 * time.Second
+
+// Create rents an instance, or returns the one that was rented before under the idempotency key. The request itself is
+// not cut off when ctx ends: it could leave an instance that is billed and in no state. With an error nothing was
+// rented, unless its kind is OutcomeUnknown. Errors are of type *Error, of the API, or of CheckPrice.
+func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
+	keys := newIdempotencyKeys(request.IdempotencyKey)
+	owner := Owner{Name: request.Order.Name}
+	end, other, clash := p.Owners.beginCreate(keys.base, owner)
+	if clash {
+		return Placed{}, &Error{Kind: KeyInUse, Key: keys.base, Owner: owner, Other: other}
+	}
+	defer end()
+	requestCtx, stop := rental.Detached(ctx, p.client.RequestTimeout()+createGrace)
+	defer stop()
+	c := &creation{
+		Request: request, placer: p, keys: keys, owner: owner, requestCtx: requestCtx, began: p.client.Now(),
+		offers: map[string]rental.Offer{},
+	}
+	if p.single() { // in other processes the listing may be newer than the request
+		c.existing, _ = p.cache.InitialInstances(ctx) //nolint:errcheck // without a listing every instance counts as new
+	}
+	placed, err := c.run(ctx)
+	if !p.single() {
+		c.releaseAll() // from now on the API shows which offers are available
+	}
+	if err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
+		err = &Error{Kind: Interrupted, Err: ctx.Err()}
+	}
+	return placed, err
+}
+
+// creation creates one instance under one series of idempotency keys.
+type creation struct {
+	Request
+	placer     *Placer
+	keys       *idempotencyKeys
+	owner      Owner
+	requestCtx context.Context // of the create request, which outlives an interruption
+
+	existing *rental.Listing[rental.Instance] // before this run rented anything; nil if unknown
+	began    time.Time                        // by the clock of the API
+	sent     bool                             // a create request was sent
+	reserved []string                         // offers that no other creation may take
+	offers   map[string]rental.Offer          // as they were last read
+}
+
+// run rents from the offer that the request names, or from the first one of its query that is available.
+func (c *creation) run(ctx context.Context) (Placed, error) {
+	if c.Query == nil {
+		return c.fromNamedOffer(ctx)
+	}
+	return c.fromQuery(ctx)
+}
+
+// nothingRented reports whether a creation that failed because its context ended has rented nothing.
+func (c *creation) nothingRented(err, end error) bool {
+	return KindOf(err) != OutcomeUnknown && (!c.sent || errors.Is(err, end))
+}
+
+// Remove removes an instance that is gone from the owners.
+func (p *Placer) Remove(id string) {
+	p.Owners.Remove(id)
+	p.Predecessors.Remove(id)
+}

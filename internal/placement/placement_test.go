@@ -1,0 +1,247 @@
+package placement
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+)
+
+// fakeAPI rents each of its offers once, and takes a second for each answer.
+type fakeAPI struct {
+	mu     sync.Mutex
+	prices map[string]int64                  // of the available offers, kopecks per hour
+	byKey  map[string]rental.Instance        // by idempotency key
+	counts map[string]int                    // requests by method and path
+	order  []string                          // the offers that were rented
+	before func(order rental.InstanceCreate) // is called before each rental; may be nil
+}
+
+func newFakeAPI(prices map[string]int64) *fakeAPI {
+	return &fakeAPI{prices: prices, byKey: map[string]rental.Instance{}, counts: map[string]int{}}
+}
+
+func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
+	time.Sleep(time.Second)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := strings.TrimPrefix(req.URL.Path, "/api/v1")
+	f.counts[req.Method+" "+path]++
+	switch {
+	case path == "/offers":
+		data := []any{}
+		for _, id := range []string{"off_1", "off_2", "off_3"} {
+			if _, available := f.prices[id]; available {
+				data = append(data, f.offer(id))
+			}
+		}
+		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": data, "next_cursor": nil})
+	case strings.HasPrefix(path, "/offers/"):
+		id := strings.TrimPrefix(path, "/offers/")
+		if _, available := f.prices[id]; !available {
+			return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
+		}
+		return rentaltest.JSONResponse(req, http.StatusOK, f.offer(id))
+	case req.Method == http.MethodPost && path == "/instances":
+		return f.create(req)
+	}
+	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
+}
+
+func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
+	var order rental.InstanceCreate
+	if err := json.NewDecoder(req.Body).Decode(&order); err != nil {
+		return nil, err
+	}
+	if inst, known := f.byKey[req.Header.Get("Idempotency-Key")]; known {
+		return rentaltest.JSONResponse(req, http.StatusOK, inst)
+	}
+	if f.before != nil {
+		f.before(order)
+	}
+	price, available := f.prices[order.OfferID]
+	if !available {
+		return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
+	}
+	delete(f.prices, order.OfferID)
+	f.order = append(f.order, order.OfferID)
+	inst := rental.Instance{
+		ID:        "ins_" + order.OfferID,
+		Status:    rental.StatusCreating,
+		Type:      order.Type,
+		DiskGB:    order.DiskGB,
+		CreatedAt: time.Now(),
+		Template:  rental.TemplateRef{Slug: order.Template},
+		Price:     rental.InstancePrice{RunningKopH: price},
+	}
+	f.byKey[req.Header.Get("Idempotency-Key")] = inst
+	return rentaltest.JSONResponse(req, http.StatusCreated, inst)
+}
+
+func (f *fakeAPI) offer(id string) any {
+	return map[string]any{
+		"id": id, "available": true, "gpu": map[string]any{"slug": "a", "name": "A", "count": 1, "vram_gb": 8},
+		"price": map[string]any{"on_demand_kop_h": f.prices[id], "storage_kop_gb_month": 0, "traffic_kop_gb": 0},
+	}
+}
+
+// inRun runs a test in a synctest bubble with the Placer of a single run.
+func inRun(t *testing.T, api *fakeAPI, test func(t *testing.T, p *Placer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		client := rentaltest.Client(t, api)
+		single := func() bool { return true }
+		test(t, New(client, rental.NewCache(client, 5*time.Second, single), 5*time.Second, single))
+	})
+}
+
+func query(attempts int, maxPrice int64) Request {
+	return Request{
+		Order: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
+		Query: &rental.OfferQuery{Type: rental.OnDemand}, MaxAttempts: attempts, MaxPriceKopH: maxPrice,
+	}
+}
+
+// Instances with the same query get different offers, and read the list of offers once.
+func TestCreate_InstancesOfARunGetDifferentOffers(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, err := p.Create(t.Context(), query(5, 0)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
+	if len(api.order) != 3 || api.counts["GET /offers"] != 1 || api.counts["POST /instances"] != 3 {
+		t.Errorf("rented %v with the requests %v", api.order, api.counts)
+	}
+}
+
+func TestCreate_TriesTheNextOffer(t *testing.T) {
+	for name, test := range map[string]struct {
+		attempts int
+		maxPrice int64
+		want     string
+		tried    int
+	}{
+		"the first one is taken meanwhile": {5, 0, "off_2", 0},
+		"no attempt left":                  {1, 0, "", 1},
+		"the next one is above the cap":    {5, 150, "", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+			api.before = func(rental.InstanceCreate) { delete(api.prices, "off_1") }
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				placed, err := p.Create(t.Context(), query(test.attempts, test.maxPrice))
+				if placed.OfferID != test.want {
+					t.Errorf("rented from %q, want %q (%v)", placed.OfferID, test.want, err)
+				}
+				e, ok := errors.AsType[*Error](err)
+				if test.want == "" && (!ok || e.Kind != NoOffer || e.Tried != test.tried) {
+					t.Errorf("failed with %#v, want NoOffer after %d offers", err, test.tried)
+				}
+			})
+		})
+	}
+}
+
+// A configured key returns the instance of an earlier run, also if nothing is available any more. An instance that
+// differs from the request is an error, and nothing is rented.
+func TestCreate_RecoversTheInstanceOfItsKey(t *testing.T) {
+	for name, test := range map[string]struct {
+		diskGB int64
+		want   ErrorKind
+	}{
+		"as requested": {60, 0},
+		"another disk": {70, OtherArguments},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{})
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				api.byKey["key"] = rental.Instance{
+					ID: "ins_1", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: test.diskGB,
+					Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-time.Hour),
+				}
+				request := query(5, 0)
+				request.IdempotencyKey = "key"
+				placed, err := p.Create(t.Context(), request)
+				if KindOf(err) != test.want ||
+					test.want == 0 && (placed.ID != "ins_1" || !placed.Recovered || placed.OfferID != "") {
+					t.Errorf("got %+v, %v", placed, err)
+				}
+			})
+			if len(api.order) > 0 {
+				t.Errorf("rented %v", api.order)
+			}
+		})
+	}
+}
+
+// A key whose instance is destroyed is used up: its successor rents the next instance.
+func TestCreate_UsesTheSuccessorOfAKey(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100})
+	api.byKey["key"] = rental.Instance{ID: "ins_old", Status: rental.StatusDestroyed}
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		request := query(5, 0)
+		request.IdempotencyKey = "key"
+		if placed, err := p.Create(t.Context(), request); err != nil || placed.ID != "ins_off_1" || placed.Recovered {
+			t.Errorf("got %+v, %v", placed, err)
+		}
+	})
+	if _, rented := api.byKey["key-2"]; !rented {
+		t.Errorf("the successor was not used: %v", api.byKey)
+	}
+}
+
+// Two creations with one key at the same time are an error for the second.
+func TestCreate_KeyInUse(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		request := query(5, 0)
+		request.IdempotencyKey = "key"
+		results := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := p.Create(t.Context(), request)
+				results <- err
+			}()
+		}
+		kinds := fmt.Sprint(KindOf(<-results), KindOf(<-results))
+		if strings.Count(kinds, KeyInUse.String()) != 1 || len(api.order) != 1 {
+			t.Errorf("%s, rented %v", kinds, api.order)
+		}
+	})
+}
+
+// In one plan each estimate is of another offer, and never of the one that the replaced instance is rented from.
+func TestEstimate(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		for _, want := range []int64{200, 300} {
+			price, found, _, err := p.Estimate(t.Context(), rental.OfferQuery{Type: rental.OnDemand}, "off_1")
+			if err != nil || !found || price != want {
+				t.Errorf("got %d, %t, %v, want %d", price, found, err, want)
+			}
+		}
+		if _, found, matching, err := p.Estimate(
+			t.Context(),
+			rental.OfferQuery{Type: rental.OnDemand},
+			"off_1",
+		); err != nil || found ||
+			matching != 2 {
+			t.Errorf("a third instance gets an offer: %t of %d, %v", found, matching, err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package placement
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Predecessor is an instance of a state, as far as the plan of its replacement needs it. A plan that has no prior
+// state, such as that of a tainted instance, finds it by its key, its name or its arguments.
+type Predecessor struct {
+	ID          string
+	OfferID     string // that it was rented from; empty if unknown
+	RunningKopH int64  // its price while running
+	BurnKopH    int64  // what it costs now
+
+	IdempotencyKey, Name string // empty for none
+	Arguments            string // all arguments of its creation
+}
+
+// Predecessors are the instances of the state that this run has read. The zero value is empty.
+type Predecessors struct {
+	mu  sync.Mutex
+	all map[string]*predecessor
+}
+
+type predecessor struct {
+	Predecessor
+	claimed  bool  // by a planned creation
+	stays    bool  // it was planned with its prior state, so no creation that is found here replaces it
+	credited int64 // what the creation that claimed it left out of the planned burn rate
+}
+
+// Read records an instance of the state. Each read begins a new plan.
+func (p *Predecessors) Read(read Predecessor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil {
+		p.all = map[string]*predecessor{}
+	}
+	p.all[read.ID] = &predecessor{Predecessor: read}
+}
+
+// Remove removes an instance that is gone.
+func (p *Predecessors) Remove(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.all, id)
+}
+
+// Claim returns the instance that a creation replaces, as far as the configuration shows it: the one with its key, else
+// with its name, else with all its arguments. No other creation gets the same one.
+func (p *Predecessors) Claim(key, name, arguments string) (Predecessor, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(p.all)) {
+		if each := p.all[id]; !each.claimed && !each.stays && each.replacedBy(key, name, arguments) {
+			each.claimed = true
+			return each.Predecessor, true
+		}
+	}
+	return Predecessor{}, false
+}
+
+func (p *predecessor) replacedBy(key, name, arguments string) bool {
+	switch {
+	case key != "" || p.IdempotencyKey != "":
+		return key == p.IdempotencyKey
+	case name != "" || p.Name != "":
+		return name == p.Name
+	}
+	return arguments == p.Arguments
+}
+
+// MayBeReplaced reports whether a claimed instance may still be replaced by the creation that claimed it.
+func (p *Predecessors) MayBeReplaced(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	each := p.all[id]
+	return each != nil && !each.stays
+}
+
+// Credit returns what a claimed instance costs, which its replacement does not add to the burn rate. It returns 0 for
+// an instance that stays.
+func (p *Predecessors) Credit(id string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	each := p.all[id]
+	if each == nil || each.stays {
+		return 0
+	}
+	each.credited = each.BurnKopH
+	return each.credited
+}
+
+// Keep records that an instance was planned with its prior state: no creation that claimed it replaces it. It returns
+// what Credit returned for it.
+func (p *Predecessors) Keep(id string) (credited int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	each := p.all[id]
+	if each == nil {
+		return 0
+	}
+	credited, each.credited, each.stays = each.credited, 0, true
+	return credited
+}

@@ -1,0 +1,65 @@
+package placement
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// reservations are offers that instances of this process have taken or are about to take. The zero value has none.
+type reservations struct {
+	mu  sync.Mutex
+	end map[string]time.Time // when the reservation of an offer ends; zero for never
+}
+
+// reserve is false for an offer that is reserved.
+func (r *reservations) reserve(offerID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if end, reserved := r.end[offerID]; reserved && (end.IsZero() || time.Now().Before(end)) {
+		return false
+	}
+	if r.end == nil {
+		r.end = map[string]time.Time{}
+	}
+	r.end[offerID] = time.Time{}
+	return true
+}
+
+// releaseAfter ends the reservation of an offer after some time.
+func (r *reservations) releaseAfter(offerID string, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end[offerID] = time.Now().Add(d)
+}
+
+// avoidFailed is how long an offer whose instance failed is tried after all others.
+const avoidFailed = 10 * time.Minute
+
+// failedOffers are the offers whose instance failed. The zero value has none.
+type failedOffers struct{ at sync.Map }
+
+// RecordFailure records that the instance of an offer failed, so that other offers are tried first.
+func (p *Placer) RecordFailure(offerID string) { p.failed.at.Store(offerID, time.Now()) }
+
+func (f *failedOffers) has(offerID string) bool {
+	at, found := f.at.Load(offerID)
+	return found && time.Since(at.(time.Time)) < avoidFailed
+}
+
+// last moves the offers whose instance failed lately to the end.
+func (f *failedOffers) last(offers []rental.Offer) []rental.Offer {
+	sorted := slices.Clone(offers)
+	slices.SortStableFunc(sorted, func(a, b rental.Offer) int {
+		switch failedA, failedB := f.has(a.ID), f.has(b.ID); {
+		case failedA == failedB:
+			return 0
+		case failedB:
+			return -1
+		}
+		return 1
+	})
+	return sorted
+}

@@ -1,0 +1,168 @@
+package spending
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// pendingInstances are the instances that this process is renting or starting. The account may not contain their prices
+// yet. Its zero value is empty.
+type pendingInstances struct {
+	mu       sync.Mutex
+	renting  int64            // prices of those without an id so far
+	starting map[string]int64 // running prices by instance
+	changed  chan struct{}    // closed by the next change; nil while nobody waits for it
+}
+
+// Reservation is the price of an instance that is being rented or started.
+type Reservation struct {
+	pending *pendingInstances // nil if nothing is reserved
+	id      string            // empty until the instance is rented
+	kopH    int64
+}
+
+// Reserve compares an instance with the burn limit right before it is rented (without an id) or started, in a process
+// whose plans have no totals. kopH is its running price, addedKopH by how much it raises the burn rate. With an error
+// the instance must not be rented or started. The caller calls Release when it runs or the attempt is over.
+func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
+	if !t.Reserves() {
+		return &Reservation{}, nil
+	}
+	pending := &t.pending
+	for {
+		renting, starting, changed := pending.snapshot()
+		burn, err := t.burnWith(ctx, starting)
+		if err != nil {
+			return &Reservation{}, t.unreadable(err)
+		}
+		var problems Problems
+		if addedKopH > 0 {
+			problems = t.checkBurn(burn+renting, addedKopH)
+		}
+		if len(problems) > 0 && renting > 0 {
+			// An instance whose request is unanswered may be in the listing, too, and be counted twice.
+			select {
+			case <-changed:
+			case <-ctx.Done(): // the next request fails with its error
+			}
+			continue
+		}
+		reservation := &Reservation{pending, id, kopH}
+		if !pending.addUnlessChanged(changed, reservation) {
+			continue // what was read may or may not contain another instance
+		}
+		return reservation, problems
+	}
+}
+
+// ReserveStart reserves the price of an instance before a start. release ends the reservation.
+func (t *Tracker) ReserveStart(ctx context.Context, inst rental.Instance) (release func(), err error) {
+	added := ChangeOfStart(inst).AddedKopH
+	reservation, problems := t.Reserve(ctx, inst.ID, inst.Price.RunningKopH, added)
+	if err := problems.Errors(); err != nil {
+		reservation.Release()
+		return nil, err
+	}
+	return reservation.Release, nil
+}
+
+// Reserves reports whether Reserve checks anything.
+func (t *Tracker) Reserves() bool { return !t.single() && t.limits.MaxBurnKopH > 0 }
+
+// burnWith returns the burn rate that the account reaches when these instances run.
+func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int64, error) {
+	balance, err := t.client.GetBalance(ctx)
+	if err != nil {
+		return 0, err
+	}
+	money, unlisted, added := account{balance, map[string]int64{}}, maps.Clone(starting), int64(0)
+	for inst, err := range t.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
+		if err != nil {
+			return 0, err
+		}
+		money.listed[inst.ID] = inst.BurnKopH()
+		added += max(0, starting[inst.ID]-inst.BurnKopH())
+		delete(unlisted, inst.ID)
+	}
+	for _, kopH := range unlisted {
+		added += kopH
+	}
+	return t.burnRate(money) + added, nil
+}
+
+// Rented records which instance was rented, with its price.
+func (r *Reservation) Rented(inst rental.Instance) {
+	if r.pending == nil {
+		return
+	}
+	r.pending.mu.Lock()
+	defer r.pending.mu.Unlock()
+	r.pending.remove(r)
+	r.id, r.kopH = inst.ID, inst.Price.RunningKopH
+	r.pending.add(r)
+}
+
+// Release ends the reservation.
+func (r *Reservation) Release() {
+	if r.pending == nil {
+		return
+	}
+	r.pending.mu.Lock()
+	defer r.pending.mu.Unlock()
+	r.pending.remove(r)
+}
+
+// snapshot returns the reservations, and a channel that is closed when they change.
+func (p *pendingInstances) snapshot() (renting int64, starting map[string]int64, changed <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	return p.renting, maps.Clone(p.starting), p.changed
+}
+
+// addUnlessChanged is false, and adds nothing, if there were changes since a snapshot.
+func (p *pendingInstances) addUnlessChanged(changed <-chan struct{}, r *Reservation) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-changed:
+		return false
+	default:
+		p.add(r)
+		return true
+	}
+}
+
+// add and remove are called with the lock held.
+func (p *pendingInstances) add(r *Reservation) {
+	p.notify()
+	if r.id == "" {
+		p.renting += r.kopH
+		return
+	}
+	if p.starting == nil {
+		p.starting = map[string]int64{}
+	}
+	p.starting[r.id] = r.kopH
+}
+
+func (p *pendingInstances) remove(r *Reservation) {
+	p.notify()
+	if r.id == "" {
+		p.renting -= r.kopH
+		return
+	}
+	delete(p.starting, r.id)
+}
+
+func (p *pendingInstances) notify() {
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
+}

@@ -1,0 +1,229 @@
+// Package spending compares what a plan starts with the money of the account and with the limits that the user set. It
+// sums up all instances of a plan, as they are planned one by one. It is about instances and prices and does not
+// depend on Terraform. All prices are kopecks per hour.
+package spending
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// FundsPolicy is what happens if the balance does not cover what a plan starts.
+type FundsPolicy string
+
+// The values of FundsPolicy.
+const (
+	FundsError FundsPolicy = "error"
+	FundsWarn  FundsPolicy = "warn"
+	FundsOff   FundsPolicy = "off"
+)
+
+// Limits are what the user configured.
+type Limits struct {
+	RequireFunds FundsPolicy
+	MaxBurnKopH  int64 // highest burn rate of the account, kopecks per hour; 0 for no limit
+}
+
+// Change is what the plan for one instance changes. The zero value changes nothing.
+type Change struct {
+	StartsKopH int64 // its running price if the plan starts it, else 0
+	AddedKopH  int64 // by how much it raises the burn rate
+	// Creates: an instance is created. It is compared with the limit even if it costs less than its predecessor, because
+	// nothing offsets its price once the predecessor is destroyed.
+	Creates bool
+}
+
+// ChangeOfStart is what starting an instance changes.
+func ChangeOfStart(inst rental.Instance) Change {
+	return Change{StartsKopH: inst.Price.RunningKopH, AddedKopH: inst.Price.RunningKopH - inst.BurnKopH()}
+}
+
+// Tracker checks the limits for one configured provider. It is safe for concurrent use.
+type Tracker struct {
+	limits Limits
+	client *rental.Client
+	cache  *rental.Cache
+	// single reports whether this process serves a single plan or apply. Totals exist only then.
+	single func() bool
+
+	account   rental.Cached[account]
+	destroyed destroyedInstances
+	pending   pendingInstances
+
+	mu        sync.Mutex
+	starts    int64 // prices of the instances that the plan starts
+	added     int64 // by how much the plan raises the burn rate
+	warned    map[Kind]bool
+	postponed map[string]int // planned instances without a known price, by key
+}
+
+// New returns a Tracker. single reports whether this process serves a single plan or apply.
+func New(limits Limits, client *rental.Client, cache *rental.Cache, single func() bool) *Tracker {
+	return &Tracker{
+		limits: limits, client: client, cache: cache, single: single, warned: map[Kind]bool{}, postponed: map[string]int{},
+	}
+}
+
+// Limits returns the limits.
+func (t *Tracker) Limits() Limits { return t.limits }
+
+// Active reports whether there is anything to check.
+func (t *Tracker) Active() bool { return t.limits.RequireFunds != FundsOff || t.limits.MaxBurnKopH > 0 }
+
+// Enforced reports whether a limit is configured that fails a plan. It then also fails if the account cannot be read.
+func (t *Tracker) Enforced() bool {
+	return t.limits.RequireFunds == FundsError || t.limits.MaxBurnKopH > 0
+}
+
+// Check adds one change to the plan and compares the plan so far with the account.
+func (t *Tracker) Check(ctx context.Context, change Change) Problems {
+	if !t.Active() || change == (Change{}) {
+		return nil
+	}
+	starts, added := change.StartsKopH, change.AddedKopH
+	if t.single() {
+		starts, added = t.add(change)
+	}
+	account, err := t.readAccount(ctx)
+	if err != nil {
+		return t.unreadable(err)
+	}
+	var problems Problems
+	if change.StartsKopH > 0 {
+		problems = t.checkFunds(account.Balance, starts)
+	}
+	if change.Creates || added > 0 {
+		problems = append(problems, t.checkBurn(t.burnRate(account), added)...)
+	}
+	return problems
+}
+
+func (t *Tracker) add(change Change) (starts, added int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.starts += change.StartsKopH
+	t.added += change.AddedKopH
+	return t.starts, t.added
+}
+
+// firstWarning is true for the first warning of a kind. Without totals, each instance is checked alone and has its own.
+func (t *Tracker) firstWarning(kind Kind) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := !t.single() || !t.warned[kind]
+	t.warned[kind] = true
+	return first
+}
+
+func (t *Tracker) checkFunds(balance rental.Balance, starts int64) Problems {
+	shortage := MissingFunds(balance, starts)
+	switch {
+	case shortage == nil || t.limits.RequireFunds == FundsOff:
+		return nil
+	case t.limits.RequireFunds == FundsError:
+		return Problems{shortage}
+	case t.firstWarning(NotEnoughFunds):
+		shortage.Warning = true
+		return Problems{shortage}
+	}
+	return nil
+}
+
+func (t *Tracker) checkBurn(burn, added int64) Problems {
+	after, limit := burn+added, t.limits.MaxBurnKopH
+	if limit == 0 || after <= limit {
+		return nil
+	}
+	return Problems{{Kind: BurnLimitExceeded, BurnKopH: burn, PlannedKopH: after, LimitKopH: limit}}
+}
+
+// unreadable is for an account that cannot be read. An unusable API key is always an error.
+func (t *Tracker) unreadable(err error) Problems {
+	problem := &Error{Kind: AccountUnreadable, Err: err}
+	if !rental.IsUnauthorized(err) && !t.Enforced() {
+		problem.Warning = true
+		if !t.firstWarning(AccountUnreadable) {
+			return nil
+		}
+	}
+	return Problems{problem}
+}
+
+// Postpone records a planned instance that has no known price, so that CheckPostponed checks it when it is created.
+// Instances with the same key have the same price.
+func (t *Tracker) Postpone(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.postponed[key]++
+}
+
+// CheckPostponed returns the check that the plan could not make, for the price of the offer that is about to be rented.
+// It returns nil if there is none.
+func (t *Tracker) CheckPostponed(key string) func(ctx context.Context, kopH int64) error {
+	if !t.Enforced() || !t.takePostponed(key) {
+		return nil
+	}
+	counted := int64(0)
+	return func(ctx context.Context, kopH int64) error {
+		more := max(0, kopH-counted) // than for an offer that could not be rented
+		problems := t.Check(ctx, Change{StartsKopH: more, AddedKopH: more})
+		counted += more
+		return problems.Errors()
+	}
+}
+
+func (t *Tracker) takePostponed(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.postponed[key] == 0 {
+		return false
+	}
+	t.postponed[key]--
+	return true
+}
+
+// account is the money of the account, and what its active instances cost.
+type account struct {
+	rental.Balance
+	listed map[string]int64 // by instance; nil without a burn limit
+}
+
+// readAccount returns the account as it was at the beginning of a single run, so that instances that the run starts are
+// not counted twice. In other processes it returns the account as it is now.
+func (t *Tracker) readAccount(ctx context.Context) (account, error) {
+	maxAge := time.Duration(0)
+	if t.single() {
+		maxAge = math.MaxInt64
+	}
+	return t.account.Get(ctx, maxAge, 0, func(ctx context.Context) (account, error) {
+		balance, err := t.client.GetBalance(ctx)
+		if err != nil || t.limits.MaxBurnKopH == 0 {
+			return account{Balance: balance}, err
+		}
+		active, err := t.cache.InitialInstances(ctx)
+		if err != nil {
+			return account{}, err
+		}
+		money := account{balance, map[string]int64{}}
+		for _, inst := range active.Items {
+			money.listed[inst.ID] = inst.BurnKopH()
+		}
+		return money, nil
+	})
+}
+
+// burnRate is what the account costs without the instances that this process has destroyed. The burn rate of the API
+// may omit instances that do not run yet, and may still contain destroyed ones.
+func (t *Tracker) burnRate(money account) int64 {
+	listed := int64(0)
+	for id, kopH := range money.listed {
+		if !t.destroyed.has(id) {
+			listed += kopH
+		}
+	}
+	return max(listed, money.BurnKopH-t.destroyed.kopH(t.single()))
+}

@@ -1,0 +1,214 @@
+package spending
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+)
+
+func TestMissingFunds(t *testing.T) {
+	for name, test := range map[string]struct{ available, credit, starts, missing int64 }{
+		"covered to the kopeck":      {200, 0, 100, 0},
+		"one kopeck short":           {199, 0, 100, 1},
+		"the credit limit counts":    {100, 100, 100, 0},
+		"in debt":                    {-100, 0, 100, 300},
+		"a plan that starts nothing": {0, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := MissingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
+			missing := int64(0)
+			if got != nil {
+				missing = got.NeedKop - got.HaveKop
+			}
+			if missing != test.missing {
+				t.Errorf("missing %d kopecks, want %d", missing, test.missing)
+			}
+		})
+	}
+}
+
+func TestCheckBurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		burn, added, limit int64
+		refused            bool
+	}{
+		"within":                      {100, 100, 200, false},
+		"above":                       {100, 101, 200, true},
+		"no limit":                    {100, 1e9, 0, false},
+		"above before, nothing added": {300, 0, 200, true},
+		"above before, less added":    {300, -50, 200, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tracker := &Tracker{limits: Limits{MaxBurnKopH: test.limit}}
+			if got := tracker.checkBurn(test.burn, test.added); (len(got) > 0) != test.refused {
+				t.Errorf("%v, want refused: %t", got, test.refused)
+			}
+		})
+	}
+}
+
+// fakeAccount answers requests for the balance and the instances.
+type fakeAccount struct {
+	status    int // of the balance
+	available int64
+	burn      int64
+	instances []rental.Instance
+	counts    map[string]int // requests by path
+}
+
+func (f *fakeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
+	f.counts[req.URL.Path]++
+	switch {
+	case !strings.HasSuffix(req.URL.Path, "/balance"):
+		return rentaltest.JSONResponse(
+			req,
+			http.StatusOK,
+			map[string]any{"data": append([]rental.Instance{}, f.instances...), "next_cursor": nil},
+		)
+	case f.status != http.StatusOK:
+		return rentaltest.JSONResponse(
+			req,
+			f.status,
+			map[string]any{"error": map[string]any{"code": "forbidden", "message": "no"}},
+		)
+	}
+	return rentaltest.JSONResponse(
+		req,
+		http.StatusOK,
+		map[string]any{"available_kop": f.available, "burn_kop_h": f.burn, "currency": "RUB"},
+	)
+}
+
+func newTracker(t *testing.T, api *fakeAccount, limits Limits, single bool) *Tracker {
+	t.Helper()
+	api.counts = map[string]int{}
+	if api.status == 0 {
+		api.status = http.StatusOK
+	}
+	client, isSingle := rentaltest.Client(t, api), func() bool { return single }
+	return New(limits, client, rental.NewCache(client, 5*time.Second, isSingle), isSingle)
+}
+
+func kinds(problems Problems) string {
+	text := ""
+	for _, problem := range problems {
+		name := map[Kind]string{
+			NotEnoughFunds: "funds", BurnLimitExceeded: "burn", AccountUnreadable: "unreadable",
+		}[problem.Kind]
+		if problem.Warning {
+			name += " (warning)"
+		}
+		text = strings.TrimPrefix(text+", "+name, ", ")
+	}
+	return text
+}
+
+// The instances of a plan are summed up, the account is read once, and a warning appears once. A process that serves
+// several runs checks each instance alone.
+func TestTracker_CheckSumsUpAPlan(t *testing.T) {
+	start := Change{StartsKopH: 100, AddedKopH: 100, Creates: true}
+	for name, test := range map[string]struct {
+		limits Limits
+		single bool
+		want   [3]string
+		reads  int // of the balance
+	}{
+		"funds, error": {Limits{RequireFunds: FundsError}, true, [3]string{"", "funds", "funds"}, 1},
+		"funds, warn":  {Limits{RequireFunds: FundsWarn}, true, [3]string{"", "funds (warning)", ""}, 1},
+		"funds, off":   {Limits{RequireFunds: FundsOff}, true, [3]string{}, 0},
+		"burn limit":   {Limits{RequireFunds: FundsOff, MaxBurnKopH: 250}, true, [3]string{"", "burn", "burn"}, 1},
+		"both": {
+			Limits{RequireFunds: FundsError, MaxBurnKopH: 250}, true, [3]string{"", "funds, burn", "funds, burn"}, 1,
+		},
+		"several runs, alone": {Limits{RequireFunds: FundsError, MaxBurnKopH: 250}, false, [3]string{}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &fakeAccount{available: 300, burn: 100}
+			tracker := newTracker(t, api, test.limits, test.single)
+			for n, want := range test.want {
+				if got := kinds(tracker.Check(t.Context(), start)); got != want {
+					t.Errorf("instance %d: %q, want %q", n, got, want)
+				}
+			}
+			if reads := api.counts["/api/v1/balance"]; reads != test.reads {
+				t.Errorf("the balance was read %d times, want %d", reads, test.reads)
+			}
+		})
+	}
+}
+
+// A limit that fails plans fails also if the account cannot be read.
+func TestTracker_UnreadableAccount(t *testing.T) {
+	for name, test := range map[string]struct {
+		limits Limits
+		want   string
+	}{
+		"error":      {Limits{RequireFunds: FundsError}, "unreadable"},
+		"burn limit": {Limits{RequireFunds: FundsOff, MaxBurnKopH: 1000}, "unreadable"},
+		"warn":       {Limits{RequireFunds: FundsWarn}, "unreadable (warning)"},
+	} {
+		tracker := newTracker(t, &fakeAccount{status: http.StatusForbidden}, test.limits, true)
+		problems := tracker.Check(t.Context(), Change{StartsKopH: 1, AddedKopH: 1, Creates: true})
+		if got := kinds(problems); got != test.want || (problems.Errors() != nil) != (test.want == "unreadable") {
+			t.Errorf("%s: %q, %v", name, got, problems.Errors())
+		}
+	}
+}
+
+// An instance that this run destroys no longer counts, also while the balance lags. A replacement that costs more than
+// its predecessor is compared with the limit.
+func TestTracker_DestroyedInstance(t *testing.T) {
+	running := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 200}}
+	tracker := newTracker(
+		t,
+		&fakeAccount{available: 1e6, burn: 200, instances: []rental.Instance{running}},
+		Limits{MaxBurnKopH: 250},
+		true,
+	)
+	burn := tracker.BurnBeforeDestroy(t.Context(), running)
+	tracker.Destroyed("ins_1", burn)
+	if got := kinds(
+		tracker.Check(t.Context(), Change{StartsKopH: 240, AddedKopH: 240, Creates: true}),
+	); burn != 200 ||
+		got != "" {
+		t.Errorf("it cost %d, and its replacement is refused: %q", burn, got)
+	}
+	if got := kinds(tracker.Check(t.Context(), Change{StartsKopH: 20, AddedKopH: 20, Creates: true})); got != "burn" {
+		t.Errorf("a second instance is within the limit: %q", got)
+	}
+}
+
+// In a process that serves several runs, an instance waits for the answer to the request of another one before it is
+// refused because of both.
+func TestReserve_CountsAnUnansweredRequestOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := &fakeAccount{available: 1e6}
+		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, false)
+		first, problems := tracker.Reserve(t.Context(), "", 100, 100)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		// The API has created it, and its answer is on the way.
+		inst := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100}}
+		api.instances = []rental.Instance{inst}
+		second := make(chan *Reservation)
+		go func() {
+			reservation, problems := tracker.Reserve(t.Context(), "", 100, 100)
+			if len(problems) > 0 {
+				t.Errorf("the second instance is refused: %v", problems)
+			}
+			second <- reservation
+		}()
+		synctest.Wait()
+		first.Rented(inst)
+		(<-second).Rented(rental.Instance{ID: "ins_2", Price: inst.Price}) // the API does not list it yet
+		if _, problems := tracker.Reserve(t.Context(), "", 100, 100); kinds(problems) != "burn" {
+			t.Errorf("a third instance is within the limit: %v", problems)
+		}
+	})
+}
