@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	".":                              {"internal/cli"},
 	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/credentials"},
 	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/spending", "internal/rental", "internal/credentials"},
-	"internal/service/*":             {"internal/tfkit", "internal/poll", "internal/placement", "internal/lifecycle", "internal/spending", "internal/backoff", "internal/rental"},
+	"internal/service/*":             {"internal/tfkit", "internal/placement", "internal/lifecycle", "internal/spending", "internal/backoff", "internal/rental"},
 	"internal/placement":             {"internal/rental", "internal/backoff"},
 	"internal/lifecycle":             {"internal/rental", "internal/backoff"},
 	"internal/spending":              {"internal/rental", "internal/backoff"},

@@ -122,7 +122,7 @@ func (c *cell) command(want int, arguments ...string) string {
 // heals holds the cell to the promise that applying again is all it takes.
 func heals(c *cell) {
 	output := c.command(0, "apply", "-auto-approve")
-	c.count.takenOver = strings.Count(output, "Took over instance")
+	c.count.takenOver = strings.Count(output, "Recovered instance")
 	c.exactlyTheFleet()
 }
 

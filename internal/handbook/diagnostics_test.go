@@ -15,22 +15,28 @@ import (
 )
 
 // Diagnostics follow a convention, so that the troubleshooting guide can be compared with them: every summary is a
-// string constant with the prefix "summary" in a file diagnostics.go, and only that file creates diagnostics.
+// string constant with the prefix "summary" in a file diagnostics.go, and only that file, or diagnostics_*.go of the
+// same package, creates diagnostics, with the functions of tfkit, which sanitize texts. tfkit.AddAPIError may be called
+// anywhere: its summary is "Cannot" and the action.
 
-// diagnosticsFile is the file of a package that declares its summaries and creates its diagnostics.
-const diagnosticsFile = "diagnostics.go"
-
-// summaryArgument is the position of the summary in the calls that create diagnostics.
-var summaryArgument = map[string]int{
-	"AddError":                      0,
-	"AddWarning":                    0,
-	"AddAttributeError":             1,
-	"AddAttributeWarning":           1,
-	"NewErrorDiagnostic":            0,
-	"NewWarningDiagnostic":          0,
-	"NewAttributeErrorDiagnostic":   1,
-	"NewAttributeWarningDiagnostic": 1,
+// isDiagnostics reports whether a file may declare summaries and create diagnostics.
+func isDiagnostics(file string) bool {
+	return filepath.Base(file) == "diagnostics.go" || strings.HasPrefix(filepath.Base(file), "diagnostics_")
 }
+
+// summaryCannot is the summary of tfkit.AddAPIError. The guide has a row for each action.
+const summaryCannot = "Cannot %s"
+
+// summaryArgument is the position of the summary in the functions of tfkit that create diagnostics.
+var summaryArgument = map[string]int{
+	"AddError":            1,
+	"AddWarning":          1,
+	"AddAttributeError":   2,
+	"AddAttributeWarning": 2,
+}
+
+// rawDiagnostics are the methods and functions of the framework that create diagnostics.
+var rawDiagnostics = regexp.MustCompile(`^(Add|New)(Attribute)?(Error|Warning)(Diagnostic)?$`)
 
 var (
 	formatVerb = regexp.MustCompile(`%(\[\d+\])?[a-z]`)
@@ -52,17 +58,23 @@ func checkDiagnostics(t *testing.T, files map[string]string, guide string) (prob
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GenDecl:
-				if n.Tok == token.CONST && filepath.Base(name) == diagnosticsFile {
+				if n.Tok == token.CONST && isDiagnostics(name) {
 					summaries = append(summaries, constants(n, "summary")...)
 				}
 			case *ast.CallExpr:
 				if problem := checkCall(name, n); problem != "" {
 					problems = append(problems, fmt.Sprintf("%s: %s", fset.Position(n.Pos()), problem))
 				}
+				if _, function := calledFunction(n); strings.HasPrefix(function, "AddAPIError") && len(n.Args) > 1 {
+					for _, action := range literalsIn(n.Args[1]) {
+						summaries = append(summaries, fmt.Sprintf(summaryCannot, action))
+					}
+				}
 			}
 			return true
 		})
 	}
+	summaries = slices.DeleteFunc(summaries, func(summary string) bool { return summary == summaryCannot })
 	var quoted []string
 	for _, quote := range inQuotes.FindAllStringSubmatch(guide, -1) {
 		quoted = append(quoted, quote[1])
@@ -81,32 +93,53 @@ func checkDiagnostics(t *testing.T, files map[string]string, guide string) (prob
 	return slices.Compact(problems)
 }
 
-// checkCall returns what is wrong with a call that creates a diagnostic, and nothing for other calls. tfkit.AddError
-// converts an error of the API: its summaries are in tfkit.
+// checkCall returns what is wrong with a call that creates a diagnostic, and nothing for other calls.
 func checkCall(file string, call *ast.CallExpr) string {
-	method, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
+	of, function := calledFunction(call)
+	if !rawDiagnostics.MatchString(function) {
 		return ""
 	}
-	position, creates := summaryArgument[method.Sel.Name]
-	if of, ok := method.X.(*ast.Ident); !creates || ok && of.Name == "tfkit" {
+	if strings.HasSuffix(filepath.ToSlash(file), "internal/tfkit/text.go") {
 		return ""
 	}
-	if filepath.Base(file) != diagnosticsFile {
-		return "only " + diagnosticsFile + " creates diagnostics"
+	if of != "tfkit" && of != "" {
+		return "only tfkit calls the framework's " + function
 	}
-	literal := false
-	if position < len(call.Args) {
-		ast.Inspect(call.Args[position], func(n ast.Node) bool {
-			text, ok := n.(*ast.BasicLit)
-			literal = literal || ok && text.Kind == token.STRING
-			return true
-		})
+	if !isDiagnostics(file) {
+		return "only diagnostics.go creates diagnostics"
 	}
-	if literal {
+	if position := summaryArgument[function]; position < len(call.Args) && len(literalsIn(call.Args[position])) > 0 {
 		return "the summary is not a constant"
 	}
 	return ""
+}
+
+// calledFunction returns the name of the function that a call names, and the expression before its dot, if that is a
+// name. of is "." for any other expression and empty without a dot.
+func calledFunction(call *ast.CallExpr) (of, function string) {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return "", f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name, f.Sel.Name
+		}
+		return ".", f.Sel.Name
+	}
+	return "", ""
+}
+
+// literalsIn returns the string literals in an expression.
+func literalsIn(e ast.Expr) (texts []string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil {
+				texts = append(texts, text)
+			}
+		}
+		return true
+	})
+	return texts
 }
 
 // constants returns the values of the string constants in a declaration whose names have the prefix.
@@ -163,30 +196,36 @@ func TestDiagnostics_HaveRows(t *testing.T) {
 func TestDiagnostics_ProblemsAreFound(t *testing.T) {
 	const head = "package p\n"
 	const declared = head + "const (\n\tsummaryGone = \"Instance %s is gone\"\n\tother = \"Other\"\n)\n" +
-		"const summaryFailed = \"Cannot %s\"\n" +
-		"func f(id string) { diags.AddError(fmt.Sprintf(summaryGone, id), \"Any detail\") }\n"
-	const guide = "| `Error: Instance … is gone` | | |\n| `Error: Cannot create instance`, `Warning: Cannot…` | | |\n"
+		"const summaryFull = \"Disk full\"\n" +
+		"func f(id string) { tfkit.AddError(diags, tfkit.Textf(summaryGone, id), \"Any detail\") }\n"
+	const guide = "| `Error: Instance … is gone` | | |\n| `Error: Other disk`, `Warning: Disk full` | | |\n"
+	const matching = "| `Error: Instance … is gone`, `Error: Disk full` |"
+	const apiError = head + `func f() { tfkit.AddAPIError(&diags, tfkit.Textf("read instance %s", id), err) }`
 	for name, test := range map[string]struct {
 		name, source, guide string
 		want                []string
 	}{
-		"the convention": {"x/diagnostics.go", declared, guide, nil},
-		"a translated API error": {
-			"x/resource.go", head + `func f() { tfkit.AddError(&diags, "read instance", err) }`, "", nil,
-		},
-		"no row":   {"x/diagnostics.go", declared, "| `Error: Cannot rent` |", []string{`not quote the summary "Inst`}},
-		"no const": {"x/diagnostics.go", declared, guide + "| `Warning: New` |", []string{`"New", which is no summary`}},
+		"the convention":   {"x/diagnostics.go", declared, matching, nil},
+		"an API error":     {"x/resource.go", apiError, "`Error: Cannot read instance …`", nil},
+		"an unknown error": {"x/resource.go", apiError, "", []string{`not quote the summary "Cannot read`}},
+		"no row":           {"x/diagnostics.go", declared, "| `Error: Disk full` |", []string{`not quote the summary "Inst`}},
+		"no constant":      {"x/diagnostics.go", declared, guide, []string{`"Other disk", which is no summary`}},
 		"a constant in another file": {
 			"x/plan.go", head + `const summaryGone = "It is gone"`, "| `Error: It is gone` |", []string{"no summary"},
 		},
 		"a call in another file": {
-			"x/plan.go", head + `func f() { diags.AddAttributeWarning(at, gone, "") }`, "", []string{"only diagnostics.go"},
+			"x/plan.go", head + `func f() { tfkit.AddAttributeWarning(diags, at, gone, "") }`, "",
+			[]string{"only diagnostics.go"},
 		},
-		"a constructor in another file": {
-			"x/plan.go", head + `var d = diag.NewErrorDiagnostic(summaryGone, "")`, "", []string{"only diagnostics.go"},
+		"a method of the framework": {
+			"x/diagnostics.go", head + `func f() { resp.Diagnostics.AddError(gone, "") }`, "", []string{"only tfkit"},
+		},
+		"a constructor of the framework": {
+			"x/plan.go", head + `var d = diag.NewErrorDiagnostic(summaryGone, "")`, "", []string{"only tfkit"},
 		},
 		"a literal": {
-			"x/diagnostics.go", head + `func f() { diags.AddAttributeError(at, "Gone", "") }`, "", []string{"not a constant"},
+			"x/diagnostics.go", head + `func f() { tfkit.AddAttributeError(diags, at, "Gone", "") }`, "",
+			[]string{"not a constant"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

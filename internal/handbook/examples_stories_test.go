@@ -81,7 +81,7 @@ func spotFleetStory(l *exampleRun) {
 	if err == nil {
 		l.t.Errorf("an apply paid more than the cap:\n%s", said)
 	}
-	l.expectWords(said, "was not started: price above the cap", "max_price_kop_h allows 35,00 ₽ per hour")
+	l.expectWords(said, "was not started: price above the cap", "max_price_kop_h is 35,00 ₽ per hour")
 	for name, now := range l.servers(3) {
 		want := "running"
 		if name == "spot-1" {

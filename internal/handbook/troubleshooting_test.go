@@ -188,7 +188,7 @@ func TestTroubleshooting_HasEveryCode(t *testing.T) {
 		}
 		delete(codes, code)
 		var diags diag.Diagnostics
-		tfkit.AddError(&diags, "do it", &rental.Error{
+		tfkit.AddAPIError(&diags, "do it", &rental.Error{
 			Method: "GET", Path: "/instances", Scope: rental.ScopeInstancesRead, Status: status[code], Code: code,
 			Message: "Message.",
 		})

@@ -5,12 +5,9 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
@@ -18,10 +15,11 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Environment variables that stand in for arguments.
+// Environment variables that set arguments.
 const (
 	EnvBaseURL  = "GPURENT_BASE_URL"
 	EnvAPIKey   = "GPURENT_API_KEY"
@@ -53,21 +51,19 @@ type spendingModel struct {
 // Configure implements provider.Provider.
 func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	if p.process.protocolDataWithheld {
-		warnProtocolDataWithheld(&resp.Diagnostics)
+		addProtocolDataWithheld(&resp.Diagnostics)
 	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	meta := p.meta(config, &resp.Diagnostics)
-	spending, diags := spending(ctx, config.Spending)
+	limits, diags := limitsOf(ctx, config.Spending)
 	resp.Diagnostics.Append(diags...)
+	meta := p.newMeta(config, limits, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	meta.Spending = spending
-	meta.Run = tfkit.NewRun(p.validated.Swap(false))
 	resp.ResourceData = meta
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta
@@ -75,26 +71,27 @@ func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureR
 	resp.ActionData = meta
 }
 
-// spending is what the block says; what is not known yet checks as by default.
-func spending(ctx context.Context, block types.Object) (tfkit.Spending, diag.Diagnostics) {
-	s := tfkit.Spending{RequireFunds: tfkit.FundsWarn}
+// limitsOf returns the spending limits. Unknown values are the defaults.
+func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Diagnostics) {
+	limits := spending.Limits{RequireFunds: spending.FundsWarn}
 	if block.IsNull() || block.IsUnknown() {
-		return s, nil
+		return limits, nil
 	}
 	var m spendingModel
 	diags := block.As(ctx, &m, basetypes.ObjectAsOptions{})
-	s.RequireFunds = cmp.Or(m.RequireFunds.ValueString(), s.RequireFunds)
-	s.MaxBurnKopH = m.MaxBurnKopH.ValueInt64()
-	return s, diags
+	limits.RequireFunds = cmp.Or(spending.FundsPolicy(m.RequireFunds.ValueString()), limits.RequireFunds)
+	limits.MaxBurnKopH = m.MaxBurnKopH.ValueInt64()
+	return limits, diags
 }
 
-// meta makes the client. What is not known at plan is left out of it rather
-// than refused: a key may come from a resource of the same configuration.
-func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Meta {
+// newMeta returns the configured provider. At plan the address or the key may be unknown, because it comes from a resource
+// of the same configuration.
+func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
 		Cleanup:      &p.process.cleanup,
+		Run:          tfkit.NewRun(p.validated.Swap(false)),
 	}
 	if config.BaseURL.IsUnknown() {
 		return meta
@@ -102,8 +99,7 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 	address, key := resolve(config, diags)
 	language := cmp.Or(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
 	if !slices.Contains(languages, language) {
-		diags.AddAttributeError(path.Root("language"), "Unknown language",
-			"The environment variable "+envLanguage+" is "+strconv.Quote(tfkit.OneLine(language))+", but the service knows only "+strings.Join(languages, " and ")+".")
+		addUnknownLanguage(diags, language)
 	}
 	if diags.HasError() {
 		return nil
@@ -119,16 +115,16 @@ func (p *gpurentProvider) meta(config model, diags *diag.Diagnostics) *tfkit.Met
 		Log:            logRequest,
 	})
 	if err != nil {
-		diags.AddAttributeError(path.Root("base_url"), "Cannot use the provider configuration",
-			err.Error()+". What is not in the provider block comes from "+EnvBaseURL+" and "+EnvAPIKey+", else from the credentials file.")
+		addUnusableConfig(diags, err)
 		return nil
 	}
-	meta.Client, meta.KeyStart = client, tfkit.KeyStart(key)
+	meta.KeyStart = tfkit.KeyStart(key)
+	meta.SetClient(client, limits)
 	return meta
 }
 
-// resolve finds address and key: the arguments, else the environment, else the credentials file, which is read only when
-// something is missing.
+// resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
+// read only if one of them is missing.
 //
 // A key from the environment is never sent to the address in the file. The environment keeps a key for as long as a shell
 // or a job runs, while the current login changes, so that the two may belong to different services. A key in the provider
@@ -144,11 +140,7 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 		return address, key
 	}
 	if address == "" && keyFromEnvironment {
-		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service for the key in "+EnvAPIKey,
-			"The API key comes from the environment variable "+EnvAPIKey+". The provider sends it only to an address from the "+
-				"provider argument base_url or the environment variable "+EnvBaseURL+", never to the address in the "+
-				"credentials file, which may be that of another service.\n\nSet "+EnvBaseURL+" or base_url to the address of "+
-				"the service that issued the key, or unset "+EnvAPIKey+" to use the login in the credentials file.")
+		addNoAddressForKey(diags)
 		return "", ""
 	}
 	file, place := loadCredentials(diags)
@@ -156,9 +148,7 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 		address = file.Current
 	}
 	if address == "" && !diags.HasError() {
-		diags.AddAttributeError(path.Root("base_url"), "Missing address of the service",
-			"Give it in one of three ways: the provider argument base_url, the environment variable "+EnvBaseURL+
-				", or the credentials file ("+place+"), which \"terraform-provider-gpurent login\" writes.")
+		addNoAddress(diags, place)
 	}
 	if key == "" && !config.APIKey.IsUnknown() {
 		key = file.Key(address)
@@ -169,16 +159,16 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 func loadCredentials(diags *diag.Diagnostics) (file credentials.File, place string) {
 	place, err := credentials.Path()
 	if err != nil {
-		// A machine without a home, such as a container: there is no file then.
+		// There is no file on a machine without a home folder, such as a container.
 		return credentials.File{}, "there is no folder for it on this machine"
 	}
 	if file, err = credentials.Load(place); err != nil {
-		diags.AddError("Cannot use the credentials file", err.Error()+".")
+		addCredentialsFile(diags, err)
 	}
 	return file, place
 }
 
-// retries maps the argument to the client's, where zero means the default.
+// retries converts the argument to that of the client, where zero means the default.
 func retries(configured types.Int64) int {
 	switch {
 	case configured.IsNull(), configured.IsUnknown():
@@ -189,12 +179,12 @@ func retries(configured types.Int64) int {
 	return int(configured.ValueInt64())
 }
 
-// duration is the validated argument, or otherwise where there is none yet.
-func duration(configured types.String, otherwise time.Duration) time.Duration {
+// duration returns the validated argument, or the default if it is null or unknown.
+func duration(configured types.String, defaultValue time.Duration) time.Duration {
 	if d, err := time.ParseDuration(configured.ValueString()); err == nil && d > 0 {
 		return d
 	}
-	return otherwise
+	return defaultValue
 }
 
 func logRequest(ctx context.Context, message string, fields map[string]any) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -162,7 +163,7 @@ func TestConfigureWithUnknownValues(t *testing.T) {
 
 func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	meta := (&gpurentProvider{version: "test", process: new(process)}).meta(config, &diags)
+	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, &diags)
 	return meta, diags
 }
 

@@ -27,20 +27,10 @@ func withholdProtocolData() (bool, error) {
 	return true, os.Unsetenv(envProtoDataDir)
 }
 
-// warnProtocolDataWithheld says why no file is written.
-func warnProtocolDataWithheld(diags *diag.Diagnostics) {
-	diags.AddWarning("Protocol data not written",
-		"The environment variable "+envProtoDataDir+" is set. The provider ignores it, because the files would contain "+
-			"API keys and other secrets. Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
-}
-
 // refuseFrameDumps adds an error when the CLI is about to log the provider configuration. It is for the schema, which the
 // CLI reads before it sends any configuration.
 func refuseFrameDumps(diags *diag.Diagnostics) {
 	if strings.Contains(os.Getenv(envGODEBUG), frameDumps) {
-		// The CLIs put this into a sentence of their own and add the period.
-		diags.AddError("Debug setting would log API keys",
-			"The environment variable "+envGODEBUG+" contains "+frameDumps+". With it, Terraform and OpenTofu can log what they "+
-				"send to providers, API keys included. Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
+		addFrameDumps(diags)
 	}
 }

@@ -1,5 +1,4 @@
-// Package provider is the Terraform provider: its own configuration, and the
-// list of services that make up the rest.
+// Package provider is the Terraform provider: its configuration, and the list of its services.
 package provider
 
 import (
@@ -13,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -27,17 +27,16 @@ var (
 )
 
 type gpurentProvider struct {
-	version   string // sent to the service in the user agent
+	version   string // in the user agent
 	process   *process
 	validated atomic.Bool // a provider configuration was validated and is not configured yet
 }
 
-// process is what all providers of a process share, however often they are
-// configured.
+// process is what all provider configurations of a process share.
 type process struct {
 	budgets rental.Budgets
 	cleanup tfkit.Cleanup
-	// protocolDataWithheld is whether the user asked for files of the protocol's data, which are not written.
+	// protocolDataWithheld is whether the user requested files with protocol data, which are not written.
 	protocolDataWithheld bool
 }
 
@@ -51,41 +50,40 @@ func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest
 func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	refuseFrameDumps(&resp.Diagnostics)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "GPU servers rented by the hour, in rubles.",
+		MarkdownDescription: "Manages GPU servers that are rented by the hour, in rubles.",
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Address of the service, ending with `/api/v1`. Else the environment variable `GPURENT_BASE_URL`, else the current one in the " +
-					"credentials file. `https`, or `http` for this machine alone.",
+				MarkdownDescription: "Address of the API, ending with `/api/v1`. Must begin with `https`, or with `http` for a loopback address. " +
+					"Defaults to the environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key. Else the environment variable `GPURENT_API_KEY`, else the key for `base_url` in the credentials file. " +
-					"A key from the environment needs an address from `base_url` or `GPURENT_BASE_URL`. " +
-					"The data sources of the public market work without one.",
+				MarkdownDescription: "API key. Defaults to the environment variable `GPURENT_API_KEY`, else to the key for `base_url` in the credentials file. " +
+					"A key from the environment requires an address from `base_url` or `GPURENT_BASE_URL`. Public data sources work without a key.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"language": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Language of the service's messages: `en` (default) or `ru`. Else the environment variable `GPURENT_LANGUAGE`.",
+				MarkdownDescription: "Language of the API's messages. Valid values: `en`, `ru`. Defaults to the environment variable `GPURENT_LANGUAGE`, else to `en`.",
 				Validators:          []validator.String{stringvalidator.OneOf(languages...)},
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "First pause between two looks at an instance that is starting, stopping or being destroyed, for example `5s` (default). " +
-					"Later pauses grow to six times that.",
+				MarkdownDescription: "First pause between two reads of an instance that is starting, stopping or being destroyed. Later pauses grow to six times that. " +
+					"Defaults to `5s`.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"request_timeout": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "How long one HTTP attempt may take, for example `30s` (default).",
+				MarkdownDescription: "Timeout of one HTTP request. Defaults to `30s`.",
 				Validators:          []validator.String{tfkit.Duration()},
 			},
 			"max_retries": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "How often a request is repeated after network errors and 5xx answers, 10 by default; 0 for never. " +
-					"An answer that asks for patience (429) is waited out and not counted.",
+				MarkdownDescription: "Maximum number of retries after network errors and 5xx answers. Must be between 0 and 100. Retries after 429 are not counted. " +
+					"Defaults to `10`.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
 			},
 			"spending": spendingAttribute(),
@@ -96,20 +94,20 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Checks of the balance and the burn rate when a plan is made. Both need the scope `billing:read`. A check that fails plans also fails if the balance cannot be read. " +
-			"Prices are those of the moment; disk beyond an offer's base is not in them.",
+		MarkdownDescription: "Spending checks of a plan. They require the scope `billing:read`. A check that fails plans also fails if the balance cannot be read. " +
+			"The checks use current prices, without disk beyond an offer's base disk.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "What to do when the balance and the credit limit do not cover two hours of all that the plan starts: `warn` (default), " +
-					"`error` or `off`.",
-				Validators: []validator.String{stringvalidator.OneOf(tfkit.FundsWarn, tfkit.FundsError, tfkit.FundsOff)},
+				MarkdownDescription: "What happens if the balance and the credit limit do not cover two hours of everything that the plan starts. " +
+					"Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
+				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError), string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "Refuse a plan that would lead to a burn rate of the whole account above this, kopecks per hour: the present one, and what the plan starts. " +
-					"A server that is replaced makes room for its successor; what is destroyed elsewhere in the plan does not, because nothing says that it goes first. " +
-					"In `terraform test` with a `provider` block in the test file, a plan checks each server alone and the apply checks the sum. No limit by default.",
+				MarkdownDescription: "Maximum burn rate of the whole account in kopecks per hour. A plan that exceeds it fails. The plan counts the present burn rate and everything that it starts. " +
+					"The price of a replaced instance is deducted; that of other destroyed instances is not, because they may be destroyed later. " +
+					"In `terraform test` with a `provider` block in the test file, a plan checks each instance alone and the apply checks the sum. No limit by default.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},

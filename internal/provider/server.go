@@ -15,14 +15,12 @@ import (
 // Plugin is the provider's side of the plugin protocol, as a process serves it.
 type Plugin interface {
 	tfprotov6.ProviderServer
-	// Finish is called before the process ends. It undoes what was made for the
-	// length of a run and is there yet, until ctx ends, and returns an error for each
-	// thing that is left behind. Nothing of the kind is made from then on.
+	// Finish is called before the process ends. It undoes what was created for the length of a run, until ctx ends, and
+	// returns an error for each object that is left. Nothing of the kind is created afterwards.
 	Finish(ctx context.Context) []error
 }
 
-// NewPlugin makes one: the framework's server, with calls whose contexts end with
-// them. It is called before the process begins to serve.
+// NewPlugin returns the plugin. It is called before the process begins to serve.
 func NewPlugin(version string) (Plugin, error) {
 	withheld, err := withholdProtocolData()
 	if err != nil {
@@ -31,7 +29,7 @@ func NewPlugin(version string) (Plugin, error) {
 	return newServer(version, &process{protocolDataWithheld: withheld})
 }
 
-// Server returns what makes servers that belong to one process.
+// Server returns a constructor for servers that belong to one process.
 func Server(version string) func() (tfprotov6.ProviderServer, error) {
 	shared := new(process)
 	return func() (tfprotov6.ProviderServer, error) { return newServer(version, shared) }
@@ -46,15 +44,14 @@ func newServer(version string, shared *process) (Plugin, error) {
 	return server{framework, made, &shared.cleanup, new(sync.RWMutex)}, nil
 }
 
-// frameworkServer is all of the protocol that is used.
+// frameworkServer is the part of the protocol that the provider uses.
 type frameworkServer interface {
 	tfprotov6.ProviderServer
 	tfprotov6.ListResourceServer
 	tfprotov6.ActionServer
 }
 
-// server is the framework's server. It hands brief contexts to the calls that are
-// made once for every resource.
+// server is the framework's server. All responses pass through call, which sanitizes their diagnostics.
 type server struct {
 	frameworkServer
 	provider *gpurentProvider
@@ -62,21 +59,172 @@ type server struct {
 	actions  *sync.RWMutex // held for reading while an action runs
 }
 
+// call calls a method of the framework's server with a context that is released afterwards, and sanitizes the
+// diagnostics of the response.
+func call[Req, Resp any](
+	ctx context.Context, method func(context.Context, Req) (Resp, error), req Req,
+	diagnostics func(Resp) []*tfprotov6.Diagnostic,
+) (Resp, error) {
+	ctx, release := tfkit.WithRelease(ctx)
+	defer release()
+	resp, err := method(ctx, req)
+	if err == nil {
+		sanitize(diagnostics(resp))
+	}
+	return resp, err
+}
+
+func sanitize(diagnostics []*tfprotov6.Diagnostic) {
+	for _, d := range diagnostics {
+		d.Summary, d.Detail = tfkit.OneLine(d.Summary), tfkit.Sanitize(d.Detail)
+	}
+}
+
 // Finish implements Plugin.
 func (s server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
 
 // ValidateProviderConfig records the call: see tfkit.Run.
-func (s server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+func (s server) ValidateProviderConfig(
+	ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest,
+) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	s.provider.validated.Store(true)
-	return s.frameworkServer.ValidateProviderConfig(ctx, req)
+	return call(ctx, s.frameworkServer.ValidateProviderConfig, req,
+		func(r *tfprotov6.ValidateProviderConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ConfigureProvider(
+	ctx context.Context, req *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
+	return call(ctx, s.frameworkServer.ConfigureProvider, req,
+		func(r *tfprotov6.ConfigureProviderResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ValidateResourceConfig(
+	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
+) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	return call(ctx, s.frameworkServer.ValidateResourceConfig, req,
+		func(r *tfprotov6.ValidateResourceConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) UpgradeResourceState(
+	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
+) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	return call(ctx, s.frameworkServer.UpgradeResourceState, req,
+		func(r *tfprotov6.UpgradeResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ReadResource(
+	ctx context.Context, req *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
+	return call(ctx, s.frameworkServer.ReadResource, req,
+		func(r *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) PlanResourceChange(
+	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
+	return call(ctx, s.frameworkServer.PlanResourceChange, req,
+		func(r *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ApplyResourceChange(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	return call(ctx, s.frameworkServer.ApplyResourceChange, req,
+		func(r *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ImportResourceState(
+	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
+) (*tfprotov6.ImportResourceStateResponse, error) {
+	return call(ctx, s.frameworkServer.ImportResourceState, req,
+		func(r *tfprotov6.ImportResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) ReadDataSource(
+	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
+) (*tfprotov6.ReadDataSourceResponse, error) {
+	return call(ctx, s.frameworkServer.ReadDataSource, req,
+		func(r *tfprotov6.ReadDataSourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+// OpenEphemeralResource does not release the context: the revocation at the end of the process logs with its values.
+func (s server) OpenEphemeralResource(
+	ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest,
+) (*tfprotov6.OpenEphemeralResourceResponse, error) {
+	resp, err := s.frameworkServer.OpenEphemeralResource(ctx, req)
+	if err == nil {
+		sanitize(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+func (s server) CloseEphemeralResource(
+	ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest,
+) (*tfprotov6.CloseEphemeralResourceResponse, error) {
+	return call(ctx, s.frameworkServer.CloseEphemeralResource, req,
+		func(r *tfprotov6.CloseEphemeralResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+func (s server) PlanAction(
+	ctx context.Context, req *tfprotov6.PlanActionRequest,
+) (*tfprotov6.PlanActionResponse, error) {
+	return call(ctx, s.frameworkServer.PlanAction, req,
+		func(r *tfprotov6.PlanActionResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+}
+
+// ListResource sanitizes the diagnostics of the results.
+func (s server) ListResource(
+	ctx context.Context, req *tfprotov6.ListResourceRequest,
+) (*tfprotov6.ListResourceServerStream, error) {
+	resp, err := s.frameworkServer.ListResource(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	results := resp.Results
+	resp.Results = func(push func(tfprotov6.ListResourceResult) bool) {
+		for result := range results {
+			sanitize(result.Diagnostics)
+			if !push(result) {
+				return
+			}
+		}
+	}
+	return resp, nil
+}
+
+// InvokeAction sanitizes the diagnostics of the events, and makes StopProvider wait for the action.
+func (s server) InvokeAction(
+	ctx context.Context, req *tfprotov6.InvokeActionRequest,
+) (*tfprotov6.InvokeActionServerStream, error) {
+	resp, err := s.frameworkServer.InvokeAction(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	events := resp.Events
+	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
+		s.actions.RLock()
+		defer s.actions.RUnlock()
+		for event := range events {
+			if completed, ok := event.Type.(tfprotov6.CompletedInvokeActionEventType); ok {
+				sanitize(completed.Diagnostics)
+			}
+			if !push(event) {
+				return
+			}
+		}
+	}
+	return resp, nil
 }
 
 // stopTimeout is how long StopProvider waits for interrupted actions to end.
 const stopTimeout = 10 * time.Second
 
 // StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
-// as StopProvider has returned, the final one with its error included, and Terraform would report a success.
-func (s server) StopProvider(ctx context.Context, req *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
+// as StopProvider has returned, including the final one with its error, and Terraform would report a success.
+func (s server) StopProvider(
+	ctx context.Context, req *tfprotov6.StopProviderRequest,
+) (*tfprotov6.StopProviderResponse, error) {
 	resp, err := s.frameworkServer.StopProvider(ctx, req)
 	ended := make(chan struct{})
 	go func() {
@@ -91,66 +239,23 @@ func (s server) StopProvider(ctx context.Context, req *tfprotov6.StopProviderReq
 	return resp, err
 }
 
-// InvokeAction makes StopProvider wait for the action.
-func (s server) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
-	resp, err := s.frameworkServer.InvokeAction(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	events := resp.Events
-	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
-		s.actions.RLock()
-		defer s.actions.RUnlock()
-		events(push)
-	}
-	return resp, nil
-}
-
-// briefly makes a call whose context nobody can keep.
-func briefly[Req, Resp any](ctx context.Context, call func(context.Context, Req) (Resp, error), req Req) (Resp, error) {
-	brief, end := tfkit.Brief(ctx)
-	defer end()
-	return call(brief, req)
-}
-
-func (s server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return briefly(ctx, s.frameworkServer.ValidateResourceConfig, req)
-}
-
-func (s server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	return briefly(ctx, s.frameworkServer.UpgradeResourceState, req)
-}
-
-func (s server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
-	return briefly(ctx, s.frameworkServer.ReadResource, req)
-}
-
-func (s server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return briefly(ctx, s.frameworkServer.PlanResourceChange, req)
-}
-
-func (s server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	return briefly(ctx, s.frameworkServer.ApplyResourceChange, req)
-}
-
-func (s server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
-	return briefly(ctx, s.frameworkServer.ImportResourceState, req)
-}
-
-func (s server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
-	return briefly(ctx, s.frameworkServer.ReadDataSource, req)
-}
-
-// null is the value in the protocol's encoding.
+// null is the value in the encoding of the protocol.
 var null = &tfprotov6.DynamicValue{MsgPack: []byte{0xc0}}
 
-// CallFunction gives the framework the null arguments that it asks for: OpenTofu
-// (seen in 1.12) sends nothing in their place, which the framework takes for an error.
-func (s server) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
+// CallFunction passes null arguments to the framework: OpenTofu (seen in 1.12) sends nothing in their place, which the
+// framework treats as an error.
+func (s server) CallFunction(
+	ctx context.Context, req *tfprotov6.CallFunctionRequest,
+) (*tfprotov6.CallFunctionResponse, error) {
 	for i, argument := range req.Arguments {
 		if argument == nil || len(argument.MsgPack) == 0 && len(argument.JSON) == 0 {
 			req.Arguments[i] = null
 		}
 	}
-	return briefly(ctx, s.frameworkServer.CallFunction, req)
+	resp, err := call(ctx, s.frameworkServer.CallFunction, req,
+		func(*tfprotov6.CallFunctionResponse) []*tfprotov6.Diagnostic { return nil })
+	if err == nil && resp.Error != nil {
+		resp.Error.Text = tfkit.Sanitize(resp.Error.Text)
+	}
+	return resp, err
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// services is the list: one line for each service folder.
+// services lists the service packages.
 func services() []tfkit.ServicePackage {
 	return []tfkit.ServicePackage{
 		account.Service(),
@@ -35,8 +35,8 @@ func services() []tfkit.ServicePackage {
 	}
 }
 
-// contributed is what all services contribute of one kind.
-func contributed[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
+// collect returns what all services add of one kind.
+func collect[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
 	var all []func() T
 	for _, service := range services() {
 		all = append(all, of(service)...)
@@ -46,30 +46,30 @@ func contributed[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
 
 // Resources implements provider.Provider.
 func (p *gpurentProvider) Resources(context.Context) []func() resource.Resource {
-	return contributed(func(s tfkit.ServicePackage) []func() resource.Resource { return s.Resources })
+	return collect(func(s tfkit.ServicePackage) []func() resource.Resource { return s.Resources })
 }
 
 // DataSources implements provider.Provider.
 func (p *gpurentProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return contributed(func(s tfkit.ServicePackage) []func() datasource.DataSource { return s.DataSources })
+	return collect(func(s tfkit.ServicePackage) []func() datasource.DataSource { return s.DataSources })
 }
 
 // EphemeralResources implements provider.ProviderWithEphemeralResources.
 func (p *gpurentProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return contributed(func(s tfkit.ServicePackage) []func() ephemeral.EphemeralResource { return s.EphemeralResources })
+	return collect(func(s tfkit.ServicePackage) []func() ephemeral.EphemeralResource { return s.EphemeralResources })
 }
 
 // ListResources implements provider.ProviderWithListResources.
 func (p *gpurentProvider) ListResources(context.Context) []func() list.ListResource {
-	return contributed(func(s tfkit.ServicePackage) []func() list.ListResource { return s.ListResources })
+	return collect(func(s tfkit.ServicePackage) []func() list.ListResource { return s.ListResources })
 }
 
 // Actions implements provider.ProviderWithActions.
 func (p *gpurentProvider) Actions(context.Context) []func() action.Action {
-	return contributed(func(s tfkit.ServicePackage) []func() action.Action { return s.Actions })
+	return collect(func(s tfkit.ServicePackage) []func() action.Action { return s.Actions })
 }
 
 // Functions implements provider.ProviderWithFunctions.
 func (p *gpurentProvider) Functions(context.Context) []func() function.Function {
-	return contributed(func(s tfkit.ServicePackage) []func() function.Function { return s.Functions })
+	return collect(func(s tfkit.ServicePackage) []func() function.Function { return s.Functions })
 }

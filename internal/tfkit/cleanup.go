@@ -8,63 +8,60 @@ import (
 	"sync"
 )
 
-// Cleanup is what a process has to undo before it ends, for nobody else would: what
-// it made at the service for the length of a run. A CLI that is interrupted or dies
-// closes nothing any more. Its zero value is ready.
+// Cleanup undoes what a process created for the length of a run before the process ends: a CLI that is interrupted or
+// killed does not close ephemeral resources. The zero value is ready for use.
 type Cleanup struct {
-	mu      sync.Mutex
-	begun   bool            // to undo: nothing more is made
-	making  int             // on their way: made, or not
-	debts   map[string]owed // made and not undone, by their names
-	changed chan struct{}   // closed by the next change
+	mu       sync.Mutex
+	running  bool               // Run was called: nothing more may be created
+	creating int                // creations in progress
+	tasks    map[string]cleanup // by their names
+	changed  chan struct{}      // closed by the next change
 }
 
-// Debt is one thing that was made and has to be undone.
-type Debt struct {
-	// Name tells people what is left behind when it cannot be undone. No two have the
-	// same.
+// Task undoes one creation.
+type Task struct {
+	// Name is unique, and names the object for users if it cannot be undone.
 	Name string
-	// Undo undoes it.
+	// Undo undoes the creation.
 	Undo func(context.Context) error
-	// Settled is called once it has been.
-	Settled func()
+	// OnDone is called once it is undone.
+	OnDone func()
 }
 
-// owed is a debt, with what the call that made it knew, for the log.
-type owed struct {
-	Debt
+// cleanup is a task with the values of the context that registered it, for the log.
+type cleanup struct {
+	Task
 	values context.Context
 }
 
-// Making announces something that will have to be undone, before it is made. The
-// caller calls made when it is clear what came of it. ok is false when the process is
-// about to end: then it may not be made.
-func (c *Cleanup) Making() (made func(), ok bool) {
+// Begin announces a creation before it is requested. The caller calls end when its result is registered. ok is false if
+// the process is about to end: then nothing may be created.
+func (c *Cleanup) Begin() (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.begun {
+	if c.running {
 		return nil, false
 	}
-	c.making++
-	return func() { c.change(func() { c.making-- }) }, true
+	c.creating++
+	return func() { c.change(func() { c.creating-- }) }, true
 }
 
-// Owe keeps in mind what has to be undone.
-func (c *Cleanup) Owe(ctx context.Context, debt Debt) {
+// Register adds a task.
+func (c *Cleanup) Register(ctx context.Context, task Task) {
 	c.change(func() {
-		if c.debts == nil {
-			c.debts = map[string]owed{}
+		if c.tasks == nil {
+			c.tasks = map[string]cleanup{}
 		}
-		c.debts[debt.Name] = owed{debt, Lasting(ctx)}
+		c.tasks[task.Name] = cleanup{task, context.WithoutCancel(ctx)}
 	})
 }
 
-// Settle forgets what has been undone.
-func (c *Cleanup) Settle(name string) {
+// Done removes a task that is undone.
+func (c *Cleanup) Done(name string) {
 	c.change(func() {
-		if debt, there := c.debts[name]; there {
-			delete(c.debts, name)
-			debt.Settled()
+		if task, found := c.tasks[name]; found {
+			delete(c.tasks, name)
+			task.OnDone()
 		}
 	})
 }
@@ -79,10 +76,10 @@ func (c *Cleanup) change(how func()) {
 	}
 }
 
-// Run undoes everything at once, also what is made meanwhile, until ctx ends. It
-// returns an error for each thing that is left behind.
+// Run undoes all creations concurrently, including those in progress, until ctx ends. It returns an error for each
+// object that is left.
 func (c *Cleanup) Run(ctx context.Context) []error {
-	failures := map[string]error{} // of what was tried; nil while it is
+	failures := map[string]error{} // by task; nil while it is in progress
 	for {
 		idle, changed := c.undo(ctx, failures)
 		if idle {
@@ -95,20 +92,20 @@ func (c *Cleanup) Run(ctx context.Context) []error {
 		}
 		break
 	}
-	return c.left(failures)
+	return c.remaining(failures)
 }
 
-// undo begins to undo what was not tried yet. It returns whether all has come to an
-// end, and what tells that there is news.
+// undo starts the tasks that were not started yet. It returns whether all have ended, and a channel that is closed by
+// the next change.
 func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begun = true
+	c.running = true
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
 	running := 0
-	for name, debt := range c.debts {
+	for name, task := range c.tasks {
 		failure, tried := failures[name]
 		if tried && failure != nil {
 			continue
@@ -119,35 +116,35 @@ func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle boo
 		}
 		failures[name] = nil
 		go func() {
-			err := debt.Undo(withValues{ctx, debt.values}) //nolint:contextcheck // it ends when ctx does
+			err := task.Undo(withValues{ctx, task.values}) //nolint:contextcheck // it ends when ctx does
 			c.change(func() { failures[name] = err })
 			if err == nil {
-				c.Settle(name)
+				c.Done(name)
 			}
 		}()
 	}
-	return running == 0 && c.making == 0, c.changed
+	return running == 0 && c.creating == 0, c.changed
 }
 
-// left says what became of what is still there.
-func (c *Cleanup) left(failures map[string]error) []error {
+// remaining returns an error for each object that is left.
+func (c *Cleanup) remaining(failures map[string]error) []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var left []error
-	for _, name := range slices.Sorted(maps.Keys(c.debts)) {
+	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
 		err := failures[name]
 		if err == nil {
 			err = context.DeadlineExceeded
 		}
-		left = append(left, fmt.Errorf("%s is left behind: %w", OneLine(name), err))
+		left = append(left, fmt.Errorf("%s is left: %w", OneLine(name), err))
 	}
-	if c.making > 0 {
-		left = append(left, fmt.Errorf("what became of %d requests to create something is not known", c.making))
+	if c.creating > 0 {
+		left = append(left, fmt.Errorf("the outcome of %d requests to create an object is unknown", c.creating))
 	}
 	return left
 }
 
-// withValues is a context that ends like one and knows what another knows.
+// withValues is a context with the values of another one.
 type withValues struct {
 	context.Context
 	values context.Context

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// taking is a debt that it takes a while to settle.
-func taking(name string, d time.Duration, err error) Debt {
-	return Debt{
+// taking returns a task that takes some time.
+func taking(name string, d time.Duration, err error) Task {
+	return Task{
 		Name: name,
 		Undo: func(ctx context.Context) error {
 			select {
@@ -22,7 +22,7 @@ func taking(name string, d time.Duration, err error) Debt {
 				return ctx.Err()
 			}
 		},
-		Settled: func() {},
+		OnDone: func() {},
 	}
 }
 
@@ -34,57 +34,57 @@ func TestCleanup(t *testing.T) {
 		left    []string // parts of the errors, in their order
 	}{
 		"nothing to do": {prepare: func(context.Context, *Cleanup) {}},
-		"settled before": {prepare: func(ctx context.Context, c *Cleanup) {
-			c.Owe(ctx, taking("a", time.Hour, nil))
-			c.Settle("a")
+		"undone before": {prepare: func(ctx context.Context, c *Cleanup) {
+			c.Register(ctx, taking("a", time.Hour, nil))
+			c.Done("a")
 		}},
 		"fifty at once": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				for n := range 50 {
-					c.Owe(ctx, taking(fmt.Sprint("a", n), time.Second, nil))
+					c.Register(ctx, taking(fmt.Sprint("a", n), time.Second, nil))
 				}
 			},
 			took: time.Second,
 		},
 		"one of two fails": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Owe(ctx, taking("bad", 100*time.Millisecond, errors.New("refused")))
-				c.Owe(ctx, taking("good", time.Second, nil))
+				c.Register(ctx, taking("bad", 100*time.Millisecond, errors.New("refused")))
+				c.Register(ctx, taking("good", time.Second, nil))
 			},
-			took: time.Second, left: []string{"bad is left behind: refused"},
+			took: time.Second, left: []string{"bad is left: refused"},
 		},
 		"no end": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Owe(ctx, taking("slow", time.Hour, nil))
-				c.Owe(ctx, taking("good", time.Second, nil))
+				c.Register(ctx, taking("slow", time.Hour, nil))
+				c.Register(ctx, taking("good", time.Second, nil))
 			},
-			took: budget, left: []string{"slow is left behind: context deadline exceeded"},
+			took: budget, left: []string{"slow is left: context deadline exceeded"},
 		},
-		"made meanwhile": {
+		"created meanwhile": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				made, _ := c.Making()
+				end, _ := c.Begin()
 				time.AfterFunc(time.Second, func() {
-					c.Owe(ctx, taking("late", 100*time.Millisecond, nil))
-					made()
+					c.Register(ctx, taking("late", 100*time.Millisecond, nil))
+					end()
 				})
 			},
 			took: 1100 * time.Millisecond,
 		},
-		"not made after all": {
+		"not created": {
 			prepare: func(_ context.Context, c *Cleanup) {
-				made, _ := c.Making()
-				time.AfterFunc(time.Second, made)
+				end, _ := c.Begin()
+				time.AfterFunc(time.Second, end)
 			},
 			took: time.Second,
 		},
-		"made too late": {
-			prepare: func(_ context.Context, c *Cleanup) { c.Making() },
-			took:    budget, left: []string{"1 requests to create"},
+		"in progress at the end": {
+			prepare: func(_ context.Context, c *Cleanup) { c.Begin() },
+			took:    budget, left: []string{"1 requests to create an object"},
 		},
-		"settled meanwhile by who made it": {
+		"undone meanwhile by its creator": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Owe(ctx, taking("a", time.Hour, nil))
-				time.AfterFunc(time.Second, func() { c.Settle("a") })
+				c.Register(ctx, taking("a", time.Hour, nil))
+				time.AfterFunc(time.Second, func() { c.Done("a") })
 			},
 			took: time.Second,
 		},
@@ -113,34 +113,34 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-func TestCleanupLetsNothingBeMadeOnceItHasBegun(t *testing.T) {
+func TestCleanup_RefusesCreationsAfterRun(t *testing.T) {
 	c := new(Cleanup)
-	if _, ok := c.Making(); !ok {
-		t.Fatal("nothing may be made from the start")
+	if _, ok := c.Begin(); !ok {
+		t.Fatal("nothing may be created from the start")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.Run(ctx)
-	if _, ok := c.Making(); ok {
-		t.Error("something may be made of which nobody will know")
+	if _, ok := c.Begin(); ok {
+		t.Error("something may be created after Run")
 	}
 }
 
-// What is undone is logged like the call that made it, though that has ended.
-func TestCleanupKnowsWhatTheCallKnew(t *testing.T) {
+// A task has the values of the call that registered it, for the log, although that call has ended.
+func TestCleanup_TaskHasTheValuesOfItsCall(t *testing.T) {
 	c := new(Cleanup)
-	call, end := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
-	settled := 0
-	c.Owe(call, Debt{"a", func(ctx context.Context) error {
+	call, cancelCall := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
+	done := 0
+	c.Register(call, Task{"a", func(ctx context.Context) error {
 		if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil || ctx.Value(nameKey{}) != "x" {
 			t.Errorf("deadline %t, error %v, value %v", ok, ctx.Err(), ctx.Value(nameKey{}))
 		}
 		return nil
-	}, func() { settled++ }})
-	end()
+	}, func() { done++ }})
+	cancelCall()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if left := c.Run(ctx); len(left) > 0 || settled != 1 {
-		t.Errorf("left are %v; settled %d times", left, settled)
+	if left := c.Run(ctx); len(left) > 0 || done != 1 {
+		t.Errorf("left are %v; done %d times", left, done)
 	}
 }

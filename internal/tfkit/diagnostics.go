@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -15,83 +14,63 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// AddError reports err, which kept the provider from doing action ("create
-// instance"), in the one grammar all errors have: what could not be done, what
-// the service said, its code and request id, and what to do next.
-//
-// Fields that a validation error names land on the attribute of the same name
-// where attributes lists it.
-func AddError(diags *diag.Diagnostics, action string, err error, attributes ...string) {
-	AddErrorAdvising(diags, action, "", err, attributes...)
+// Summaries of diagnostics.
+const (
+	summaryCannot              = "Cannot %s"
+	summaryConfigUnknown       = "Provider configuration is unknown"
+	summaryNotConfigured       = "Provider not configured"
+	summaryMissingKey          = "Missing API key"
+	summaryCannotImportUnknown = "Cannot import: the provider configuration is unknown"
+	summaryEmptyImportID       = "Empty import id"
+	summaryNotRefreshed        = "Not refreshed"
+	summarySkipped             = "Some %s cannot be read"
+	summarySeveralNamed        = "Several %ss are named %s"
+	summaryNoneWith            = "No %s with %s %s"
+	summaryNotADuration        = "Not a duration"
+)
+
+// AddAPIError reports that action ("create instance") failed: what failed, the message of the API with its code and
+// request id, and what to do next. An invalid field is reported at the attribute of the same name, if attributes
+// contains it.
+func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
+	AddAPIErrorAdvising(diags, action, "", err, attributes...)
 }
 
-// AddErrorAdvising is AddError with a next step that fits better than the
-// general one for the error's code. Empty leaves the general one.
-func AddErrorAdvising(diags *diag.Diagnostics, action, nextStep string, err error, attributes ...string) {
-	summary := "Cannot " + rental.Printable(action, maxAction)
-	var apiErr *rental.Error
-	if !errors.As(err, &apiErr) || apiErr.Status == 0 {
-		diags.AddError(summary, plainDetail(err))
+// AddAPIErrorAdvising is AddAPIError with a next step in place of the general one for the error's code. An empty one
+// leaves that.
+func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
+	summary := Textf(summaryCannot, action)
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		AddError(diags, summary, noAnswerDetail(err))
 		return
 	}
 	issues := apiErr.Issues()
-	var rest []string
+	var others Text
 	for _, issue := range issues[:min(len(issues), maxIssues)] {
-		message := rental.Printable(issue.Message, maxIssue)
+		message := Text(rental.Printable(issue.Message, maxIssue))
 		if at, ok := attributePath(issue.Field, attributes); ok {
-			diags.AddAttributeError(at, summary, message+"\n\n"+reference(apiErr))
+			AddAttributeError(diags, at, summary, message+"\n\n"+reference(apiErr))
 		} else {
-			rest = append(rest, OneLine(issue.Field)+": "+message+"\n")
+			others += Textf("%s: %s\n", issue.Field, message)
 		}
 	}
 	if more := len(issues) - maxIssues; more > 0 {
-		rest = append(rest, fmt.Sprintf("… and %d more\n", more))
+		others += Textf("… and %d more\n", more)
 	}
-	if len(issues) == 0 || len(rest) > 0 {
-		diags.AddError(summary, strings.Join(rest, "")+apiDetail(err, apiErr, nextStep))
+	if len(issues) == 0 || others != "" {
+		AddError(diags, summary, others+answerDetail(err, apiErr, nextStep))
 	}
 }
 
-// Bounds of what a diagnostic takes over from an answer.
+// Bounds of what a diagnostic contains of a validation error.
 const (
-	maxAction = 300  // characters of what could not be done, with the id that it was done to
-	maxIssues = 20   // fields of a validation error
+	maxIssues = 20   // fields
 	maxIssue  = 1000 // characters about one of them
 )
 
-// Plain makes lines of the service safe to show in a terminal: control
-// characters, which could move the cursor or change colours, become spaces.
-// The texts of a rental.Error are safe already, and MakePlain sees to diagnostics.
-func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-// MakePlain makes all diagnostics safe to show in a terminal, whatever texts of
-// the service have found their way into them. Defer it.
-func MakePlain(diags *diag.Diagnostics) {
-	for i, d := range *diags {
-		summary, detail := Plain(d.Summary()), Plain(d.Detail())
-		if summary == d.Summary() && detail == d.Detail() {
-			continue
-		}
-		var plain diag.Diagnostic = diag.NewErrorDiagnostic(summary, detail)
-		if d.Severity() == diag.SeverityWarning {
-			plain = diag.NewWarningDiagnostic(summary, detail)
-		}
-		if at, ok := d.(diag.DiagnosticWithPath); ok {
-			plain = diag.WithPath(at.Path(), plain)
-		}
-		(*diags)[i] = plain
-	}
-}
-
-// attributePath finds the attribute for a field of the API, whose names are the
-// same; "ports[0]" and "env.HOME" belong to "ports" and "env".
+// attributePath finds the attribute for a field of the API, which has the same name: "ports[0]" and "env.HOME" belong
+// to "ports" and "env".
 func attributePath(field string, attributes []string) (path.Path, bool) {
 	root := field
 	if i := strings.IndexAny(field, ".[/"); i > 0 {
@@ -100,60 +79,65 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	return path.Root(root), slices.Contains(attributes, root)
 }
 
-// plainDetail is for failures without an answer of the service.
-func plainDetail(err error) string {
+// noAnswerDetail is for failures without an answer of the API.
+func noAnswerDetail(err error) Text {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "Interrupted. What was done before that stays done; run again for the rest."
+		return "The run was interrupted. What it has done so far remains. Run again for the rest."
 	case rental.IsOutcomeUnknown(err):
-		return err.Error() + "\n\n" + lookFirst
+		return Textf("%s\n\n%s", err, lookFirst)
 	case errors.Is(err, context.DeadlineExceeded):
-		return err.Error() + "\n\nThe service did not answer in time. Run again; if it goes on, raise request_timeout in the provider configuration."
+		return Textf("%s\n\nThe API did not answer in time. Run again. If this happens again, raise request_timeout in "+
+			"the provider configuration.", err)
 	case rental.IsUnavailable(err):
-		return err.Error() + "\n\nThe service could not be reached. Check base_url and the network, then run again: what is done already stays done."
+		return Textf("%s\n\nThe API could not be reached. Check base_url, the network and the proxy, then run again. What "+
+			"is done so far remains.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
-		return err.Error() + "\n\nNothing was sent to the service. Correct what the message names, then run again."
+		return Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
 	}
-	return err.Error()
+	return Textf("%s", err)
 }
 
-// foreign is the next step after an answer with a status or a code that the service does not use.
-const foreign = "This answer did not come from the service. Does base_url lead to the service? A proxy or gateway may have answered."
+const (
+	foreign = "This answer did not come from the API, but from something in between, such as a proxy or a load " +
+		"balancer. Check that base_url is the address of the API. If it is, run again later."
+	lookFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
+		"again, and import or remove what exists."
+)
 
-// lookFirst is the next step when nobody knows what became of a request.
-const lookFirst = "The service may have done it. Look in the service's console before running again, and import or remove what is there."
-
-// apiDetail tells what the service said, with what else err says around it.
-func apiDetail(whole error, err *rental.Error, nextStep string) string {
+// answerDetail is for an answer of the API: its message, with what err contains around it, a reference for support, and
+// the next step.
+func answerDetail(whole error, err *rental.Error, nextStep Text) Text {
 	message := err.Message
 	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
 		message = before + message + after
 	}
+	detail := Text(rental.Printable(message, maxError))
 	if short, ok := err.ShortKop(); ok {
-		message += fmt.Sprintf("\nMissing: %s.", Rubles(short))
+		detail += Textf("\nMissing: %s.", Rubles(short))
 	}
-	detail := message + "\n\n" + reference(err)
+	detail += "\n\n" + reference(err)
 	if nextStep == "" {
 		nextStep = advice(err)
 	}
-	return strings.TrimSpace(detail + "\n\n" + nextStep)
+	return Text(strings.TrimSpace(string(detail + "\n\n" + nextStep)))
 }
 
-// reference is what support asks for.
-func reference(err *rental.Error) string {
-	parts := []string{fmt.Sprintf("HTTP %d", err.Status)}
+// reference identifies a request for support.
+func reference(err *rental.Error) Text {
+	code, id := Text(""), Text("")
 	if err.Code != "" {
-		parts = append([]string{err.Code}, parts...)
+		code = Textf("%s, ", err.Code)
 	}
 	if err.RequestID != "" {
-		parts = append(parts, "request id "+err.RequestID)
+		id = Textf(", request id %s", err.RequestID)
 	}
-	return fmt.Sprintf("(%s %s: %s)", err.Method, err.Path, strings.Join(parts, ", "))
+	return Textf("(%s %s: %sHTTP %d%s)", err.Method, err.Path, code, err.Status, id)
 }
 
-// advice is the next step. It branches on the code, never on the message.
-func advice(err *rental.Error) string {
+// advice is the next step for an error code.
+func advice(err *rental.Error) Text {
 	switch {
 	case err.OutcomeUnknown && err.Foreign:
 		return foreign + " " + lookFirst
@@ -164,34 +148,154 @@ func advice(err *rental.Error) string {
 	}
 	switch err.Code {
 	case rental.CodeUnauthorized:
-		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and that the key belongs to this base_url; " +
-			"or get a new one with \"terraform-provider-gpurent login\"."
+		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and " +
+			"that the key belongs to this base_url, or get a new key with \"terraform-provider-gpurent login\"."
 	case rental.CodeInsufficientFunds:
-		return "A start needs money for two hours. Top up in the service's console, or choose a cheaper server; then run again. Nothing was rented or started."
+		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
+			"console or choose a cheaper server, then run again. Nothing was rented or started."
 	case rental.CodeForbidden:
 		if err.Reason() == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		return fmt.Sprintf("The API key lacks the scope %s, or the account is blocked. Issue a key with the scope in the service's console, or ask its support about the account.", cmp.Or(err.Scope, "it needs"))
+		return Textf("The API key lacks the scope %s, or the account is blocked. Create a key with the scope in the "+
+			"service's console, or contact its support about the account.", cmp.Or(err.Scope, "it needs"))
 	case rental.CodeConflict:
-		return "The service does not allow this in the present state: a price changed, a limit is reached, or the thing is already on its way out. Run plan again to see where it stands."
+		return "The present state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
+			"Run plan again to see the present state."
 	case rental.CodeNotFound:
-		return "It does not exist (any more), or belongs to another account. Run plan again to see what is there; if it should be, check that the API key is the right account's."
+		return "It does not exist, or belongs to another account. Run plan again to see what exists. If it should exist, " +
+			"check that the API key belongs to the right account."
 	case rental.CodeValidation:
-		return "Nothing was changed. Correct what the message names, then run again."
+		return "Nothing was changed. Correct the named values, then run again."
 	case rental.CodeRateLimited:
-		return "The request limit of this key is used up, probably shared with other runs. Run again in a minute, with a lower -parallelism."
+		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a " +
+			"minute, with a lower -parallelism."
 	case rental.CodeInternal, rental.CodeProviderUnavailable:
-		return "The service has trouble of its own, and retrying did not help. Run again later; the request id helps its support."
+		return "The service failed, also when the request was repeated. Run again later. Its support can use the request " +
+			"id."
 	}
 	switch {
 	case err.Status >= 500:
-		return "The service, or something before it, has trouble of its own, and retrying did not help. Run again later."
+		return "The service, or a proxy in front of it, failed, also when the request was repeated. Run again later."
 	case rental.IsListTooLong(err):
-		return "The provider does not read longer lists, which bounds its memory and its requests. If the account has so many entries, split it into several accounts. " +
-			"Otherwise check that base_url leads to the service itself."
+		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
+			"entries, use several accounts. Otherwise check that base_url is the address of the API."
 	case err.Status/100 == 2:
-		return "The service took the request, but its answer cannot be used. Run plan again to see what came of it; if it goes on, check that base_url leads to the service itself."
+		return "The service accepted the request, but its answer cannot be used. Run plan again to see the result. If " +
+			"this happens again, check that base_url is the address of the API."
 	}
 	return ""
+}
+
+// addConfigUnknown reports that something happens before the provider configuration is known. early is what happens,
+// such as "a data source is read"; later is what moves it to the apply, empty if nothing does.
+func addConfigUnknown(diags *diag.Diagnostics, early, later Text) {
+	if later != "" {
+		later = ", or " + later + ", which moves it to the apply"
+	}
+	AddError(diags, summaryConfigUnknown, Textf("base_url or api_key of the provider depends on a resource that this "+
+		"run has not created yet, and %s before that. First apply that resource with -target%s.", early, later))
+}
+
+func addNotConfigured(diags *diag.Diagnostics, data any) {
+	AddError(diags, summaryNotConfigured,
+		Textf("Expected *tfkit.Meta, got %T. This is a bug in the provider. Please report it.", data))
+}
+
+func addMissingKey(diags *diag.Diagnostics) {
+	AddError(diags, summaryMissingKey, "This needs an API key. Log in with \"terraform-provider-gpurent login\", which "+
+		"stores a key in the credentials file (credentials.json in the gpurent folder of your user configuration). Or "+
+		"create a key in the service's console and set the provider argument api_key or the environment variable "+
+		"GPURENT_API_KEY.")
+}
+
+func addCannotImportUnknown(diags *diag.Diagnostics) {
+	AddError(diags, summaryCannotImportUnknown, "base_url or api_key of the provider is known only after apply, so the "+
+		"object cannot be read. Nothing was imported. First apply the resource that the provider configuration depends on "+
+		"(-target), then import.")
+}
+
+func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
+	AddError(diags, summaryEmptyImportID,
+		Textf("To import a gpurent_%s, set the id of an existing one. The given id is empty. No request was sent.", typeName))
+}
+
+func addNotRefreshed(diags *diag.Diagnostics) {
+	AddWarning(diags, summaryNotRefreshed, "base_url or api_key of the provider depends on a resource that this run "+
+		"has not created yet, so the object was not read. The plan uses the values of the state.")
+}
+
+func addNotADuration(diags *diag.Diagnostics, at path.Path, value string, description Text) {
+	AddAttributeError(diags, at, summaryNotADuration, Textf("%q is not %s.", value, description))
+}
+
+// addSkipped names the entries of a list that cannot be read.
+func addSkipped(diags *diag.Diagnostics, noun Text, entries []rental.Skipped) {
+	var lines Text
+	for _, entry := range entries[:min(len(entries), maxListed)] {
+		lines += Textf("\n  %s: %s", cmp.Or(entry.ID, "without an id"), entry.Err)
+	}
+	AddWarning(diags, Textf(summarySkipped, noun), Textf("The list of the API has %d entries that this version of the "+
+		"provider cannot read. They were left out:%s%s\n\nUpdate the provider if there is a newer version, or contact the "+
+		"service's support.", len(entries), lines, andMore("\n  ", len(entries))))
+}
+
+// addSeveralFound reports that several objects have a name.
+func addSeveralFound(diags *diag.Diagnostics, l Lookup, name string, matches []Named) {
+	var lines Text
+	for _, match := range matches[:min(len(matches), maxListed)] {
+		lines += Textf("\n  %s", match.Key)
+		if match.Note != "" {
+			lines += Textf(" (%s)", match.Note)
+		}
+	}
+	AddAttributeError(diags, path.Root(argumentName), Textf(summarySeveralNamed, l.Noun, quote(name)),
+		Textf("Set %s instead of name:%s%s", l.Key, lines, andMore("\n  ", len(matches))))
+}
+
+// addNoneFound reports that no object has a value of an argument.
+func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hint Text, objects []Named) {
+	var detail Text
+	if other, ok := l.isOther(argument, value, objects); ok {
+		detail = Textf("It is the %s of one: set %s instead of %s.\n\n", other, other, argument)
+	}
+	var names []Text
+	for _, object := range objects[:min(len(objects), maxListed)] {
+		name := Textf("%s", object.Key)
+		if object.Name != "" {
+			name = Textf("%s (%s)", object.Key, quote(object.Name))
+		}
+		names = append(names, name)
+	}
+	if len(objects) == 0 {
+		detail += Textf("The account has no %s.", l.Noun)
+	} else {
+		detail += Textf("Existing: %s%s.", join(names, ", "), andMore(", ", len(objects)))
+	}
+	if hint != "" {
+		detail += "\n\n" + hint
+	}
+	AddAttributeError(diags, path.Root(argument), Textf(summaryNoneWith, l.Noun, argument, quote(value)), detail)
+}
+
+// maxQuoted is how many characters of a text quote shows, each of which may be escaped.
+const maxQuoted = 100
+
+// quote also shows what is not visible, such as a no-break space: it may be why two names differ.
+func quote(text string) Text {
+	if runes := []rune(text); len(runes) > maxQuoted {
+		text = string(runes[:maxQuoted]) + "…"
+	}
+	return Text(strconv.Quote(text))
+}
+
+func join(texts []Text, separator Text) Text {
+	var joined Text
+	for i, text := range texts {
+		if i > 0 {
+			joined += separator
+		}
+		joined += text
+	}
+	return joined
 }

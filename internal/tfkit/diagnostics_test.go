@@ -13,8 +13,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Every code of the service gets its message, its reference and a next step.
-func TestAddErrorSaysWhatToDo(t *testing.T) {
+// Every error code has its message, its reference and a next step.
+func TestAddAPIError_NextStep(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want []string
@@ -29,28 +29,28 @@ func TestAddErrorSaysWhatToDo(t *testing.T) {
 		"rate":          {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
 		"internal":      {&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"}, []string{"request id req_1", "Run again later"}},
 		"unavailable":   {&rental.Error{Status: 503, Code: rental.CodeProviderUnavailable}, []string{"Run again later"}},
-		"a proxy":       {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "something before it"}},
+		"a proxy":       {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "a proxy in front of it"}},
 		"no network":    {&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")}, []string{"connection refused", "base_url"}},
 		"too late":      {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
-		"lost answer":   {&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")}, []string{"may have done it"}},
-		"interrupted":   {&rental.Error{Err: context.Canceled}, []string{"Interrupted"}},
-		"not sent":      {&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "Nothing was sent"}},
+		"lost answer":   {&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")}, []string{"may or may not have been carried out"}},
+		"interrupted":   {&rental.Error{Err: context.Canceled}, []string{"was interrupted"}},
+		"not sent":      {&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "No request was sent"}},
 		"invalid":       {&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"}},
 		"unreadable":    {&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"}},
-		"a foreign 404": {&rental.Error{Status: 404, Foreign: true, Message: "Tea."}, []string{"Tea.", "HTTP 404", "Does base_url lead to the service? A proxy or gateway may have answered."}},
+		"a foreign 404": {&rental.Error{Status: 404, Foreign: true, Message: "Tea."}, []string{"Tea.", "HTTP 404", "did not come from the API"}},
 		"a redirect":    {&rental.Error{Status: 302, Foreign: true, Message: "not followed"}, []string{"not followed", "base_url"}},
 		"lost by a proxy": {
-			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"}, []string{"HTTP 502", "may have done it", "base_url"},
+			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"}, []string{"HTTP 502", "may or may not have been carried out", "base_url"},
 		},
-		"with what was done": {
-			fmt.Errorf("looking at offer o: %w\nkey k was made", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
-			[]string{"looking at offer o: Oops.\nkey k was made", "internal, HTTP 500"},
+		"with a context": {
+			fmt.Errorf("reading offer o: %w", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
+			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
 		},
 		"our own": {errors.New("a bug"), []string{"a bug"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
-			AddError(&diags, "create instance", test.err)
+			AddAPIError(&diags, "create instance", test.err)
 			if len(diags) != 1 || diags[0].Summary() != "Cannot create instance" {
 				t.Fatalf("got %v", diags)
 			}
@@ -63,14 +63,14 @@ func TestAddErrorSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAddErrorPutsIssuesOnTheirAttributes(t *testing.T) {
+func TestAddAPIError_IssuesOfAttributes(t *testing.T) {
 	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Invalid input", Details: map[string]any{"issues": []any{
 		map[string]any{"field": "disk_gb", "message": "too small"},
 		map[string]any{"field": "ports[3]", "message": "too high"},
 		map[string]any{"field": "onstart", "message": "not supported"},
 	}}}
 	var diags diag.Diagnostics
-	AddError(&diags, "create instance", err, "disk_gb", "ports")
+	AddAPIError(&diags, "create instance", err, "disk_gb", "ports")
 	if len(diags) != 3 {
 		t.Fatalf("got %d diagnostics: %v", len(diags), diags)
 	}
@@ -88,31 +88,15 @@ func TestAddErrorPutsIssuesOnTheirAttributes(t *testing.T) {
 	}
 }
 
-func TestPlainTakesOutWhatMovesATerminal(t *testing.T) {
+func TestSanitize_RemovesControlCharacters(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\ntext, русский, 1 234 ₽": "plain\ntext, русский, 1 234 ₽",
 		"\x1b[31mred\x1b[0m":            " [31mred [0m",
 		"back\b\b\rover":                "back   over",
 		"\u009b2Jcsi\u202eright":        " 2Jcsi right",
 	} {
-		if got := Plain(in); got != want {
-			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		if got := Sanitize(in); got != want {
+			t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
 		}
-	}
-}
-
-func TestMakePlain(t *testing.T) {
-	var diags diag.Diagnostics
-	diags.AddAttributeWarning(path.Root("name"), "ins_\x1b[2J", "a\nb\u202e")
-	diags.AddError("fine", "as it is, 1\u00a0234,56\u00a0₽")
-	diags.AddError("bad", "\x07bell")
-	MakePlain(&diags)
-	want := diag.Diagnostics{
-		diag.NewAttributeWarningDiagnostic(path.Root("name"), "ins_ [2J", "a\nb "),
-		diag.NewErrorDiagnostic("fine", "as it is, 1\u00a0234,56\u00a0₽"),
-		diag.NewErrorDiagnostic("bad", " bell"),
-	}
-	if !diags.Equal(want) {
-		t.Errorf("%v, want %v", diags, want)
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// DataSource is embedded by every data source: it names the type and receives
-// the configured provider.
+// DataSource is embedded by every data source: it has the name of the type and the configured provider.
 type DataSource struct {
 	// Name is the type's name without the provider's, for example "offers".
 	Name string
-	// Public is true where the service answers without a key.
+	// Public is true if the API answers without a key.
 	Public bool
 	// Meta is nil until the provider is configured.
 	Meta *Meta
@@ -31,8 +30,7 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 	}
 }
 
-// CanRead reports an error where what is needed of the provider's configuration
-// is not known yet.
+// CanRead is false, with an error, if the provider configuration is not known.
 func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
 	if d.Public && d.Meta != nil && d.Meta.Client != nil {
 		return true
@@ -40,12 +38,12 @@ func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
 	return d.requireConfig(diags)
 }
 
-// CanReadOwn is CanRead for the part of a public listing that only a key shows.
+// CanReadOwn is CanRead for the part of a public list that only a key shows.
 func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
 	requireKey(d.Meta, diags)
 	return !diags.HasError() && d.requireConfig(diags)
 }
 
 func (d *DataSource) requireConfig(diags *diag.Diagnostics) bool {
-	return requireConfig(d.Meta, diags, "a data source is read", "name it in depends_on here")
+	return requireConfig(d.Meta, diags, "a data source is read", "add it to depends_on here")
 }

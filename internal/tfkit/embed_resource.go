@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Resource is embedded by every resource: it names the type, receives the
-// configured provider, and imports by id or by identity, which is the id.
+// Resource is embedded by every resource: it has the name of the type and the configured provider, and imports by id or
+// by identity, which is the id.
 type Resource struct {
 	// Name is the type's name without the provider's, for example "ssh_key".
 	Name string
@@ -32,14 +32,17 @@ func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, r
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.
-func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+func (r *Resource) IdentitySchema(
+	_ context.Context,
+	_ resource.IdentitySchemaRequest,
+	resp *resource.IdentitySchemaResponse,
+) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
 		"id": identityschema.StringAttribute{RequiredForImport: true, Description: "The same as the attribute `id`."},
 	}}
 }
 
-// Identify sets the identity where there is none yet, as after a creation and in the
-// states of older versions. It never changes.
+// Identify sets the identity if there is none, as after a creation and in the states of older versions.
 func Identify(ctx context.Context, identity *tfsdk.ResourceIdentity, id types.String) diag.Diagnostics {
 	if !identity.Raw.IsFullyNull() {
 		return nil
@@ -47,7 +50,7 @@ func Identify(ctx context.Context, identity *tfsdk.ResourceIdentity, id types.St
 	return identity.SetAttribute(ctx, path.Root("id"), id)
 }
 
-// identifyAs is Identify with the id of a state, which is looked for only then.
+// identifyAs is Identify with the id of a state.
 func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfsdk.State) diag.Diagnostics {
 	if !identity.Raw.IsFullyNull() {
 		return nil
@@ -58,14 +61,15 @@ func identifyAs(ctx context.Context, identity *tfsdk.ResourceIdentity, state tfs
 	return diags
 }
 
-// ImportState implements resource.ResourceWithImportState: it takes the id, and
-// the read that follows fills in the rest. Without a known address and key that read is impossible, and the plan would
-// replace what it imports.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+// ImportState implements resource.ResourceWithImportState: it sets the id, and the read that follows sets the rest.
+// Without a known address and key that read is impossible, and the plan would replace the imported object.
+func (r *Resource) ImportState(
+	ctx context.Context,
+	req resource.ImportStateRequest,
+	resp *resource.ImportStateResponse,
+) {
 	if !r.Meta.Ready() {
-		resp.Diagnostics.AddError("Cannot import: the provider configuration is unknown",
-			"The provider's base_url or api_key is known only after apply, so the service cannot be read. Nothing was imported. "+
-				"First apply what the provider configuration depends on (-target), then import.")
+		addCannotImportUnknown(&resp.Diagnostics)
 		return
 	}
 	id := types.StringValue(req.ID)
@@ -76,22 +80,20 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		return
 	}
 	if strings.TrimSpace(id.ValueString()) == "" {
-		resp.Diagnostics.AddError("Empty import id", "The import of a gpurent_"+r.Name+" needs the id of an existing one, and the given id is empty. No request was sent.")
+		addEmptyImportID(&resp.Diagnostics, r.Name)
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
 }
 
-// Adopt is an update without a request: what the plan says becomes the state.
+// Adopt is an update without a request: the plan becomes the state.
 func Adopt(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	resp.State.Raw = req.Plan.Raw
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
 }
 
-// SkipRead begins every read: it sees to the identity, which a read that finds
-// nothing must tell, too. It says whether the resource cannot be read now because
-// the provider's own configuration is not known yet, and warns that it was not
-// refreshed.
+// SkipRead begins every read: it sets the identity, which is required also if the object is gone. It is true, with a
+// warning, if the object cannot be read because the provider configuration is not known.
 func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
 	if reading == readNothing {
@@ -100,8 +102,6 @@ func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp 
 	if r.Meta.Ready() {
 		return false
 	}
-	resp.Diagnostics.AddWarning("Not refreshed",
-		"The provider's base_url or api_key comes from something that this run is still to create or replace, "+
-			"so the service could not be asked. The plan builds on what the state says.")
+	addNotRefreshed(&resp.Diagnostics)
 	return true
 }

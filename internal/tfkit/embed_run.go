@@ -10,10 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
-// What has no state: it acts, or lasts, while a run does.
-
-// Ephemeral is embedded by every ephemeral resource: it names the type and
-// receives the configured provider.
+// Ephemeral is embedded by every ephemeral resource: it has the name of the type and the configured provider.
 type Ephemeral struct {
 	// Name is the type's name without the provider's, for example "api_key".
 	Name string
@@ -31,14 +28,14 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 	e.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
 }
 
-// CanOpen reports an error where what is needed of the provider's configuration is
-// not known yet.
+// CanOpen is false, with an error, if the provider configuration is not known.
 func (e *Ephemeral) CanOpen(diags *diag.Diagnostics) bool {
-	return requireConfig(e.Meta, diags, "an ephemeral resource is opened", "build an argument of this from it, such as the name")
+	return requireConfig(e.Meta, diags, "an ephemeral resource is opened",
+		"use it in an argument here, such as the name")
 }
 
-// ListResource is embedded by every list resource: it bears the name of the resource that
-// it finds, and receives the configured provider.
+// ListResource is embedded by every list resource: it has the name of the resource that it lists and the configured
+// provider.
 type ListResource struct {
 	// Name is the resource's name without the provider's, for example "instance".
 	Name string
@@ -56,9 +53,14 @@ func (l *ListResource) Configure(_ context.Context, req resource.ConfigureReques
 	l.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
 }
 
-// CanList fills a model with the configuration. Where that cannot be had, or the
-// provider's is not known yet, the stream says so.
-func (l *ListResource) CanList(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream, config any) bool {
+// CanList sets a model to the configuration. It is false, with an error in the stream, if that or the provider
+// configuration is not known.
+func (l *ListResource) CanList(
+	ctx context.Context,
+	req list.ListRequest,
+	stream *list.ListResultsStream,
+	config any,
+) bool {
 	diags := req.Config.Get(ctx, config)
 	if !diags.HasError() {
 		requireConfig(l.Meta, &diags, "this is listed", "")
@@ -69,8 +71,7 @@ func (l *ListResource) CanList(ctx context.Context, req list.ListRequest, stream
 	return !diags.HasError()
 }
 
-// Action is embedded by every action: it names the type and receives the
-// configured provider.
+// Action is embedded by every action: it has the name of the type and the configured provider.
 type Action struct {
 	// Name is the type's name without the provider's, for example "instance_stop".
 	Name string
@@ -88,8 +89,7 @@ func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp 
 	a.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
 }
 
-// CanInvoke reports an error where what is needed of the provider's configuration is
-// not known yet.
+// CanInvoke is false, with an error, if the provider configuration is not known.
 func (a *Action) CanInvoke(diags *diag.Diagnostics) bool {
 	return requireConfig(a.Meta, diags, "an action is run", "")
 }

@@ -8,15 +8,14 @@ import (
 
 var _ function.Function = Function{}
 
-// Function is a pure function: it needs neither the service nor a key, and a plan
-// and its apply get the same from it.
+// Function is a provider-defined function.
 type Function struct {
-	// Name is what follows "provider::gpurent::".
+	// Name is the name after "provider::gpurent::".
 	Name string
-	// Meaning is its signature and what the documents say.
-	Meaning function.Definition
-	// Call returns its result. An error is a part of a sentence, which the CLI puts
-	// the parameter's name before and a full stop behind.
+	// Signature is its signature with its documentation.
+	Signature function.Definition
+	// Call returns its result. The text of an error is a part of a sentence: the CLI puts the name of the parameter before
+	// it and a full stop after it.
 	Call func(ctx context.Context, arguments function.ArgumentsData) (result any, err *function.FuncError)
 }
 
@@ -27,7 +26,7 @@ func (f Function) Metadata(_ context.Context, _ function.MetadataRequest, resp *
 
 // Definition implements function.Function.
 func (f Function) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
-	resp.Definition = f.Meaning
+	resp.Definition = f.Signature
 }
 
 // Run implements function.Function.

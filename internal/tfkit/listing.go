@@ -11,26 +11,27 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Listing is what a list resource finds, one thing after the other.
-type Listing[T, M any] struct {
+// ListResults are the results of a list resource.
+type ListResults[T, M any] struct {
 	// Noun is what they are, in the plural, for errors: "instances".
-	Noun string
-	// All lists what there is.
-	All func(context.Context, rental.ListOptions) iter.Seq2[T, error]
-	// Filters say whether one is wanted: each must. A nil one lets all pass.
+	Noun Text
+	// List lists all objects.
+	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
+	// Filters select objects: each one must be true. A nil filter selects all.
 	Filters []func(T) bool
-	// Show is the identity of one, and what people are shown of it.
-	Show func(T) (id, name string)
-	// Import is the state of one as an import would have it, made from an empty one.
-	Import func(empty M, item T) (M, diag.Diagnostics)
+	// Display returns the id of an object and its display name.
+	Display func(T) (id, name string)
+	// Import returns the state of an object as after an import, made from an empty one.
+	Import func(empty M, object T) (M, diag.Diagnostics)
 }
 
-// Stream answers a request for a list. It reads no further than it is asked to.
-func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+// Stream sends the results. It reads no further than the limit of the request requires.
+func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	l.Filters = slices.DeleteFunc(l.Filters, func(filter func(T) bool) bool { return filter == nil })
 	options := rental.ListOptions{Stream: true}
 	if len(l.Filters) == 0 {
@@ -39,10 +40,10 @@ func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream 
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		ctx, skipped := CollectSkipped(ctx)
-		for item, err := range l.All(ctx, options) {
+		for item, err := range l.List(ctx, options) {
 			if err != nil {
 				var diags diag.Diagnostics
-				AddError(&diags, "list "+l.Noun, err)
+				AddAPIError(&diags, Textf("list %s", l.Noun), err)
 				push(list.ListResult{Diagnostics: diags})
 				return
 			}
@@ -60,23 +61,33 @@ func (l Listing[T, M]) Stream(ctx context.Context, req list.ListRequest, stream 
 	}
 }
 
-func (l Listing[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
+func (l ListResults[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
 	result := req.NewListResult(ctx)
-	id, name := l.Show(item)
-	result.DisplayName = onOneLine(name)
+	id, name := l.Display(item)
+	result.DisplayName = OneLine(name)
 	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
 	if !req.IncludeResource {
 		return result
 	}
-	var empty M
-	result.Diagnostics.Append(Get(ctx, result.Resource.Raw, result.Resource.Schema, &empty)...)
-	state, diags := l.Import(empty, item)
+	state, diags := l.Import(nullModel[M](ctx, result), item)
 	result.Diagnostics.Append(diags...)
 	result.Diagnostics.Append(result.Resource.Set(ctx, state)...)
 	return result
 }
 
-// Prefixed matches names that begin with a filter. Nil for a filter that is not set.
+// nullModel returns a model whose attributes are null, with the element types of the schema.
+func nullModel[M any](ctx context.Context, result list.ListResult) (m M) {
+	object, _ := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
+	values := map[string]tftypes.Value{}
+	for name, typ := range object.AttributeTypes {
+		values[name] = tftypes.NewValue(typ, nil)
+	}
+	result.Resource.Raw = tftypes.NewValue(object, values)
+	result.Diagnostics.Append(result.Resource.Get(ctx, &m)...)
+	return m
+}
+
+// Prefixed returns a filter for names that begin with a text, nil if that is null.
 func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
 	if prefix.IsNull() {
 		return nil
@@ -85,13 +96,14 @@ func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
 }
 
 // AboutLimit ends the description of every list resource.
-const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report that there are more. Set `limit` to a higher number to get all of them."
+const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report " +
+	"that there are more. Set `limit` to a higher number to get all of them."
 
-// NamePrefix is the filter that all lists have.
+// NamePrefix is the attribute name_prefix, which all list resources have.
 func NamePrefix() schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Only those whose names begin so. Upper and lower case differ.",
+		MarkdownDescription: "Only those whose name begins with this text. Case-sensitive.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 }

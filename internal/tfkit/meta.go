@@ -5,58 +5,61 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// Meta is what the configured provider hands to every resource and data source.
+// Meta is what a configured provider gives to each of its resources and data sources.
 type Meta struct {
-	// Client talks to the service. It is nil while the provider's address is not
-	// known yet, which happens only at plan.
+	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
 	Client *rental.Client
-	// KeyUnknown is true at plan while the API key comes from something that is
-	// itself still to be created or replaced. Client, if any, has no key then.
+	// KeyUnknown is true at plan while the API key comes from something that does not exist yet. Client has no key then.
 	KeyUnknown bool
-	// KeyStart is how the configured API key begins, enough to recognise it in a
-	// listing and too little to use. Empty without a key.
+	// KeyStart is the beginning of the API key: enough to recognize it in a list, too little to use it. Empty without a
+	// key.
 	KeyStart string
-	// PollInterval is the first pause between two looks at something that is
-	// still changing.
+	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
-	// Spending says how the money is looked at before it is spent.
-	Spending Spending
-	// Cleanup is what the process has to undo before it ends. All that is configured
-	// in it shares one.
+	// Cleanup is what the process undoes before it ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
-	// Run tells whether this configuration serves a single plan or apply. Nil means a single one.
+	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.
 	Run *Run
 
-	shared sync.Map // what Shared made, by its type
+	// What the resources of this configuration share. All are nil without a Client.
+	Cache     *rental.Cache
+	Placement *placement.Placer
+	Lifecycle *lifecycle.Manager
+	Spending  *spending.Tracker
+
+	warned sync.Map
 }
 
-// Spending is the provider's block of that name.
-type Spending struct {
-	// RequireFunds is one of the Funds constants.
-	RequireFunds string
-	// MaxBurnKopH is the largest burn rate a plan may lead to, kopecks per hour.
-	// 0 allows any.
-	MaxBurnKopH int64
+// FirstWarning is true for the first call with a summary, so that a warning about the whole plan appears once. A
+// process that serves several runs repeats it.
+func (m *Meta) FirstWarning(summary Text) bool {
+	_, warned := m.warned.LoadOrStore(summary, true)
+	return !warned || !m.Run.Single()
 }
 
-// What is to happen when the balance does not cover two hours of what a plan starts.
-const (
-	FundsWarn  = "warn"
-	FundsError = "error"
-	FundsOff   = "off"
-)
+// SetClient sets the client and what depends on it. PollInterval and Run are set before.
+func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
+	m.Client = client
+	m.Cache = rental.NewCache(client, m.PollInterval, m.Run.Single)
+	m.Placement = placement.New(client, m.Cache, m.PollInterval, m.Run.Single)
+	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
+	m.Spending = spending.New(limits, client, m.Cache, m.Run.Single)
+}
 
-// Ready says whether requests that need a key can be made.
+// Ready reports whether requests that need an API key can be sent.
 func (m *Meta) Ready() bool { return m != nil && m.Client != nil && !m.KeyUnknown }
 
-// Owns says whether the API key with this prefix is the one the provider
-// itself uses.
+// Owns reports whether the API key with this prefix is the one that the provider itself uses.
 func (m *Meta) Owns(prefix string) bool {
-	return m != nil && len(prefix) >= rental.KeyPrefixLength && strings.HasPrefix(m.KeyStart, prefix[:rental.KeyPrefixLength])
+	return m != nil && len(prefix) >= rental.KeyPrefixLength &&
+		strings.HasPrefix(m.KeyStart, prefix[:rental.KeyPrefixLength])
 }
 
-// KeyStart returns what Meta may keep of a key.
+// KeyStart returns the part of an API key that Meta may keep.
 func KeyStart(key string) string { return key[:min(len(key), rental.KeyPrefixLength)] }

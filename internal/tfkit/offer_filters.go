@@ -17,9 +17,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// OfferFilters are the terms an offer is searched by, wherever that is done: in
-// the list of offers, and where a server is rented. The rental type and the
-// price cap stand beside them, because a server has those of its own.
+// OfferFilters are the filters for offers that data sources and resources share. The rental type and the price cap are
+// not among them, because an instance has separate arguments for those.
 type OfferFilters struct {
 	GPU             types.Set     `tfsdk:"gpu"`
 	NumGPUs         types.Set     `tfsdk:"num_gpus"`
@@ -34,7 +33,7 @@ type OfferFilters struct {
 	Order           types.String  `tfsdk:"order"`
 }
 
-// Query is the write side. An unknown filter filters nothing.
+// Query returns the query of the API. An unknown filter is left out.
 func (f OfferFilters) Query(ctx context.Context) (rental.OfferQuery, diag.Diagnostics) {
 	query := rental.OfferQuery{
 		MinGPUs:         known(f.MinGPUs, f.MinGPUs.ValueInt64),
@@ -64,7 +63,7 @@ func known[T any](value interface {
 	return &got
 }
 
-// elements leaves out a set that is not wholly known.
+// elements reads a set, unless an element of it is unknown.
 func elements[T any](ctx context.Context, set types.Set, into *[]T) diag.Diagnostics {
 	if set.IsUnknown() {
 		return nil
@@ -79,56 +78,95 @@ func elements[T any](ctx context.Context, set types.Set, into *[]T) diag.Diagnos
 
 // OfferFilterNames are the attributes that OfferFilterAttributes describes.
 var OfferFilterNames = []string{
-	"gpu", "num_gpus", "min_gpus", "country", "min_reliability", "min_vram_gb", "verified", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "order",
+	"gpu",
+	"num_gpus",
+	"min_gpus",
+	"country",
+	"min_reliability",
+	"min_vram_gb",
+	"verified",
+	"min_cuda",
+	"min_disk_gb",
+	"min_inet_down_mbps",
+	"order",
 }
 
-// GPUCounts are the numbers of GPUs that num_gpus takes.
+// GPUCounts are the valid elements of num_gpus.
 var GPUCounts = []int64{1, 2, 4, 8}
 
 var (
-	// A comma separates slugs on the wire.
+	// In the query of the API a comma separates slugs.
 	gpuSlug     = regexp.MustCompile(`^[^,\s]+$`)
 	countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
 )
 
 // OfferFilterAttributes are the attributes of OfferFilters in a data source.
+//
+//nolint:funlen // one literal
 func OfferFilterAttributes() map[string]datasource.Attribute {
 	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
 	return map[string]datasource.Attribute{
 		"gpu": datasource.SetAttribute{
-			Optional: true, ElementType: types.StringType,
+			Optional:            true,
+			ElementType:         types.StringType,
 			MarkdownDescription: "GPU model slugs, any of them; see `gpurent_gpus`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug, "must be a model slug without commas"))},
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug,
+					"must be a model slug without commas")),
+			},
 		},
 		"num_gpus": datasource.SetAttribute{
-			Optional: true, ElementType: types.Int64Type,
+			Optional:            true,
+			ElementType:         types.Int64Type,
 			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...))},
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...)),
+			},
 		},
 		"min_gpus": datasource.Int64Attribute{
 			Optional: true, MarkdownDescription: "GPUs in the server at least.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"country": datasource.SetAttribute{
-			Optional: true, ElementType: types.StringType,
+			Optional:            true,
+			ElementType:         types.StringType,
 			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`, any of them.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode, "must be two capital letters, for example \"NL\""))},
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
+					"must be two capital letters, for example \"NL\"")),
+			},
 		},
 		"min_reliability": datasource.Float64Attribute{
 			Optional: true, MarkdownDescription: "Reliability at least, 0 to 1.",
 			Validators: []validator.Float64{float64validator.Between(0, 1)},
 		},
-		"min_vram_gb": datasource.Float64Attribute{Optional: true, MarkdownDescription: "VRAM of each GPU at least, GB.", Validators: atLeastZero},
-		"verified":    datasource.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
-		"min_cuda":    datasource.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example `12.4`.", Validators: atLeastZero},
-		"min_disk_gb": datasource.Float64Attribute{Optional: true, MarkdownDescription: "Disk at least, GB.", Validators: atLeastZero},
+		"min_vram_gb": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "VRAM of each GPU at least, GB.",
+			Validators:          atLeastZero,
+		},
+		"verified": datasource.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
+		"min_cuda": datasource.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example " +
+			"`12.4`.", Validators: atLeastZero},
+		"min_disk_gb": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Disk at least, GB.",
+			Validators:          atLeastZero,
+		},
 		"min_inet_down_mbps": datasource.Float64Attribute{
 			Optional: true, MarkdownDescription: "Download at least, Mbit/s.", Validators: atLeastZero,
 		},
 		"order": datasource.StringAttribute{
-			Optional: true, MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, `reliability`, `vram` or `inet_down`.",
-			Validators: []validator.String{stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
-				rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown)},
+			Optional: true,
+			MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, " +
+				"`reliability`, `vram` or `inet_down`.",
+			Validators: []validator.String{
+				stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
+					rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown),
+			},
 		},
 	}
 }

@@ -13,24 +13,23 @@ const (
 	noBreakSpace = "\u00a0"
 )
 
-// Monthly is what a rate in kopecks per hour costs in a mean month, 730 hours.
+// Monthly returns what a rate in kopecks per hour costs in a mean month, 730 hours.
 func Monthly(kopH *big.Int) *big.Int {
 	return new(big.Int).Mul(kopH, big.NewInt(hoursPerMonth))
 }
 
-// HourlyRubles writes a rate in kopecks per hour for people, who think of what
-// a server costs in a month as well.
-func HourlyRubles(kopH int64) string {
+// HourlyRubles formats a rate in kopecks per hour, with what it costs per month.
+func HourlyRubles(kopH int64) Text {
 	rate := big.NewInt(kopH)
-	return SpacedRubles(rate, noBreakSpace) + " per hour (" + SpacedRubles(Monthly(rate), noBreakSpace) + " per month)"
+	return Text(
+		SpacedRubles(rate, noBreakSpace) + " per hour (" + SpacedRubles(Monthly(rate), noBreakSpace) + " per month)",
+	)
 }
 
-// Rubles writes an amount in kopecks for people: "1 234,56 ₽", with no-break
-// spaces between the thousands and before the sign.
-func Rubles(kop int64) string { return SpacedRubles(big.NewInt(kop), noBreakSpace) }
+// Rubles formats an amount in kopecks: "1 234,56 ₽", with no-break spaces between the thousands and before the sign.
+func Rubles(kop int64) Text { return Text(SpacedRubles(big.NewInt(kop), noBreakSpace)) }
 
-// SpacedRubles writes an amount in kopecks, however large, as Rubles does, with
-// the given space.
+// SpacedRubles formats an amount in kopecks of any size, with the given space.
 func SpacedRubles(kop *big.Int, space string) string {
 	sign, digits := "", new(big.Int).Abs(kop).String()
 	if kop.Sign() < 0 {

@@ -16,7 +16,7 @@ func TestRubles(t *testing.T) {
 		if got := SpacedRubles(big.NewInt(kop), " "); got != want {
 			t.Errorf("SpacedRubles(%d) = %q, want %q", kop, got, want)
 		}
-		if got, want := Rubles(kop), strings.ReplaceAll(want, " ", "\u00a0"); got != want {
+		if got, want := string(Rubles(kop)), strings.ReplaceAll(want, " ", "\u00a0"); got != want {
 			t.Errorf("Rubles(%d) = %q, want %q", kop, got, want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestHourlyRubles(t *testing.T) {
 		9000:          "90,00 ₽ per hour (65 700,00 ₽ per month)",
 		math.MaxInt64: "92 233 720 368 547 758,07 ₽ per hour (67 330 615 869 039 863 391,10 ₽ per month)",
 	} {
-		if got := strings.ReplaceAll(HourlyRubles(kopH), "\u00a0", " "); got != want {
+		if got := strings.ReplaceAll(string(HourlyRubles(kopH)), "\u00a0", " "); got != want {
 			t.Errorf("HourlyRubles(%d) = %q, want %q", kopH, got, want)
 		}
 	}

@@ -1,25 +1,23 @@
 package tfkit
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
-// Run tells whether one configuration of the provider serves a single plan or apply.
+// Run reports whether one configuration of the provider serves a single plan or apply.
 //
 // For each plan and for each apply, Terraform and OpenTofu start a process, validate the provider's configuration,
-// configure it, and validate every resource right before they plan it. Totals over such a process belong to one plan,
-// and what it cached stays valid until it ends.
+// configure the provider, and validate every resource right before they plan it. Totals over such a process belong to
+// one plan, and what it cached is valid until it ends.
 //
 // "terraform test" (since Terraform 1.13) and programs that embed a provider configure one process and then plan and
 // apply in it many times. They skip the first validation or all of them, and nothing marks where a run begins. There,
-// each resource is checked alone at plan, limits are enforced when a server is rented or started, and nothing is cached.
+// each resource is checked alone at plan, limits are enforced when a server is rented or started, and nothing is
+// cached.
 type Run struct {
 	many                 bool
 	validations, planned atomic.Int64
 }
 
-// NewRun returns the Run of a configuration. validated says whether the process validated it before.
+// NewRun returns the Run of a configuration. validated is whether the process validated it before.
 func NewRun(validated bool) *Run { return &Run{many: !validated} }
 
 // CountValidation records that a resource was validated.
@@ -39,12 +37,4 @@ func (r *Run) CountPlan() {
 // Single reports whether the configuration serves a single plan or apply. It is true for nil.
 func (r *Run) Single() bool {
 	return r == nil || !r.many && r.planned.Load() <= r.validations.Load()
-}
-
-// MaxAge returns how old a cached answer may be: age in a single run, zero where the cache may stem from an earlier run.
-func (m *Meta) MaxAge(age time.Duration) time.Duration {
-	if m.Run.Single() {
-		return age
-	}
-	return 0
 }

@@ -1,6 +1,5 @@
-// Package tfkit is the closed set of Terraform glue that service folders share:
-// what a service contributes, how its types reach the API client, how an API
-// error becomes a diagnostic, how nullable values become Terraform's.
+// Package tfkit has the Terraform helpers that service packages share: the base of each kind of type, the configured
+// provider, diagnostics, and conversions of values.
 package tfkit
 
 import (
@@ -12,20 +11,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
-// ServicePackage is what one service folder contributes to the provider. A nil
-// field contributes nothing.
+// ServicePackage is what one service package adds to the provider.
 type ServicePackage struct {
-	// Resources are the constructors of the folder's managed resources.
-	Resources []func() resource.Resource
-	// DataSources are the constructors of the folder's data sources.
-	DataSources []func() datasource.DataSource
-	// EphemeralResources are the constructors of what lives as long as a run.
+	Resources          []func() resource.Resource
+	DataSources        []func() datasource.DataSource
 	EphemeralResources []func() ephemeral.EphemeralResource
-	// ListResources are the constructors of what finds managed resources.
-	ListResources []func() list.ListResource
-	// Actions are the constructors of what is done to something without changing
-	// its configuration.
-	Actions []func() action.Action
-	// Functions are the constructors of pure functions.
-	Functions []func() function.Function
+	ListResources      []func() list.ListResource
+	Actions            []func() action.Action
+	Functions          []func() function.Function
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Text is null for the empty string: the service leaves out what it has no
-// value for.
-func Text[T ~string](s T) types.String {
+// OptionalString is null for the empty string, which represents a field that the API omits.
+func OptionalString[T ~string](s T) types.String {
 	if s == "" {
 		return types.StringNull()
 	}
@@ -33,18 +32,17 @@ func TimePointer(t *time.Time) types.String {
 	return Time(*t)
 }
 
-// Prefer returns planned unless it is unknown, then actual. It builds the state
-// after an apply: what the plan promised stands until the next refresh, however
-// the service moved meanwhile, because Terraform refuses a broken promise.
-func Prefer[T interface{ IsUnknown() bool }](planned, actual T) T {
+// PlannedOrActual returns planned unless that is unknown, else actual. It makes the state after an apply: Terraform
+// requires the planned value, also if the object has changed since, and the next refresh reads the actual one.
+func PlannedOrActual[T interface{ IsUnknown() bool }](planned, actual T) T {
 	if planned.IsUnknown() {
 		return actual
 	}
 	return planned
 }
 
-// PriorOrValue returns the prior value of what the service cannot change, or now when there is none: the service may spell
-// a text differently than it was given.
+// PriorOrValue returns the prior value of a field that cannot change, or now if there is none: the API may return
+// another spelling of it.
 func PriorOrValue(prior, now types.String) types.String {
 	if prior.IsNull() || prior.IsUnknown() {
 		return now
@@ -52,7 +50,7 @@ func PriorOrValue(prior, now types.String) types.String {
 	return prior
 }
 
-// ValueOrPrior returns now, or the prior value when the service left an optional field out.
+// ValueOrPrior returns now, or the prior value if the API omits the field.
 func ValueOrPrior(now, prior types.String) types.String {
 	if now.IsNull() && !prior.IsUnknown() {
 		return prior
@@ -60,7 +58,7 @@ func ValueOrPrior(now, prior types.String) types.String {
 	return now
 }
 
-// Unique returns the values of a set, sorted and never nil: a null set differs from an empty one. The service returns
+// Unique returns the values of a set, sorted and never nil: a null set differs from an empty one. The API returns
 // lists, which may contain a value twice.
 func Unique[T cmp.Ordered](list []T) []T {
 	return append([]T{}, slices.Compact(slices.Sorted(slices.Values(list)))...)

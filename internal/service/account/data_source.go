@@ -31,17 +31,17 @@ type model struct {
 // Schema implements datasource.DataSource.
 func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The account that the API key belongs to. Needs the scope `user:read`.\n\n" +
-			"Use it to make sure that a configuration is applied to the right account, and that the account may rent: it needs a verified e-mail address. " +
-			"Its money is in `gpurent_balance`.",
+		MarkdownDescription: "Reads the account that the API key belongs to. Requires the scope `user:read`.\n\n" +
+			"Use it to check that a configuration is applied to the right account, and that the account may rent: it needs a verified e-mail address. " +
+			"The data source `gpurent_balance` reads its money.",
 		Attributes: map[string]schema.Attribute{
 			"id":              tfkit.ComputedString("Id of the account."),
-			"email":           tfkit.ComputedString("E-mail address. Null when none is set."),
+			"email":           tfkit.ComputedString("E-mail address. Null if none is set."),
 			"name":            tfkit.ComputedString("Display name."),
-			"created_at":      tfkit.ComputedString("When it was registered, RFC 3339 in UTC."),
-			"two_factor":      tfkit.ComputedBool("Two-factor authentication is on. Null when the service does not say."),
-			"email_verified":  tfkit.ComputedBool("The e-mail address is verified: without that, nothing can be rented. Null when the service does not say."),
-			"telegram_linked": tfkit.ComputedBool("A messenger account is linked. Null when the service does not say."),
+			"created_at":      tfkit.ComputedString("Time of the registration, RFC 3339 in UTC."),
+			"two_factor":      tfkit.ComputedBool("Whether two-factor authentication is on. Null if the API omits it."),
+			"email_verified":  tfkit.ComputedBool("Whether the e-mail address is verified, which renting requires. Null if the API omits it."),
+			"telegram_linked": tfkit.ComputedBool("Whether a messenger account is linked. Null if the API omits it."),
 		},
 	}
 }
@@ -53,7 +53,7 @@ func (d *accountDataSource) Read(ctx context.Context, _ datasource.ReadRequest, 
 	}
 	u, err := d.Meta.Client.GetMe(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "read the account", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "read the account", err)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, model{

@@ -66,18 +66,18 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	keys, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](d.Meta).List(ctx, source(d.Meta))
+	listing, err := d.Meta.Cache.APIKeys.List(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list API keys", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list API keys", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "API keys")
+	tfkit.WarnSkipped(&resp.Diagnostics, "API keys", listing.Skipped)
+	keys := slices.Clone(listing.Items)
 	slices.SortFunc(keys, func(a, b rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = item{
-			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...), Source: tfkit.Text(k.Source),
+			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...), Source: tfkit.OptionalString(k.Source),
 			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt), ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
 		}
 	}

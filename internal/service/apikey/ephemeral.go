@@ -19,13 +19,12 @@ var (
 )
 
 const (
-	// defaultDays is how long a key works that nobody could revoke.
+	// defaultDays is the lifetime of a key that could not be revoked.
 	defaultDays = 1
-	// private is where Open leaves for Close what is to be revoked.
+	// private is the key of the private state with which Open passes the key to Close.
 	private = "key"
-	// closing bounds a revocation while the run goes on: OpenTofu takes one that
-	// lasts ten seconds for one that never ends.
-	closing = 9 * time.Second
+	// revokeTimeout bounds a revocation during the run: OpenTofu reports an error after ten seconds.
+	revokeTimeout = 9 * time.Second
 )
 
 type keyEphemeral struct{ tfkit.Ephemeral }
@@ -34,11 +33,10 @@ func newEphemeral() ephemeral.EphemeralResource {
 	return &keyEphemeral{tfkit.Ephemeral{Name: "api_key"}}
 }
 
-// Open issues the key. From the moment it is there the process knows that it has to
-// revoke it, whether or not the CLI ever asks for that.
+// Open creates the key, and registers its revocation at the end of the process, because the CLI may never call Close.
 func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var config keyModel
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Config.Raw, req.Config.Schema, &config)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if config.ExpiresInDays.IsNull() {
 		config.ExpiresInDays = types.Int64Value(defaultDays)
 	}
@@ -47,26 +45,26 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	if resp.Diagnostics.HasError() || !e.CanOpen(&resp.Diagnostics) {
 		return
 	}
-	made, ok := e.Meta.Cleanup.Making()
+	end, ok := e.Meta.Cleanup.Begin()
 	if !ok {
 		addNotIssued(&resp.Diagnostics, create, context.Canceled)
 		return
 	}
-	defer made()
-	release := e.Meta.Client.Reserve() // a request to revoke it with
+	defer end()
+	release := e.Meta.Client.Reserve() // a request for its revocation
 	key, err := issue(ctx, e.Meta, create)
 	if err != nil {
 		release()
 		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
-	opened := open(key.APIKey)
-	opened.owe(ctx, e.Meta, release)
+	opened := ephemeralKeyOf(key.APIKey)
+	opened.register(ctx, e.Meta, release)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, created(config, key))...)
-	handedOver, err := json.Marshal(opened)
+	content, err := json.Marshal(opened)
 	if err == nil {
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, private, handedOver)...)
-		err = ctx.Err() // in a run that was interrupted nobody uses the key
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, private, content)...)
+		err = ctx.Err() // nothing uses the key after an interruption
 	}
 	if err != nil {
 		addNotIssued(&resp.Diagnostics, create, err)
@@ -78,37 +76,26 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 
 // Close revokes the key.
 func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
-	handedOver, diags := req.Private.GetKey(ctx, private)
+	content, diags := req.Private.GetKey(ctx, private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var opened openKey
-	if err := json.Unmarshal(handedOver, &opened); err != nil {
-		resp.Diagnostics.AddError("Cannot revoke API key", "What was kept of it since it was issued cannot be read: "+err.Error()+". It is revoked when this run ends.")
+	var opened ephemeralKey
+	if err := json.Unmarshal(content, &opened); err != nil {
+		addUnreadablePrivate(&resp.Diagnostics, err)
 		return
 	}
 	e.close(ctx, opened, &resp.Diagnostics)
 }
 
-// close revokes a key also when the run was interrupted.
-func (e *keyEphemeral) close(ctx context.Context, key openKey, diags *diag.Diagnostics) {
-	ctx, stop := tfkit.Detach(ctx)
+// close revokes a key, also after an interruption.
+func (e *keyEphemeral) close(ctx context.Context, key ephemeralKey, diags *diag.Diagnostics) {
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, closing)
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
-	err := key.revoke(ctx, e.Meta)
-	if err == nil {
-		return
-	}
-	summary := "Cannot revoke API key " + tfkit.OneLine(key.ID)
-	detail := err.Error() + "\n\nIt is tried once more when this run ends. If that fails as well, the key works until it expires " + key.end() +
-		". To end it before, revoke it in the service's console."
-	// That the request limit is spent fails no run, nor that the provider's own key was
-	// revoked in it: the key expires soon.
-	if rental.IsRateLimited(err) || rental.IsUnauthorized(err) {
-		diags.AddWarning(summary, detail)
-	} else {
-		diags.AddError(summary, detail)
+	if err := key.revoke(ctx, e.Meta); err != nil {
+		addCannotRevoke(diags, key, err)
 	}
 }

@@ -25,7 +25,7 @@ func TestMayBe(t *testing.T) {
 		"nothing but an id":   {func(k *rental.APIKey) { *k = rental.APIKey{ID: "key"} }, false},
 	} {
 		key := lost
-		if test.change(&key); mayBe(create, key, at) != test.want {
+		if test.change(&key); mayBeCreated(create, key, at) != test.want {
 			t.Errorf("%s: taken for the lost one: %t, want %t", name, !test.want, test.want)
 		}
 	}

@@ -51,16 +51,16 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !config.Source.IsNull() {
 		filters = append(filters, func(k rental.APIKey) bool { return string(k.Source) == config.Source.ValueString() })
 	}
-	tfkit.Listing[rental.APIKey, model]{
+	tfkit.ListResults[rental.APIKey, model]{
 		Noun:    "API keys",
-		All:     l.Meta.Client.ListAPIKeys,
+		List:    l.Meta.Client.ListAPIKeys,
 		Filters: filters,
-		Show:    l.show,
+		Display: l.display,
 		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
 	}.Stream(ctx, req, stream)
 }
 
-func (l *keyList) show(k rental.APIKey) (id, name string) {
+func (l *keyList) display(k rental.APIKey) (id, name string) {
 	parts := []string{k.Prefix + "…", "from the " + string(k.Source), "never expires"}
 	if k.ExpiresAt != nil {
 		parts[2] = "expires " + k.ExpiresAt.UTC().Format(time.DateOnly)

@@ -45,10 +45,10 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
 		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
 	}
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(key.Name)) // a key cannot be renamed, but its name be normalized
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name)) // a key cannot be renamed, but its name be normalized
 	m.ID = types.StringValue(key.ID)
-	m.Prefix = tfkit.ValueOrPrior(tfkit.Text(key.Prefix), prior.Prefix)
-	m.Source = tfkit.ValueOrPrior(tfkit.Text(key.Source), prior.Source)
+	m.Prefix = tfkit.ValueOrPrior(tfkit.OptionalString(key.Prefix), prior.Prefix)
+	m.Source = tfkit.ValueOrPrior(tfkit.OptionalString(key.Source), prior.Source)
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
 	m.ExpiresAt = tfkit.ValueOrPrior(tfkit.TimePointer(key.ExpiresAt), prior.ExpiresAt)
 	if m.ExpiresInDays.IsNull() && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
@@ -63,9 +63,9 @@ func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.D
 func created(plan keyModel, key rental.APIKeyCreated) keyModel {
 	m := plan
 	m.ID = types.StringValue(key.ID)
-	m.Prefix = tfkit.Text(key.Prefix)
+	m.Prefix = tfkit.OptionalString(key.Prefix)
 	m.Secret = types.StringValue(key.Secret)
-	m.Source = tfkit.Text(key.Source)
+	m.Source = tfkit.OptionalString(key.Source)
 	m.CreatedAt = tfkit.Time(key.CreatedAt)
 	m.ExpiresAt = tfkit.TimePointer(key.ExpiresAt)
 	return m

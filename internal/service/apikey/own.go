@@ -3,14 +3,11 @@ package apikey
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // The provider cannot revoke the key that it uses and then continue: every later request of the run fails. Revoking it
@@ -32,10 +29,12 @@ func (r *keyResource) checkOwn(ctx context.Context, key model) ownKey {
 		return ownKey{}
 	}
 	others := 0
-	listed, err := tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta).List(ctx, source(r.Meta))
-	for _, other := range listed {
-		if other.ID != key.ID.ValueString() && r.mayUse(other.Prefix) {
-			others++
+	listing, err := r.Meta.Cache.APIKeys.List(ctx)
+	if err == nil {
+		for _, other := range listing.Items {
+			if other.ID != key.ID.ValueString() && r.mayUse(other.Prefix) {
+				others++
+			}
 		}
 	}
 	certain := err == nil && others == 0
@@ -47,21 +46,21 @@ func (r *keyResource) mayUse(prefix string) bool {
 	return prefix != "" && r.Meta.KeyStart != "" && strings.HasPrefix(r.Meta.KeyStart, prefix[:min(len(prefix), rental.KeyPrefixLength)])
 }
 
-// ownKeyNote is the private state in which the plan of an update reports the key of the provider to the plan of a
+// privateOwnKey is the private state in which the plan of an update reports the key of the provider to the plan of a
 // replacement, which has no prior state.
-const ownKeyNote = "own_key"
+const privateOwnKey = "own_key"
 
-type privateReader interface {
+type privateGetter interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }
 
-type privateWriter interface {
+type privateSetter interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// writeOwnKey sets the private state, unless there is nothing to set and nothing to overwrite.
-func writeOwnKey(ctx context.Context, before privateReader, after privateWriter, own ownKey) diag.Diagnostics {
-	prior, diags := before.GetKey(ctx, ownKeyNote)
+// setOwnKey sets the private state, unless there is nothing to set and nothing to overwrite.
+func setOwnKey(ctx context.Context, before privateGetter, after privateSetter, own ownKey) diag.Diagnostics {
+	prior, diags := before.GetKey(ctx, privateOwnKey)
 	if diags.HasError() || prior == nil && !own.Own {
 		return diags
 	}
@@ -69,37 +68,16 @@ func writeOwnKey(ctx context.Context, before privateReader, after privateWriter,
 	if err != nil {
 		return diags // a bool and a number always encode
 	}
-	diags.Append(after.SetKey(ctx, ownKeyNote, value)...)
+	diags.Append(after.SetKey(ctx, privateOwnKey, value)...)
 	return diags
 }
 
-// readOwnKey is the zero value without private state, or with that of another version.
-func readOwnKey(ctx context.Context, private privateReader) ownKey {
-	value, diags := private.GetKey(ctx, ownKeyNote)
+// getOwnKey is the zero value without private state, or with that of another version.
+func getOwnKey(ctx context.Context, private privateGetter) ownKey {
+	value, diags := private.GetKey(ctx, privateOwnKey)
 	var own ownKey
 	if diags.HasError() || json.Unmarshal(value, &own) != nil {
 		return ownKey{}
 	}
 	return own
-}
-
-// addNotRevoked refuses to revoke the provider's own key. subject begins the sentence about it.
-func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject string) {
-	diags.AddAttributeError(path.Root("allow_self_revoke"), "Cannot revoke the provider's own API key",
-		fmt.Sprintf("%s is the key that this provider uses. After its revocation every later request fails, and servers that the run has not destroyed yet keep costing money. "+
-			"Configure the provider with another API key. To keep the key, remove it from the state with \"terraform state rm\" or a removed block with destroy = false. "+
-			"To revoke it anyway, set allow_self_revoke = true and apply that before you destroy or replace the key.%s", subject, own.doubt()))
-}
-
-// doubt says why the key may be another one; empty if it is certain.
-func (o ownKey) doubt() string {
-	if o.Others == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\n\nThe provider compares only the first characters of the keys, and other keys of the account (%d) begin with the same ones. "+
-		"If the provider uses one of those, revoking this key is safe.", o.Others)
-}
-
-func subjectOf(key model) string {
-	return fmt.Sprintf("API key %s (%s…)", tfkit.OneLine(key.ID.ValueString()), tfkit.OneLine(key.Prefix.ValueString()))
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -25,7 +24,7 @@ func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: 
 // Create issues the key.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	create, diags := toCreate(ctx, plan.keyModel)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -36,7 +35,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
-	r.snapshot().Created(key.ID, key.APIKey)
+	r.Meta.Cache.APIKeys.Created(key.APIKey)
 	plan.keyModel = created(plan.keyModel, key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
@@ -49,31 +48,23 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	id := state.ID.ValueString()
-	listed := source(r.Meta)
-	listed.Lag = r.Meta.ListingLag()
-	key, found, err := r.snapshot().Find(ctx, listed, id)
+	key, found, err := r.Meta.Cache.APIKeys.Refresh(ctx, id)
 	switch {
 	case err != nil:
-		tfkit.AddError(&resp.Diagnostics, "read API key "+id, err)
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read API key %s", id), err)
 	case !found, key.ExpiresAt != nil && !key.ExpiresAt.After(r.Meta.Client.Now()):
 		resp.State.RemoveResource(ctx)
 	default:
 		now, diags := fromAPI(ctx, state, key)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
-		resp.Diagnostics.Append(writeDaysLeft(ctx, resp.Private, daysLeft(key.ExpiresAt, r.Meta.Client.Now()))...)
+		resp.Diagnostics.Append(setDaysLeft(ctx, resp.Private, daysLeft(key.ExpiresAt, r.Meta.Client.Now()))...)
 	}
-}
-
-// source is where the account's active keys come from: the API has no request for
-// one.
-func source(meta *tfkit.Meta) tfkit.Source[rental.APIKey] {
-	return tfkit.Listed(meta, "api-keys", func(k rental.APIKey) string { return k.ID }, meta.Client.ListAPIKeys)
 }
 
 // Update makes no request: rotate_before_days and allow_self_revoke are all that changes in place.
@@ -84,7 +75,7 @@ func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, re
 // Delete revokes the key. It refuses to revoke the provider's own key where the plan did not, as for a tainted key.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -93,11 +84,7 @@ func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 		return
 	}
 	tfkit.Delete(ctx, req, resp, "revoke API key", func(ctx context.Context, id string) error {
-		r.snapshot().Deleted(id)
+		r.Meta.Cache.APIKeys.Deleted(id)
 		return r.Meta.Client.DeleteAPIKey(ctx, id)
 	})
-}
-
-func (r *keyResource) snapshot() *tfkit.Snapshot[rental.APIKey] {
-	return tfkit.Shared[tfkit.Snapshot[rental.APIKey]](r.Meta)
 }

@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -107,11 +106,9 @@ func (r *keyResource) ValidateConfig(ctx context.Context, req resource.ValidateC
 	if rotate.IsNull() || rotate.IsUnknown() || lifetime.IsUnknown() {
 		return
 	}
-	at := path.Root("rotate_before_days")
 	if lifetime.IsNull() {
-		resp.Diagnostics.AddAttributeError(at, "Nothing to rotate", "rotate_before_days needs expires_in_days: this key never expires.")
+		addNothingToRotate(&resp.Diagnostics)
 	} else if rotate.ValueInt64() >= lifetime.ValueInt64() {
-		resp.Diagnostics.AddAttributeError(at, "The key would be replaced at every apply",
-			fmt.Sprintf("rotate_before_days is %d, but expires_in_days is only %d: it must be less.", rotate.ValueInt64(), lifetime.ValueInt64()))
+		addAlwaysRotated(&resp.Diagnostics, rotate.ValueInt64(), lifetime.ValueInt64())
 	}
 }

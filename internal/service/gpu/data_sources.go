@@ -38,19 +38,19 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The GPU models that the service knows, with what is available of each now. Works without an API key.",
+		MarkdownDescription: "Reads the GPU models, with the number of available GPUs of each. Works without an API key.",
 		Attributes: map[string]schema.Attribute{
 			"gpus": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The models, sorted by `slug`: the service defines no order.",
+				MarkdownDescription: "GPU models, sorted by `slug`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"slug":                     tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
 					"name":                     tfkit.ComputedString("Model name."),
-					"vram_gb":                  tfkit.ComputedInt64("VRAM of each GPU, GB."),
+					"vram_gb":                  tfkit.ComputedInt64("VRAM of each GPU in GB."),
 					"tier":                     tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
-					"available_gpus":           tfkit.ComputedInt64("GPUs available now."),
-					"from_kop_h":               tfkit.ComputedInt64("Cheapest price of one GPU on demand, kopecks per hour. Null when none is available."),
-					"from_interruptible_kop_h": tfkit.ComputedInt64("Cheapest price of one GPU interruptible, kopecks per hour. Null when none is available."),
+					"available_gpus":           tfkit.ComputedInt64("Number of available GPUs."),
+					"from_kop_h":               tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if none is available."),
+					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. Null if none is available."),
 				}},
 			},
 		},
@@ -63,9 +63,9 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	ctx, skipped := tfkit.CollectSkipped(ctx)
-	models, err := tfkit.Filter(d.Meta.Client.ListGPUs(ctx, rental.ListOptions{}), nil)
+	models, err := rental.Collect(d.Meta.Client.ListGPUs(ctx, rental.ListOptions{}))
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list GPU models", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list GPU models", err)
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "GPU models")

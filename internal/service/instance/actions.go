@@ -13,8 +13,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -23,114 +26,121 @@ var (
 	_ action.ActionWithModifyPlan = (*instanceAction)(nil)
 )
 
-// actionTimeout is how long an action may take where timeout does not say.
-const actionTimeout = 30 * time.Minute
+const defaultActionTimeout = 30 * time.Minute
 
-// instanceAction is one of the things that can be done to a server without its
-// configuration.
+// instanceAction starts, stops or restarts an instance, whether or not a resource manages it.
 type instanceAction struct {
 	tfkit.Action
-	about string // what it does, in Markdown
-	// verb is what it does to a server: "start".
-	verb string
-	// starts: the server may run afterwards and did not before, which costs money.
+	description string // Markdown
+	verb        string // "start"
+	// starts: the instance may run afterwards, which costs money.
 	starts bool
-	// costs is what it does to the money.
-	costs func(rental.Instance) change
-	// do is the action itself.
-	do func(context.Context, *invocation, rental.Instance)
+	// cost is what the action changes in the spending of the account.
+	cost func(rental.Instance) spending.Change
+	// run changes the state of the instance.
+	run func(context.Context, *actionRun, rental.Instance)
 }
 
 func newStart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, costs: costsOfStart, do: start,
-		about: "Starts a server that is stopped or outbid, and waits until it is ready: running, with its SSH address assigned unless its template has none. " +
-			"One that is starting is only waited for, one that is stopping is started after that, and for one that runs there is nothing to do. " +
-			"For an interruptible server a start can place a new bid: `max_price_kop_h` caps it. A server that is outbid again is started at most three times. The provider's `spending` holds as for a plan.",
+		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, cost: costOfStart, run: start,
+		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
+			"address assigned, unless its template has no SSH. A starting instance is not started again, a stopping one is " +
+			"started after it has stopped, and a running one is not changed. For an interruptible instance a start can place " +
+			"a new bid, up to `max_price_kop_h`. An instance that is outbid again is started at most three times. The " +
+			"provider's `spending` limits apply as for a plan.",
 	}
 }
 
 func newStop() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_stop"}, verb: "stop", costs: func(rental.Instance) change { return change{} }, do: stop,
-		about: "Stops a server, and waits until it is stopped: it keeps its disk, and only the disk is billed. " +
-			"One that is starting is stopped when it runs, one that was outbid is not started again, and for one that is stopped there is nothing to do.",
+		Action: tfkit.Action{Name: "instance_stop"}, verb: "stop", run: stop,
+		cost: func(rental.Instance) spending.Change { return spending.Change{} },
+		description: "Stops an instance, and waits until it is stopped: it keeps its disk, and only the disk is billed. A " +
+			"starting instance is stopped when it runs, an outbid one is not started again, and a stopped one is not changed.",
 	}
 }
 
 func newRestart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, costs: costsOfRestart, do: restart,
-		about: "Stops a server that runs, starts it again, and waits until it is ready: running, with its SSH address assigned unless its template has none. " +
-			"One that is stopped or outbid is only started, and one that is starting is only waited for.\n\n" +
-			"It is not stopped when it could not be started again: the account must cover two hours of an on-demand server, as far as the key may read the balance (scope `billing:read`). " +
-			"An interruptible server gives up its place, and its start can place a new bid at a higher price, or find none: with `max_price_kop_h` a server that costs more already is not stopped, " +
-			"and one whose new bid would cost more stays stopped. The provider's `spending` holds as for a plan.",
+		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, cost: costOfRestart, run: restart,
+		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
+			"address assigned, unless its template has no SSH. An instance that is stopped or outbid is only started, and " +
+			"the action waits for one that is starting.\n\nThe instance is not stopped if it could not be started again: the " +
+			"account must cover two hours of an on-demand instance, if the key may read the balance (scope `billing:read`). " +
+			"An interruptible instance gives up its GPU, and its start can place a new bid at a higher price, or find no " +
+			"offer. With `max_price_kop_h`, an instance that already costs more is not stopped, and one whose new bid would " +
+			"cost more stays stopped. The provider's `spending` limits apply as for a plan.",
 	}
 }
 
-// costsOfStart: what runs, or is about to, costs nothing more.
-func costsOfStart(inst rental.Instance) change {
-	if inst.DesiredState == rental.DesiredStopped || judge(sightingOf(inst), rental.DesiredRunning, outbidRestart) == stepStart {
-		return startOf(inst)
+func costOfStart(inst rental.Instance) spending.Change {
+	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
+	if inst.DesiredState == rental.DesiredStopped || next == lifecycle.ActionStart {
+		return spending.ChangeOfStart(inst)
 	}
-	return change{}
+	return spending.Change{}
 }
 
-// costsOfRestart: what runs is started all the same.
-func costsOfRestart(inst rental.Instance) change {
+func costOfRestart(inst rental.Instance) spending.Change {
 	if stopsFirst(inst) {
-		return startOf(inst)
+		return spending.ChangeOfStart(inst)
 	}
-	return costsOfStart(inst)
+	return costOfStart(inst)
 }
 
 // notInConfiguration ends the description of every action.
-const notInConfiguration = "\n\nAn action changes the server and not its configuration. A `gpurent_instance` that manages the server shows the change as a difference, and the next apply reverts it: " +
-	"with `desired_state = \"running\"` (the default) it starts a server that an action has stopped, with `\"stopped\"` it stops one that an action has started.\n\n" +
-	"If you interrupt the run (Ctrl-C), the action stops waiting and fails with the server's last status. It does not undo what it requested: a restart can leave the server stopped. " +
-	"Run the action again, or apply the configuration that manages the server."
+const notInConfiguration = "\n\nAn action changes the instance and not its configuration. A `gpurent_instance` that " +
+	"manages the instance shows the change as drift, and the next apply reverts it: with `desired_state = \"running\"` " +
+	"(the default) it starts an instance that an action has stopped, with `\"stopped\"` it stops one that an action " +
+	"has started.\n\nIf you interrupt the run (Ctrl-C), the action stops waiting and fails with the last status of the " +
+	"instance. It does not undo what it requested: a restart can leave the instance stopped. Run the action again, or " +
+	"apply the configuration that manages the instance."
 
-// What the arguments may be. A CLI validates only what it knows before the plan, so
-// that the rest is checked when it is known.
+// Validators of the arguments. A CLI validates only values that are known before the plan, so later ones are validated
+// again.
 var (
-	idRules      = []validator.String{stringvalidator.LengthAtLeast(1)}
-	timeoutRules = []validator.String{tfkit.Duration()}
-	capRules     = []validator.Int64{int64validator.AtLeast(1)}
+	idValidators      = []validator.String{stringvalidator.LengthAtLeast(1)}
+	timeoutValidators = []validator.String{tfkit.Duration()}
+	capValidators     = []validator.Int64{int64validator.AtLeast(1)}
 )
 
 // Schema implements action.Action.
 func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	attributes := map[string]schema.Attribute{
-		"instance_id": schema.StringAttribute{
-			Required: true, Validators: idRules,
-			MarkdownDescription: "Id of the server, such as `gpurent_instance.trainer.id`.",
-		},
-		"timeout": schema.StringAttribute{
-			Optional: true, Validators: timeoutRules,
-			MarkdownDescription: "How long the whole may take, for example `30m` (the default). When it is over the action fails, and says where the server stands.",
+	resp.Schema = schema.Schema{
+		MarkdownDescription: a.description + notInConfiguration,
+		Attributes: map[string]schema.Attribute{
+			"instance_id": schema.StringAttribute{
+				Required: true, Validators: idValidators,
+				MarkdownDescription: "Id of the instance, for example `gpurent_instance.trainer.id`.",
+			},
+			"timeout": schema.StringAttribute{
+				Optional: true, Validators: timeoutValidators,
+				MarkdownDescription: "Timeout of the action, for example `45m`. After it the action fails with the last status " +
+					"of the instance. Defaults to `30m`.",
+			},
 		},
 	}
 	if a.starts {
-		attributes["max_price_kop_h"] = schema.Int64Attribute{
-			Optional: true, Validators: capRules,
-			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. The price of an on-demand server is compared before the start, the price in the service's answers after it: " +
-				"a server that turns out more expensive is stopped again, and the action fails with both prices. " +
-				"No cap by default: an action cannot read `max_price_kop_h` of the `gpurent_instance`.",
+		resp.Schema.Attributes["max_price_kop_h"] = schema.Int64Attribute{
+			Optional: true, Validators: capValidators,
+			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. The price of an on-demand " +
+				"instance is compared before the start, the price in the answers of the API after it: an instance that turns " +
+				"out to cost more is stopped again, and the action fails with both prices. No maximum by default: an action " +
+				"cannot read `max_price_kop_h` of the `gpurent_instance`.",
 		}
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: a.about + notInConfiguration, Attributes: attributes}
 }
 
-// errand is what the arguments ask for.
-type errand struct {
-	id       string // empty while it is not known
-	timeout  time.Duration
-	maxPrice int64 // kopecks per hour, 0 for no cap
+// actionArgs are the arguments of an action.
+type actionArgs struct {
+	id           string // empty while it is unknown
+	timeout      time.Duration
+	maxPriceKopH int64 // kopecks per hour, 0 for no cap
 }
 
-// errand reads the arguments, and checks those that are known.
-func (a *instanceAction) errand(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (errand, bool) {
+// args reads the arguments, and validates those that are known.
+func (a *instanceAction) args(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (actionArgs, bool) {
 	var id, timeout types.String
 	var maxPrice types.Int64
 	diags.Append(config.GetAttribute(ctx, path.Root("instance_id"), &id)...)
@@ -138,62 +148,216 @@ func (a *instanceAction) errand(ctx context.Context, config tfsdk.Config, diags 
 	if a.starts {
 		diags.Append(config.GetAttribute(ctx, path.Root("max_price_kop_h"), &maxPrice)...)
 	}
-	checkString(ctx, path.Root("instance_id"), id, idRules, diags)
-	checkString(ctx, path.Root("timeout"), timeout, timeoutRules, diags)
-	for _, rule := range capRules {
+	validateString(ctx, path.Root("instance_id"), id, idValidators, diags)
+	validateString(ctx, path.Root("timeout"), timeout, timeoutValidators, diags)
+	for _, each := range capValidators {
 		var resp validator.Int64Response
-		rule.ValidateInt64(ctx, validator.Int64Request{Path: path.Root("max_price_kop_h"), ConfigValue: maxPrice}, &resp)
+		each.ValidateInt64(ctx, validator.Int64Request{Path: path.Root("max_price_kop_h"), ConfigValue: maxPrice}, &resp)
 		diags.Append(resp.Diagnostics...)
 	}
-	e := errand{id: id.ValueString(), timeout: actionTimeout, maxPrice: maxPrice.ValueInt64()}
+	args := actionArgs{id: id.ValueString(), timeout: defaultActionTimeout, maxPriceKopH: maxPrice.ValueInt64()}
 	if d, err := time.ParseDuration(timeout.ValueString()); err == nil {
-		e.timeout = d
+		args.timeout = d
 	}
-	return e, !diags.HasError()
+	return args, !diags.HasError()
 }
 
-func checkString(ctx context.Context, at path.Path, value types.String, rules []validator.String, diags *diag.Diagnostics) {
-	for _, rule := range rules {
+func validateString(
+	ctx context.Context,
+	at path.Path,
+	value types.String,
+	all []validator.String,
+	diags *diag.Diagnostics,
+) {
+	for _, each := range all {
 		var resp validator.StringResponse
-		rule.ValidateString(ctx, validator.StringRequest{Path: at, ConfigValue: value}, &resp)
+		each.ValidateString(ctx, validator.StringRequest{Path: at, ConfigValue: value}, &resp)
 		diags.Append(resp.Diagnostics...)
 	}
 }
 
-// ModifyPlan implements action.ActionWithModifyPlan. It changes nothing, and refuses
-// what cannot work before anything else of the plan is done.
-func (a *instanceAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
-	errand, ok := a.errand(ctx, req.Config, &resp.Diagnostics)
-	if !ok || errand.id == "" || !a.Meta.Ready() {
+// ModifyPlan implements action.ActionWithModifyPlan. It refuses what cannot succeed before the plan is applied.
+func (a *instanceAction) ModifyPlan(
+	ctx context.Context,
+	req action.ModifyPlanRequest,
+	resp *action.ModifyPlanResponse,
+) {
+	args, ok := a.args(ctx, req.Config, &resp.Diagnostics)
+	if !ok || args.id == "" || !a.Meta.Ready() {
 		return
 	}
-	inst, found, err := fleetOf(a.Meta).find(ctx, a.Meta, errand.id)
+	inst, found, err := a.Meta.Cache.Instances.Find(ctx, args.id)
 	switch {
 	case err != nil:
-		resp.Diagnostics.AddWarning("Instance "+tfkit.OneLine(errand.id)+" was not looked at", "The action looks again before it does anything. "+err.Error())
+		addUnreadableAtPlan(&resp.Diagnostics, args.id, err)
 	case !found:
-		addNotFound(&resp.Diagnostics, a.verb, errand.id)
-	case hopeless(inst) != nil:
-		addHopeless(&resp.Diagnostics, a.verb, inst, hopeless(inst), "")
+		addNotFound(&resp.Diagnostics, tfkit.Text(a.verb), args.id)
+	case isFinal(inst):
+		addFinal(&resp.Diagnostics, tfkit.Text(a.verb), inst, "")
 	default:
-		checkMoney(ctx, a.Meta, a.costs(inst), &resp.Diagnostics)
+		addSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, a.cost(inst)))
 	}
+}
+
+// isFinal reports whether an instance is destroyed or failed.
+func isFinal(inst rental.Instance) bool {
+	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
+	return next == lifecycle.ActionGone || next == lifecycle.ActionReplace
 }
 
 // Invoke implements action.Action.
 func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
 	if !a.CanInvoke(&resp.Diagnostics) {
 		return
 	}
-	errand, ok := a.errand(ctx, req.Config, &resp.Diagnostics)
+	args, ok := a.args(ctx, req.Config, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, errand.timeout)
+	ctx, cancel := context.WithTimeout(ctx, args.timeout)
 	defer cancel()
-	v := &invocation{errand: errand, action: a, teller: newTeller(errand.id, resp.SendProgress), diags: &resp.Diagnostics}
-	defer v.teller.end()
-	v.run(ctx)
+	progress := newProgressReporter(args.id, resp.SendProgress)
+	defer progress.stop()
+	run := &actionRun{actionArgs: args, action: a, progress: progress, diags: &resp.Diagnostics}
+	inst, err := a.Meta.Lifecycle.Get(ctx, args.id)
+	if err != nil {
+		run.addError(ctx, rental.Instance{ID: args.id}, err)
+		return
+	}
+	if isFinal(inst) {
+		addFinal(run.diags, tfkit.Text(a.verb), inst, lastSeenByAction(ctx, a.Meta.Client, inst))
+		return
+	}
+	progress.Observed(inst)
+	a.run(ctx, run, inst)
+}
+
+// actionRun is an action in progress.
+type actionRun struct {
+	actionArgs
+	action   *instanceAction
+	progress *progressReporter
+	diags    *diag.Diagnostics
+	stopped  bool // a restart has stopped the instance, and has not started it yet
+}
+
+// addError reports why the action failed.
+func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err error) {
+	addActionError(ctx, run.diags, actionFailure{
+		client: run.action.Meta.Client, inst: inst, verb: tfkit.Text(run.action.verb), starts: run.action.starts,
+		restarts: run.action.verb == "restart", stopped: run.stopped, requested: run.progress.requested(),
+		timeout: run.timeout, err: err,
+	})
+}
+
+func start(ctx context.Context, run *actionRun, inst rental.Instance) {
+	if run.checkSpending(ctx, inst) {
+		run.converge(ctx, inst, rental.DesiredRunning)
+	}
+}
+
+func stop(ctx context.Context, run *actionRun, inst rental.Instance) {
+	run.converge(ctx, inst, rental.DesiredStopped)
+}
+
+func restart(ctx context.Context, run *actionRun, inst rental.Instance) {
+	if !stopsFirst(inst) {
+		text := tfkit.Text("is already changing its state, so it is not stopped first")
+		if inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid {
+			text = "does not run, so it is only started"
+		}
+		run.progress.Report(text)
+		start(ctx, run, inst)
+		return
+	}
+	if !run.canStartAgain(ctx, inst) || !run.checkSpending(ctx, inst) {
+		return
+	}
+	inst, ok := run.converge(ctx, inst, rental.DesiredStopped)
+	if !ok {
+		return
+	}
+	run.stopped = true
+	run.converge(ctx, inst, rental.DesiredRunning)
+}
+
+// stopsFirst reports whether a restart has to stop the instance: not if it is already stopping or starting.
+func stopsFirst(inst rental.Instance) bool {
+	return inst.Status == rental.StatusRunning &&
+		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
+}
+
+// checkSpending compares the action with the account, as its plan did if the instance was known. The plan has reported
+// the warnings.
+func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) bool {
+	err := run.action.Meta.Spending.Check(ctx, run.action.cost(inst)).Errors()
+	if err != nil {
+		run.addError(ctx, inst, err)
+	}
+	return err == nil
+}
+
+// canStartAgain is false, with an error, if it is certain that the start after the stop would be refused. While an
+// instance runs, its price bounds that of a new bid.
+func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
+	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
+		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
+		return false
+	}
+	if inst.Type == rental.Interruptible {
+		return true // its next bid may cost less
+	}
+	balance, err := run.action.Meta.Cache.Balance(ctx)
+	if err != nil {
+		tflog.Debug(ctx, "Cannot read the balance before a restart", map[string]any{"error": err.Error()})
+		return true
+	}
+	if missing := spending.MissingFunds(balance, inst.Price.RunningKopH); missing != nil {
+		addNotRestartedNoBalance(run.diags, inst, missing)
+		return false
+	}
+	return true
+}
+
+// converge moves the instance to a state, and reports the result.
+func (run *actionRun) converge(
+	ctx context.Context,
+	inst rental.Instance,
+	wanted rental.DesiredState,
+) (rental.Instance, bool) {
+	manager := run.action.Meta.Lifecycle
+	now, outcome, err := manager.Converge(ctx, inst, lifecycle.Target{
+		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
+		BeforeStart: run.action.Meta.Spending.ReserveStart, Progress: run.progress,
+	})
+	if err != nil {
+		run.addError(ctx, now, err)
+		return now, false
+	}
+	unchanged := !outcome.Requested && now.Status == inst.Status && (now.SSH == nil) == (inst.SSH == nil)
+	run.progress.Report(resultText(now, unchanged))
+	addMissingAddresses(run.diags, now, outcome, manager.SSHTimeout())
+	return now, true
+}
+
+// resultText is the state of an instance after an action.
+func resultText(inst rental.Instance, unchanged bool) tfkit.Text {
+	already := tfkit.Text("")
+	if unchanged {
+		already = " already, so nothing was requested"
+	}
+	if inst.Status != rental.StatusRunning {
+		return tfkit.Textf(
+			"is %s%s: only its disk is billed, %s per hour",
+			inst.Status,
+			already,
+			tfkit.Rubles(inst.Price.StoppedKopH),
+		)
+	}
+	if inst.SSH != nil {
+		if command := sshCommand(*inst.SSH); !command.IsNull() {
+			return tfkit.Textf("runs%s: %s", already, command.ValueString())
+		}
+	}
+	return tfkit.Textf("runs%s", already)
 }

@@ -49,19 +49,19 @@ func unhurried(c *simulator.Config) { c.Boot = time.Minute }
 
 func stopAndStart(s *stage) {
 	id := s.rentsAny()
-	s.does("stop", id, "stopped", "is running", "is asked to stop", "is stopping", "is stopped: only its disk is billed, 1,21 ₽ per hour")
+	s.does("stop", id, "stopped", "is running", "is requested to stop", "is stopping", "is stopped: only its disk is billed, 1,21 ₽ per hour")
 	s.asked(id, 0, 1)
-	s.does("stop", id, "stopped", "is stopped already, there was nothing to do")
+	s.does("stop", id, "stopped", "is stopped already, so nothing was requested")
 	s.asked(id, 0, 0)
-	s.does("start", id, "running", "is asked to start", "is starting", "runs: ssh ")
+	s.does("start", id, "running", "is requested to start", "is starting", "runs: ssh ")
 	s.asked(id, 1, 0)
-	s.does("start", id, "running", "runs already, there was nothing to do: ssh ")
+	s.does("start", id, "running", "runs already, so nothing was requested: ssh ")
 	s.asked(id, 0, 0)
 }
 
 func restartWhatRuns(s *stage) {
 	id := s.rentsAny()
-	s.does("restart", id, "running", "is asked to stop", "is stopped: only its disk", "is asked to start", "runs: ssh ")
+	s.does("restart", id, "running", "is requested to stop", "is stopped: only its disk", "is requested to start", "runs: ssh ")
 	s.asked(id, 1, 1)
 	s.Post("instances/"+id+"/stop", "")
 	s.Advance(time.Hour)
@@ -74,7 +74,7 @@ func bidAnew(s *stage) {
 	offer := s.CheapestOffer("rtx_4090", "interruptible")
 	id := s.rents(offer.ID, `,"type":"interruptible"`)
 	s.passes(offer, 100)
-	s.does("start", id, "running", "is outbid", "is asked to start", "runs: ssh ")
+	s.does("start", id, "running", "is outbid", "is requested to start", "runs: ssh ")
 	s.passes(offer, 200)
 	s.does("stop", id, "", "is outbid")
 	s.does("stop", id, "", "already")
@@ -84,7 +84,7 @@ func bidAnew(s *stage) {
 func refuseTheEnded(s *stage) {
 	id := s.rentsAny()
 	s.puts(id, "failed")
-	s.refuses("start", id, "", "failed", "Cannot start instance "+id, `status is "failed"`, "the next apply rents another")
+	s.refuses("start", id, "", "failed", "Cannot start instance "+id, `status is "failed"`, "the next apply creates another")
 	s.asked(id, 0, 0)
 }
 
@@ -92,7 +92,7 @@ func missMoney(s *stage) {
 	id := s.rentsAny()
 	s.does("stop", id, "stopped")
 	s.has(100)
-	s.refuses("start", id, "", "stopped", "Warning: The balance does not cover", "Error: ", "Cannot start instance", "Missing: ", "Top up")
+	s.refuses("start", id, "", "stopped", "Warning: Insufficient balance for this plan", "Error: ", "Cannot start instance", "Missing: ", "Top up")
 	s.has(10_000_000)
 	s.does("start", id, "running")
 }
@@ -101,11 +101,11 @@ func lookBeforeStopping(s *stage) {
 	offer := s.CheapestOffer("rtx_4090", "on_demand")
 	id := s.rents(offer.ID, "")
 	s.has(offer.Price.OnDemandKopH) // for about one hour of the two
-	s.refuses("restart", id, "", "running", "was not restarted: the balance does not cover its start", "It was not stopped", "Missing: ")
+	s.refuses("restart", id, "", "running", "was not restarted: insufficient balance", "It was not stopped", "Missing: ")
 	s.asked(id, 0, 0)
 	// Without the permission to look, only the service knows.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
-	s.refuses("restart", id, "", "stopped", "Instance "+id+" is now stopped", "run this action again, which then only starts it", "Cannot restart instance", "Missing: ")
+	s.refuses("restart", id, "", "stopped", "Instance "+id+" is now stopped", "run this action or gpurent_instance_start again", "Cannot restart instance", "Missing: ")
 	s.asked(id, 1, 1)
 	s.has(10_000_000)
 	s.does("restart", id, "running", "only started")
@@ -118,7 +118,7 @@ func capStarts(s *stage) {
 	s.refuses("restart", id, tight, "running", "was not restarted: price above the cap", "It was not stopped", "Raise max_price_kop_h")
 	s.asked(id, 0, 0)
 	s.does("stop", id, "stopped")
-	s.refuses("start", id, tight, "stopped", "was not started: price above the cap", "max_price_kop_h allows")
+	s.refuses("start", id, tight, "stopped", "was not started: price above the cap", "and max_price_kop_h is")
 	s.asked(id, 0, 1)
 	if said, ok := s.run("start", id, wide); !ok {
 		s.Errorf("a start within the cap fails: %s", said)
@@ -148,8 +148,8 @@ func capBurn(s *stage) {
 	s.does("restart", id, "running") // it burns no more than before
 	s.does("stop", id, "stopped")
 	s.asked(id, 1, 2)
-	s.refuses("start", id, "", "stopped", "burns more than max_burn_kop_h allows")
-	s.refuses("restart", id, "", "stopped", "burns more than max_burn_kop_h allows")
+	s.refuses("start", id, "", "stopped", "Plan exceeds max_burn_kop_h")
+	s.refuses("restart", id, "", "stopped", "Plan exceeds max_burn_kop_h")
 	s.asked(id, 0, 0)
 }
 
@@ -176,5 +176,5 @@ func readOnly(s *stage) {
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"reader","scopes":["instances:read"]}`))
 	s.refuses("stop", id, "", "running", "lacks the scope instances:write")
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"stranger","scopes":["user:read"]}`))
-	s.refuses("stop", id, "", "running", "was not looked at", "lacks the scope instances:read")
+	s.refuses("stop", id, "", "running", "could not be read", "lacks the scope instances:read")
 }

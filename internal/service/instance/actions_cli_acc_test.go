@@ -98,7 +98,7 @@ func TestAccInstanceActions_valuesUnknownAtPlan(t *testing.T) {
 		fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n", s.APIKey)
 	s.ClearRequests()
 	output, ok := s.workspace.Invoke(key+actionBlock("stop", id), "action.gpurent_instance_stop.it")
-	if ok || !strings.Contains(output, "Provider configuration not known yet") {
+	if ok || !strings.Contains(output, "Provider configuration is unknown") {
 		t.Errorf("invoking the action before the API key exists: %s", output)
 	}
 	s.workspace.Configure(key + fmt.Sprintf(`

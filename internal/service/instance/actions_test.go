@@ -22,12 +22,12 @@ func TestInstanceActions_tellHowItGoesOn(t *testing.T) {
 		made func() action.Action
 		want []string
 	}{
-		"stop":    {newStop, []string{"is running", "is asked to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"}},
-		"restart": {newRestart, []string{"is asked to stop", "is stopped: only", "is asked to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "}},
+		"stop":    {newStop, []string{"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"}},
+		"restart": {newRestart, []string{"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				inst, _ := b.rents(rental.OnDemand)
+				inst, _ := b.running(rental.OnDemand)
 				said, when, failed := b.invoke(b.Context(), test.made(), inst.ID, 0)
 				if failed != "" {
 					b.Error(failed)
@@ -40,7 +40,7 @@ func TestInstanceActions_tellHowItGoesOn(t *testing.T) {
 					}
 					last = at
 				}
-				b.hears = func(text string) { b.Errorf("%q is said after the end", text) }
+				b.onProgress = func(text string) { b.Errorf("%q is said after the end", text) }
 				time.Sleep(time.Hour)
 			})
 		})
@@ -49,11 +49,11 @@ func TestInstanceActions_tellHowItGoesOn(t *testing.T) {
 
 func TestInstanceActions_endAfterHalfAnHour(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
+		inst, _ := b.running(rental.OnDemand)
 		b.force(inst.ID, "starting", "running", "")
 		began := time.Now()
 		_, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
-		if took := time.Since(began); took < actionTimeout || took > actionTimeout+storyTimeout {
+		if took := time.Since(began); took < defaultActionTimeout || took > defaultActionTimeout+logTimeout {
 			b.Errorf("it took %s", took)
 		}
 		b.contains(failed, "is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log")
@@ -67,13 +67,13 @@ func TestInstanceActions_timeout(t *testing.T) {
 		want    []string
 		notWant string
 	}{
-		"before the server is read": {"GET", []string{"requested no start or stop", "did not return the server"}, "may still carry out"},
-		"before the answer to stop": {"POST", []string{"requested a start or stop", "may still carry out", `status "running"`}, "no start or stop"},
+		"before the server is read": {"GET", []string{"requested no start or stop", "did not return the instance"}, "may still be carried out"},
+		"before the answer to stop": {"POST", []string{"requested a start or stop", "may still be carried out", `status "running"`}, "no start or stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				inst, _ := b.rents(rental.OnDemand)
-				b.meddle = func(req *http.Request) (*http.Response, error) {
+				inst, _ := b.running(rental.OnDemand)
+				b.intercept = func(req *http.Request) (*http.Response, error) {
 					if req.Method == test.slow {
 						<-req.Context().Done()
 					}
@@ -97,35 +97,35 @@ func TestInstanceActions_interrupted(t *testing.T) {
 		want, notWant string
 	}{
 		"start":               {newStart, "is starting", `status "starting"`, "is now stopped"},
-		"stop":                {newStop, "is asked to stop", "was stopped", "is now stopped"},
+		"stop":                {newStop, "is requested to stop", "was stopped", "is now stopped"},
 		"restart, going down": {newRestart, "is stopping", `status "stopping"`, "is now stopped"},
 		"restart, at bottom":  {newRestart, "only its disk is billed", "is now stopped", "by hand"},
-		"restart, going up":   {newRestart, "is starting", "waits for one that is starting", "is now stopped"},
+		"restart, going up":   {newRestart, "is starting", "waits for a starting one", "is now stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				inst, _ := b.rents(rental.OnDemand)
+				inst, _ := b.running(rental.OnDemand)
 				if name == "start" {
 					b.invoke(b.Context(), newStop(), inst.ID, 0)
 				}
 				b.ClearRequests()
 				ctx, interrupt := context.WithCancel(b.Context())
 				var at time.Time
-				b.hears = func(text string) {
+				b.onProgress = func(text string) {
 					if strings.Contains(text, test.at) && at.IsZero() {
 						at = time.Now()
 						interrupt()
 					}
 				}
 				_, _, failed := b.invoke(ctx, test.made(), inst.ID, 0)
-				if took := time.Since(at); at.IsZero() || took > storyTimeout {
+				if took := time.Since(at); at.IsZero() || took > logTimeout {
 					b.Errorf("it took %s", took)
 				}
 				b.contains(failed, "Interrupted before instance "+inst.ID, "Run the action again", test.want)
 				if strings.Contains(failed, test.notWant) {
 					b.Errorf("%q is in:\n%s", test.notWant, failed)
 				}
-				b.hears = nil
+				b.onProgress = nil
 				if _, _, failed := b.invoke(b.Context(), test.made(), inst.ID, 0); failed != "" {
 					b.Error(failed)
 				}
@@ -139,22 +139,22 @@ func TestInstanceActions_interrupted(t *testing.T) {
 
 func TestInstanceActions_turnedBack(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
-		b.hears = func(text string) {
+		inst, _ := b.running(rental.OnDemand)
+		b.onProgress = func(text string) {
 			if strings.Contains(text, "is starting") {
 				b.force(inst.ID, "stopped", "stopped", "low_balance")
 			}
 		}
 		_, _, failed := b.invoke(b.Context(), newRestart(), inst.ID, 0)
-		b.contains(failed, inst.ID+" is now stopped", "did not stay where it was put", "the money ran out")
+		b.contains(failed, inst.ID+" is now stopped", "returned to its previous state", "low balance")
 	})
 }
 
 // What a text of the service could do to a terminal, it does not.
 func TestInstanceActions_sayNothingThatATerminalObeys(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
-		b.meddle = func(req *http.Request) (*http.Response, error) {
+		inst, _ := b.running(rental.OnDemand)
+		b.intercept = func(req *http.Request) (*http.Response, error) {
 			resp := b.serve(req)
 			body, err := io.ReadAll(resp.Body)
 			resp.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning\nError: injected"`))))
@@ -171,20 +171,20 @@ func TestInstanceActions_sayNothingThatATerminalObeys(t *testing.T) {
 // What a restart must know it asks afresh: what the run has listed may be old by then.
 func TestInstanceActions_lookAfresh(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
-		if err := fleetOf(b.meta).watch.list(b.Context(), b.meta.Client, 1, func(rental.Instance) {}); err != nil {
+		inst, _ := b.running(rental.OnDemand)
+		if _, err := b.meta.Cache.Instances.List(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		b.force(inst.ID, "stopped", "stopped", "user")
 		said, _, failed := b.invoke(b.Context(), newStart(), inst.ID, 0)
-		b.contains(fmt.Sprint(said, failed), "is asked to start")
+		b.contains(fmt.Sprint(said, failed), "is requested to start")
 	})
 }
 
 // An argument that is unknown at plan is checked by Invoke, before the action changes anything.
 func TestInstanceActions_unknownAtPlan(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
+		inst, _ := b.running(rental.OnDemand)
 		b.force(inst.ID, "failed", "running", "")
 		b.ClearRequests()
 		unknown := map[string]any{"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue, "max_price_kop_h": tftypes.UnknownValue}
@@ -197,9 +197,9 @@ func TestInstanceActions_unknownAtPlan(t *testing.T) {
 			want      string
 		}{
 			"a failed server":            {map[string]any{"instance_id": inst.ID}, 1, "Cannot restart instance " + inst.ID},
-			"no server":                  {map[string]any{"instance_id": "ins_none"}, 1, "no such server"},
+			"no server":                  {map[string]any{"instance_id": "ins_none"}, 1, "no such instance"},
 			"an empty id":                {map[string]any{"instance_id": ""}, 0, "at least 1"},
-			"an id with path separators": {map[string]any{"instance_id": "../account"}, 1, "no such server"},
+			"an id with path separators": {map[string]any{"instance_id": "../account"}, 1, "no such instance"},
 			"an invalid timeout":         {map[string]any{"instance_id": inst.ID, "timeout": "soon"}, 0, "Not a duration"},
 			"a price of zero":            {map[string]any{"instance_id": inst.ID, "max_price_kop_h": 0}, 0, "at least 1"},
 			"a price below zero":         {map[string]any{"instance_id": inst.ID, "max_price_kop_h": -1}, 0, "at least 1"},
@@ -230,14 +230,14 @@ func TestInstanceActions_waitForTransitions(t *testing.T) {
 		want          []string
 	}{
 		"start, creating":   {newStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
-		"restart, creating": {newRestart, false, 0, 0, []string{"is on its way already", "is starting", "runs: ssh "}},
-		"stop, creating":    {newStop, false, 0, 1, []string{"is creating", "is starting", "is asked to stop", "is stopped"}},
-		"start, stopping":   {newStart, true, 1, 0, []string{"is stopping", "is stopped", "is asked to start", "runs: ssh "}},
-		"restart, stopping": {newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is asked to start", "runs: ssh "}},
+		"restart, creating": {newRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "}},
+		"stop, creating":    {newStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"}},
+		"start, stopping":   {newStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "}},
+		"restart, stopping": {newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				inst, _ := b.orders(rental.OnDemand)
+				inst, _ := b.creating(rental.OnDemand)
 				if test.stopping {
 					time.Sleep(time.Hour)
 					if _, err := b.meta.Client.StopInstance(b.Context(), inst.ID); err != nil {
@@ -258,7 +258,7 @@ func TestInstanceActions_waitForTransitions(t *testing.T) {
 // The plan of an action refuses a server that cannot be started or stopped any more.
 func TestInstanceActions_planRefusesEndedServers(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		inst, _ := b.rents(rental.OnDemand)
+		inst, _ := b.running(rental.OnDemand)
 		refuses := func(made func() action.Action, id string, want ...string) {
 			b.Helper()
 			time.Sleep(time.Minute) // longer than a listing is cached
@@ -266,13 +266,13 @@ func TestInstanceActions_planRefusesEndedServers(t *testing.T) {
 		}
 		for verb, made := range map[string]func() action.Action{"start": newStart, "stop": newStop, "restart": newRestart} {
 			b.force(inst.ID, "failed", "running", "")
-			refuses(made, inst.ID, "Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "the next apply rents another")
-			refuses(made, "inst_none", "Cannot "+verb+" instance inst_none", "no such server", "Check instance_id")
+			refuses(made, inst.ID, "Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "the next apply creates another")
+			refuses(made, "inst_none", "Cannot "+verb+" instance inst_none", "no such instance", "Check instance_id")
 		}
 		b.force(inst.ID, "destroying", "destroyed", "")
-		refuses(newStart, inst.ID, `status is "destroying"`, "does not come back")
+		refuses(newStart, inst.ID, `status is "destroying"`, "destroyed, or about to be")
 		b.force(inst.ID, "destroyed", "destroyed", "")
-		refuses(newRestart, inst.ID, `status is "destroyed"`, "does not come back")
+		refuses(newRestart, inst.ID, `status is "destroyed"`, "destroyed, or about to be")
 		if starts, stops := b.changes(); starts+stops > 0 {
 			b.Errorf("%d starts and %d stops, want none", starts, stops)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A bid whose price only its answer tells is never left above the cap unsaid.
-func TestInstanceActions_newBidsStayBelowTheirCap(t *testing.T) {
+// An instance whose new bid turns out to be above the cap is stopped, or reported.
+func TestInstanceActions_NewBidAboveCap(t *testing.T) {
 	lost := errors.New("the connection was cut")
 	for name, test := range map[string]struct {
-		// meddle is told each request to start or stop, and serves it at will.
-		meddle func(b *bubble, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error)
-		want   string
-		runs   bool
+		// intercept receives each request to start or stop, and a function that serves it.
+		intercept func(b *bubble, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error)
+		want      string
+		runs      bool
 	}{
 		"it is too much": {func(_ *bubble, _ string, _ func(), serve func() *http.Response) (*http.Response, error) {
 			return serve(), nil
@@ -56,28 +56,28 @@ func TestInstanceActions_newBidsStayBelowTheirCap(t *testing.T) {
 				return nil, lost
 			}
 			return serve(), nil
-		}, "runs above the cap", true},
+		}, "above the price cap and could not be stopped", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				inst, offer := b.rents(rental.Interruptible)
+				inst, offer := b.running(rental.Interruptible)
 				if err := b.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + 100)}); err != nil {
 					b.Fatal(err)
 				}
 				ctx, interrupt := context.WithCancel(b.Context())
 				defer interrupt()
-				b.meddle = func(req *http.Request) (*http.Response, error) {
+				b.intercept = func(req *http.Request) (*http.Response, error) {
 					verb := req.URL.Path[strings.LastIndex(req.URL.Path, "/")+1:]
 					if verb != "start" && verb != "stop" {
 						return nil, nil
 					}
-					return test.meddle(b, verb, interrupt, func() *http.Response { return b.serve(req) })
+					return test.intercept(b, verb, interrupt, func() *http.Response { return b.serve(req) })
 				}
 				_, _, failed := b.invoke(ctx, newStart(), inst.ID, *offer.Price.InterruptibleKopH+50)
-				b.contains(failed, test.want, "max_price_kop_h allows")
+				b.contains(failed, test.want, "max_price_kop_h is")
 				time.Sleep(time.Hour)
-				b.meddle = nil
-				if status := b.seen(inst.ID).Status; (status == rental.StatusRunning) != test.runs {
+				b.intercept = nil
+				if status := b.read(inst.ID).Status; (status == rental.StatusRunning) != test.runs {
 					b.Errorf("it is %s in the end", status)
 				}
 			})

@@ -15,20 +15,18 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// These stories run in bubbles, where minutes cost nothing: provider and service
-// have the bubble's clock.
-
-// bubble is a service with servers that boot in three minutes, and a provider.
+// bubble is a simulator whose instances boot in three minutes, and a provider, in a synctest bubble.
 type bubble struct {
 	*testing.T
 	*simulator.Simulator
 	meta *tfkit.Meta
-	// meddle, where it is set, answers in place of the service. Nil leaves it to that.
-	meddle func(*http.Request) (*http.Response, error)
-	hears  func(text string) // is told what an action says
+	// intercept, if set, answers in place of the simulator. Nil leaves the request to the simulator.
+	intercept  func(*http.Request) (*http.Response, error)
+	onProgress func(text string) // is called with each progress message of an action
 }
 
 func inBubble(t *testing.T, story func(*bubble)) {
@@ -43,18 +41,25 @@ func inBubble(t *testing.T, story func(*bubble)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.meta = &tfkit.Meta{Client: client, PollInterval: 5 * time.Second, Spending: tfkit.Spending{RequireFunds: tfkit.FundsWarn}}
+		b.meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsWarn})
 		story(b)
-		time.Sleep(time.Hour) // until nobody looks any more
+		time.Sleep(time.Hour) // until no goroutine is left
 	})
+}
+
+// newMeta returns a configured provider.
+func newMeta(client *rental.Client, limits spending.Limits) *tfkit.Meta {
+	meta := &tfkit.Meta{PollInterval: 5 * time.Second}
+	meta.SetClient(client, limits)
+	return meta
 }
 
 func (b *bubble) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	if b.meddle != nil {
-		if resp, err := b.meddle(req); resp != nil || err != nil {
+	if b.intercept != nil {
+		if resp, err := b.intercept(req); resp != nil || err != nil {
 			return resp, err
 		}
 	}
@@ -74,16 +79,16 @@ func (b *bubble) serve(req *http.Request) *http.Response {
 	return resp
 }
 
-// rents returns a server that runs, and the offer it is from.
-func (b *bubble) rents(kind rental.RentalType) (rental.Instance, rental.Offer) {
+// running returns an instance that runs, and its offer.
+func (b *bubble) running(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	b.Helper()
-	inst, offer := b.orders(kind)
+	inst, offer := b.creating(kind)
 	time.Sleep(time.Hour)
 	return inst, offer
 }
 
-// orders is rents without the wait: the server is being created.
-func (b *bubble) orders(kind rental.RentalType) (rental.Instance, rental.Offer) {
+// creating returns an instance that is being created, and its offer.
+func (b *bubble) creating(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	b.Helper()
 	for offer, err := range b.meta.Client.ListOffers(b.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
 		if err != nil {
@@ -99,7 +104,7 @@ func (b *bubble) orders(kind rental.RentalType) (rental.Instance, rental.Offer) 
 	return rental.Instance{}, rental.Offer{}
 }
 
-// changes counts the requests to start and to stop servers, and forgets them.
+// changes counts the requests to start and to stop instances, and clears them.
 func (b *bubble) changes() (starts, stops int) {
 	for _, r := range b.Requests() {
 		if strings.HasSuffix(r.Path, "/start") {
@@ -112,7 +117,7 @@ func (b *bubble) changes() (starts, stops int) {
 	return starts, stops
 }
 
-func (b *bubble) seen(id string) rental.Instance {
+func (b *bubble) read(id string) rental.Instance {
 	b.Helper()
 	inst, err := b.meta.Client.GetInstance(context.WithoutCancel(b.Context()), id)
 	if err != nil {
@@ -128,7 +133,7 @@ func (b *bubble) force(id, status, desired, reason string) {
 	}
 }
 
-// invoke runs an action, and returns what it said and when, and its errors as one text.
+// invoke runs an action, and returns its progress messages with their times, and its errors as one text.
 func (b *bubble) invoke(ctx context.Context, made action.Action, id string, maxPrice int64) (said []string, when []time.Duration, failed string) {
 	b.Helper()
 	arguments := map[string]any{"instance_id": id}
@@ -144,8 +149,8 @@ func (b *bubble) invokeWith(ctx context.Context, made action.Action, arguments m
 	began := time.Now()
 	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
 		said, when = append(said, event.Message), append(when, time.Since(began))
-		if b.hears != nil {
-			b.hears(event.Message)
+		if b.onProgress != nil {
+			b.onProgress(event.Message)
 		}
 	}}
 	a := b.configured(made)
@@ -178,7 +183,7 @@ func (b *bubble) configured(made action.Action) *instanceAction {
 	return a
 }
 
-// actionConfig is a configuration of an action. An argument that is not given is null.
+// actionConfig returns a configuration of an action. An argument that is not given is null.
 func actionConfig(ctx context.Context, a *instanceAction, arguments map[string]any) tfsdk.Config {
 	var schema action.SchemaResponse
 	a.Schema(ctx, action.SchemaRequest{}, &schema)

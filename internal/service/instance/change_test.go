@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -26,112 +29,11 @@ func textOf(diags diag.Diagnostics) string {
 	return text.String()
 }
 
-// begins compares the beginning of a text; an empty one stands for no text.
+// begins compares the beginning of a text. An empty one means no text.
 func begins(t *testing.T, text, want string) {
 	t.Helper()
 	if want == "" && text != "" || !strings.HasPrefix(text, want) {
 		t.Errorf("want %q, got:\n%s", want, text)
-	}
-}
-
-func TestDestroy(t *testing.T) {
-	destroys := func(s *scripted) int {
-		if s.inst.DesiredState == rental.DesiredDestroyed {
-			return http.StatusConflict
-		}
-		is(rental.StatusDestroying, rental.DesiredDestroyed)(&s.inst)
-		s.then(10*time.Second, is(rental.StatusDestroyed, rental.DesiredDestroyed))
-		return http.StatusOK
-	}
-	foreign := func(s *scripted) int {
-		if time.Now().Before(s.stale.Add(40 * time.Second)) {
-			return http.StatusTeapot
-		}
-		return http.StatusOK
-	}
-	const notConfirmed, confirmed = "The service did not confirm the request", "The service took the request"
-	for name, test := range map[string]struct {
-		destroy, read func(*scripted) int
-		lag           time.Duration
-		timeout       time.Duration
-		interrupt     time.Duration
-		want          string
-	}{
-		"plain":                         {destroy: destroys},
-		"not found":                     {destroy: replies(http.StatusNotFound)},
-		"already being destroyed":       {destroy: loses(destroys, 500, 0)},
-		"all answers lost":              {destroy: loses(destroys, 0, 2)},
-		"a conflict, the status lags":   {destroy: loses(destroys, 502, 0), lag: 25 * time.Second},
-		"all lost, the status lags":     {destroy: loses(destroys, 503, 2), lag: 25 * time.Second},
-		"a foreign answer to reads":     {destroy: destroys, read: foreign},
-		"refused":                       {destroy: replies(http.StatusConflict), want: "Error: Cannot destroy instance ins_1: no"},
-		"never carried out":             {destroy: replies(http.StatusServiceUnavailable), want: "Error: Cannot destroy instance ins_1: no"},
-		"a time-out while it ends":      {destroy: replies(http.StatusOK), timeout: time.Minute, want: "Error: Instance ins_1 is not destroyed yet: " + confirmed},
-		"a time-out before its answer":  {destroy: replies(http.StatusBadGateway), timeout: 20 * time.Second, want: "Error: Instance ins_1 is not destroyed yet: " + notConfirmed},
-		"an interruption while it ends": {destroy: replies(http.StatusOK), interrupt: time.Minute, want: "Error: Interrupted while instance ins_1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			made := func() *scripted {
-				s := newScripted(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-				s.lag, s.on["DELETE"], s.on["GET"] = test.lag, test.destroy, test.read
-				return s
-			}
-			inScript(t, made, func(t *testing.T, _ *scripted, meta *tfkit.Meta) {
-				r := &instanceResource{}
-				r.Meta = meta
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if test.interrupt > 0 {
-					time.AfterFunc(test.interrupt, cancel)
-				}
-				timeout := time.Hour
-				if test.timeout > 0 {
-					timeout = test.timeout
-				}
-				waitCtx, end := context.WithTimeout(ctx, timeout)
-				defer end()
-				var diags diag.Diagnostics
-				began := time.Now()
-				r.destroy(ctx, waitCtx, scriptedID, timeout, &diags)
-				begins(t, textOf(diags), test.want)
-				if took := time.Since(began); took > decided {
-					t.Errorf("it took %s", took)
-				}
-			})
-		})
-	}
-}
-
-// A new name whose answer was lost is no error when the server has it.
-func TestSetName(t *testing.T) {
-	name := "new"
-	renames := func(s *scripted) int {
-		s.inst.Name = &name
-		return http.StatusServiceUnavailable
-	}
-	for story, test := range map[string]struct {
-		patch  func(*scripted) int
-		failed bool
-	}{
-		"all answers lost":  {renames, false},
-		"never carried out": {replies(http.StatusServiceUnavailable), true},
-		"refused":           {replies(http.StatusNotFound), true},
-	} {
-		t.Run(story, func(t *testing.T) {
-			made := func() *scripted {
-				s := newScripted(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-				s.on["PATCH"] = test.patch
-				return s
-			}
-			inScript(t, made, func(t *testing.T, _ *scripted, meta *tfkit.Meta) {
-				r := &instanceResource{}
-				r.Meta = meta
-				inst, err := r.setName(t.Context(), scriptedID, &name)
-				if (err != nil) != test.failed || err == nil && nameOf(inst) != name {
-					t.Errorf("got %q, %v", nameOf(inst), err)
-				}
-			})
-		})
 	}
 }
 
@@ -147,7 +49,7 @@ func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
 	}
 	state := tfsdk.State{Schema: schema.Schema, Raw: tftypes.NewValue(kind, attributes)}
 	var m model
-	if diags := tfkit.Get(t.Context(), state.Raw, state.Schema, &m); diags.HasError() {
+	if diags := state.Get(t.Context(), &m); diags.HasError() {
 		t.Fatal(textOf(diags))
 	}
 	return state, m
@@ -155,26 +57,26 @@ func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
 
 // An update reports why it ended: a time-out is no interruption, and an outbid server names its policy.
 func TestUpdate_Reports(t *testing.T) {
-	noSSH := func(s *scripted) int {
-		is(rental.StatusRunning, rental.DesiredRunning)(&s.inst)
-		s.inst.SSH = nil
+	noSSH := func(s *rentaltest.Service) int {
+		rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
+		s.Inst.SSH = nil
 		return http.StatusOK
 	}
-	starting := func(s *scripted) int {
-		is(rental.StatusStarting, rental.DesiredRunning)(&s.inst)
+	starting := func(s *rentaltest.Service) int {
+		rentaltest.Is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
 		return http.StatusOK
 	}
-	expensive := func(s *scripted) int {
-		s.inst.Price.RunningKopH = 5010
+	expensive := func(s *rentaltest.Service) int {
+		s.Inst.Price.RunningKopH = 5010
 		return starting(s)
 	}
-	slowly := func(*scripted) int {
+	slowly := func(*rentaltest.Service) int {
 		time.Sleep(3 * time.Second)
 		return http.StatusOK
 	}
-	outbid := outbidAfter(time.Second, 2*time.Second)
+	outbid := rentaltest.OutbidAfter(time.Second, 2*time.Second)
 	for name, test := range map[string]struct {
-		start, stop, read func(*scripted) int
+		start, stop, read func(*rentaltest.Service) int
 		onOutbid          string
 		timeout           time.Duration
 		interrupt         time.Duration
@@ -182,29 +84,29 @@ func TestUpdate_Reports(t *testing.T) {
 		contains          string
 		status            rental.InstanceStatus // in the state afterwards
 	}{
-		"a time-out while it starts":     {start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not where it should be yet", status: "starting"},
-		"a time-out without an answer":   {start: replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not where it should be yet", status: "stopped"},
-		"a time-out of the first read":   {read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not where it should be yet"},
-		"a time-out without SSH":         {start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not where it should be yet", contains: "It has no SSH address.", status: "running"},
-		"SSH that never comes":           {start: noSSH, want: "Warning: Instance ins_1 runs, but has no SSH address", contains: "within 10m0s", status: "running"},
+		"a time-out while it starts":     {start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting"},
+		"a time-out without an answer":   {start: rentaltest.Replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "stopped"},
+		"a time-out of the first read":   {read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not in its desired state"},
+		"a time-out without SSH":         {start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state", contains: "It has no SSH address.", status: "running"},
+		"SSH that never comes":           {start: noSSH, want: "Warning: Instance ins_1 has no SSH address", contains: "within 10m0s", status: "running"},
 		"an interruption":                {start: starting, interrupt: time.Minute, want: "Error: Interrupted while instance ins_1", status: "starting"},
 		"an interrupted first read":      {read: slowly, interrupt: time.Second, want: "Error: Interrupted while instance ins_1"},
-		"gone before the first read":     {read: replies(http.StatusNotFound), want: "Error: Instance ins_1 is gone"},
-		"outbid, restart":                {start: outbid, onOutbid: outbidRestart, want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times", status: "outbid"},
-		"outbid, replace":                {start: outbid, onOutbid: outbidReplace, want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid"},
-		"outbid, keep":                   {start: outbid, onOutbid: outbidKeep, status: "outbid"},
-		"above the cap":                  {start: expensive, stop: stops, want: "Error: Instance ins_1 was stopped again: price above the cap", contains: "at 50,10", status: "stopping"},
-		"above the cap, and not stopped": {start: expensive, stop: replies(402), want: "Error: Instance ins_1 runs above the cap", contains: "is billed at 50,10", status: "starting"},
+		"gone before the first read":     {read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists"},
+		"outbid, restart":                {start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times", status: "outbid"},
+		"outbid, replace":                {start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid"},
+		"outbid, keep":                   {start: outbid, onOutbid: "keep", status: "outbid"},
+		"above the cap":                  {start: expensive, stop: rentaltest.Stops, want: "Error: Instance ins_1 was stopped again: price above the cap", contains: "at 50,10", status: "stopping"},
+		"above the cap, and not stopped": {start: expensive, stop: rentaltest.Replies(402), want: "Error: Instance ins_1 runs above the price cap and could not be stopped", contains: "is billed at 50,10", status: "starting"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *scripted {
-				s := newScripted(rental.Interruptible, rental.StatusStopped, rental.DesiredStopped)
-				s.on["start"], s.on["stop"], s.on["GET"] = test.start, test.stop, test.read
+			made := func() *rentaltest.Service {
+				s := rentaltest.New(rental.Interruptible, rental.StatusStopped, rental.DesiredStopped)
+				s.On["start"], s.On["stop"], s.On["GET"] = test.start, test.stop, test.read
 				return s
 			}
-			inScript(t, made, func(t *testing.T, _ *scripted, meta *tfkit.Meta) {
+			rentaltest.Run(t, made, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
 				r := &instanceResource{}
-				r.Meta = meta
+				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if test.interrupt > 0 {
@@ -215,7 +117,7 @@ func TestUpdate_Reports(t *testing.T) {
 					timeout = test.timeout
 				}
 				raw, state := emptyState(t, r)
-				state.ID = types.StringValue(scriptedID)
+				state.ID = types.StringValue(rentaltest.ID)
 				plan := state
 				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue(test.onOutbid)
 				plan.MaxPriceKopH = types.Int64Value(2000)
@@ -228,7 +130,7 @@ func TestUpdate_Reports(t *testing.T) {
 					t.Errorf("%q is not in:\n%s", test.contains, text)
 				}
 				var after model
-				if diags := tfkit.Get(t.Context(), resp.State.Raw, resp.State.Schema, &after); diags.HasError() {
+				if diags := resp.State.Get(t.Context(), &after); diags.HasError() {
 					t.Fatal(textOf(diags))
 				}
 				if got := after.Status.ValueString(); got != string(test.status) {
@@ -239,39 +141,88 @@ func TestUpdate_Reports(t *testing.T) {
 	}
 }
 
-// The burn limit is checked beside the start, also when the server is still stopping before it.
+// The burn limit is checked right before the start, also if the instance is still stopping.
 func TestUpdate_BurnLimitBesideTheStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		limit int64
 		want  string
 		sent  string
 	}{
-		"above": {1000, "Error: " + tooMuchBurnSummary, ""},
+		"above": {1000, "Error: " + summaryBurnLimit, ""},
 		"below": {2000, "", "start"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *scripted {
-				s := newScripted(rental.OnDemand, rental.StatusStopping, rental.DesiredStopped)
-				s.then(10*time.Second, is(rental.StatusStopped, rental.DesiredStopped))
-				s.on["start"] = starts
+			made := func() *rentaltest.Service {
+				s := rentaltest.New(rental.OnDemand, rental.StatusStopping, rental.DesiredStopped)
+				s.Later(10*time.Second, rentaltest.Is(rental.StatusStopped, rental.DesiredStopped))
+				s.On["start"] = rentaltest.Starts
 				return s
 			}
-			inScript(t, made, func(t *testing.T, s *scripted, meta *tfkit.Meta) {
-				meta.Run = tfkit.NewRun(false)
-				meta.Spending = tfkit.Spending{MaxBurnKopH: test.limit}
+			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
 				r := &instanceResource{}
-				r.Meta = meta
+				r.Meta = &tfkit.Meta{PollInterval: 5 * time.Second, Run: tfkit.NewRun(false)}
+				r.Meta.SetClient(client, spending.Limits{MaxBurnKopH: test.limit})
 				raw, state := emptyState(t, r)
-				state.ID = types.StringValue(scriptedID)
+				state.ID = types.StringValue(rentaltest.ID)
 				plan := state
-				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue(outbidRestart)
+				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
 				expectChange(state, &plan)
 				resp := resource.UpdateResponse{State: raw}
 				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
 				begins(t, textOf(resp.Diagnostics), test.want)
-				if s.requests() != test.sent {
-					t.Errorf("sent %q, want %q", s.requests(), test.sent)
+				if s.Requests() != test.sent {
+					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
 				}
+			})
+		})
+	}
+}
+
+// A destruction reports why the instance may still exist.
+func TestDelete_Reports(t *testing.T) {
+	for name, test := range map[string]struct {
+		destroy func(*rentaltest.Service) int
+		timeout string
+		cancel  time.Duration
+		want    string
+	}{
+		"a timeout after the request was accepted": {
+			rentaltest.Replies(http.StatusOK), "1m", 0, "Error: Instance ins_1 is not destroyed yet: The API accepted the request",
+		},
+		"a timeout before its answer": {
+			rentaltest.Replies(http.StatusBadGateway), "20s", 0, "Error: Instance ins_1 is not destroyed yet: The API did not confirm",
+		},
+		"an interruption": {rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was being destroyed"},
+		"a refusal":       {rentaltest.Replies(http.StatusConflict), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newService := func() *rentaltest.Service {
+				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
+				s.On["DELETE"] = test.destroy
+				return s
+			}
+			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
+				r := &instanceResource{}
+				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.cancel > 0 {
+					time.AfterFunc(test.cancel, cancel)
+				}
+				raw, _ := emptyState(t, r)
+				for at, value := range map[string]string{"id": rentaltest.ID, "timeouts.delete": test.timeout} {
+					attribute, nested, found := strings.Cut(at, ".")
+					to := path.Root(attribute)
+					if found {
+						to = to.AtName(nested)
+					}
+					if diags := raw.SetAttribute(ctx, to, value); diags.HasError() {
+						t.Fatal(textOf(diags))
+					}
+				}
+				resp := resource.DeleteResponse{State: raw}
+				r.Delete(ctx, resource.DeleteRequest{State: raw}, &resp)
+				begins(t, textOf(resp.Diagnostics), test.want)
 			})
 		})
 	}

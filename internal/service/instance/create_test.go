@@ -248,7 +248,7 @@ func TestCreate_AnswerAboveCap(t *testing.T) {
 			m.set(test.handle)
 			server, diags := h.apply(nil, config)
 			m.set(nil)
-			expect(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h allows")
+			expect(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h is")
 			if (server != nil) != test.state {
 				t.Fatalf("in the state: %t", server != nil)
 			}
@@ -293,7 +293,7 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 				body["price"].(map[string]any)["on_demand_kop_h"] = price + 1
 			}))
 			server, diags := h.apply(nil, offered("a", offer.ID, price, "idempotency_key", key))
-			expect(t, "the apply", diags, "Offer is dearer than max_price_kop_h")
+			expect(t, "the apply", diags, "Offer price above max_price_kop_h")
 			if server != nil {
 				t.Error("the state has a server")
 			}
@@ -315,7 +315,7 @@ func TestCreate_OfferGone(t *testing.T) {
 			offer, price := cheapest(env)
 			available(t, env, offer.ID, false)
 			_, diags := h.apply(nil, offered("a", offer.ID, price, "idempotency_key", test.key))
-			expect(t, "the apply", diags, "offer "+offer.ID+" is gone")
+			expect(t, "the apply", diags, "offer "+offer.ID+" is not available")
 			if n := env.CountRequests("POST", "/instances"); n != test.posts {
 				t.Errorf("%d requests to rent, want %d", n, test.posts)
 			}
@@ -341,7 +341,7 @@ func TestCreate_TakesOverWhileTheOfferIsAboveCap(t *testing.T) {
 	value := acctest.Value(h.schema().ValueType(), config)
 	plan.state = h.pack(h.with(h.unpack(plan.state), "max_price_kop_h", price))
 	server, diags := h.change(acctest.Value(h.schema().ValueType(), nil), plan, value)
-	expect(t, "the takeover", diags, "Took over instance "+h.id(first))
+	expect(t, "the takeover", diags, "Recovered instance "+h.id(first))
 	if h.id(server) != h.id(first) {
 		t.Error("it is another server")
 	}
@@ -365,7 +365,7 @@ func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
 		rented bool // by the request whose answer was lost
 		want   string
 	}{
-		"nothing was rented": {false, "Offer is dearer than max_price_kop_h"},
+		"nothing was rented": {false, "Offer price above max_price_kop_h"},
 		"it was rented":      {true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -415,14 +415,14 @@ func TestCreate_FreshAnswerIsKept(t *testing.T) {
 		want   string
 	}{
 		"image spelled differently": {set("image", "docker.io/library/ubuntu:24.04"), "", ""},
-		"another image":             {set("image", "docker.io/library/debian:12"), "is not what was ordered", "docker.io/library/debian:12"},
+		"another image":             {set("image", "docker.io/library/debian:12"), "differs from the request", "docker.io/library/debian:12"},
 		"another GPU":               {gpu("slug", "rtx-4090-pcie"), "", "differs from its offer"},
-		"fewer GPUs":                {gpu("count", 0.0+1), "is not what was ordered", "it has 1 GPUs, the offer had 2"},
-		"less VRAM":                 {gpu("vram_gb", 8), "is not what was ordered", "8 GB of VRAM"},
-		"another type":              {set("type", "interruptible"), "is not what was ordered", "type is interruptible"},
-		"a smaller disk":            {set("disk_gb", 20), "is not what was ordered", "disk_gb is 20"},
+		"fewer GPUs":                {gpu("count", 0.0+1), "differs from the request", "gpu.count is 1 instead of 2"},
+		"less VRAM":                 {gpu("vram_gb", 8), "differs from the request", "gpu.vram_gb is 8 instead of 12"},
+		"another type":              {set("type", "interruptible"), "differs from the request", "type is interruptible"},
+		"a smaller disk":            {set("disk_gb", 20), "differs from the request", "disk_gb is 20"},
 		"a larger disk":             {set("disk_gb", 64), "", "disk_gb is 64"},
-		"another template":          {set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "is not what was ordered", "template is ubuntu"},
+		"another template":          {set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "differs from the request", "template is ubuntu"},
 		"an unreadable field":       {set("disk_gb", "sixty"), "was created, but the answer cannot be read", "disk_gb"},
 		"everything optional is absent": {func(body map[string]any) {
 			for _, field := range strings.Fields("name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at started_at stop_reason") {
@@ -465,7 +465,7 @@ func TestCreate_AnswerWithoutID(t *testing.T) {
 	for name, test := range map[string]struct {
 		bad  int64
 		want string
-	}{"once": {1, ""}, "always": {1 << 40, "Cannot tell whether the instance was created"}} {
+	}{"once": {1, ""}, "always": {1 << 40, "Cannot determine whether the instance was created"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, h, m := behindMiddlebox(t)
@@ -611,7 +611,7 @@ func TestCreate_TakeoverWithOmittedTemplate(t *testing.T) {
 	config := keyed("a", "template", second[0])
 	server, diags := h.apply(nil, config)
 	m.set(nil)
-	expect(t, "the takeover", diags, "Took over instance")
+	expect(t, "the takeover", diags, "Recovered instance")
 	h.refresh(server)
 	plan := h.plan(server, config)
 	expect(t, "a plan", plan.diags)
@@ -638,7 +638,7 @@ func TestCreate_RenamedResource(t *testing.T) {
 		}},
 		"created first": {false, func(h *host, old *object) *object {
 			server, diags := h.apply(nil, config)
-			expect(h.T, "the creation", diags, "Took over instance")
+			expect(h.T, "the creation", diags, "Recovered instance")
 			expect(h.T, "the destruction", h.destroy(old), "was not replaced")
 			return server
 		}},

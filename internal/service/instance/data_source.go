@@ -23,32 +23,37 @@ func newDataSource() datasource.DataSource {
 
 var lookup = tfkit.Lookup{Noun: "instance", Key: "id"}
 
-// named is how messages tell of servers.
-func named(servers []rental.Instance) []tfkit.Named {
-	told := make([]tfkit.Named, len(servers))
-	for i, inst := range servers {
-		told[i] = tfkit.Named{Key: inst.ID, Name: nameOf(inst), Note: fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString())}
+// named returns instances as messages name them.
+func named(instances []rental.Instance) []tfkit.Named {
+	all := make([]tfkit.Named, len(instances))
+	for i, inst := range instances {
+		all[i] = tfkit.Named{
+			Key:  inst.ID,
+			Name: inst.NameString(),
+			Note: fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString()),
+		}
 	}
-	return told
+	return all
 }
 
 // Schema implements datasource.DataSource.
 func (d *instanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := instanceAttributes()
 	lookup.Attributes(attributes,
-		"Id of the instance, which may be destroyed. Exactly one of `id` and `name` is needed.",
-		"Name. It is looked for among all servers that are neither destroyed nor being destroyed; more than one of this name is an error that tells their ids.")
+		"Id of the instance, which may be destroyed. Exactly one of `id` and `name` is required.",
+		"Name of the instance. Destroyed instances are ignored. More than one instance with this name is an error that "+
+			"lists their ids.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One server of the account, by its id or its name, whoever rented it. Needs the scope `instances:read`.\n\n" +
-			"It changes all the time: an output made of `cost_so_far_kop` shows a change in every plan while the server runs.",
+		MarkdownDescription: "Reads an instance of the account by its id or name, however it was created. Requires the " +
+			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes in every plan while the instance " +
+			"runs.",
 		Attributes: attributes,
 	}
 }
 
 // Read implements datasource.DataSource.
 func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
-	id, name := lookup.Sought(ctx, req.Config, &resp.Diagnostics)
+	id, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
@@ -64,39 +69,48 @@ func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadReques
 	}
 }
 
-func (d *instanceDataSource) byID(ctx context.Context, id string, diags *diag.Diagnostics) (inst rental.Instance, ok bool) {
-	inst, found, err := fleetOf(d.Meta).find(ctx, d.Meta, id)
+func (d *instanceDataSource) byID(
+	ctx context.Context,
+	id string,
+	diags *diag.Diagnostics,
+) (inst rental.Instance, ok bool) {
+	inst, found, err := d.Meta.Cache.Instances.Find(ctx, id)
 	if err != nil {
-		tfkit.AddError(diags, "read instance "+id, err)
+		tfkit.AddAPIError(diags, tfkit.Textf("read instance %s", id), err)
 		return inst, false
 	}
 	if found {
 		return inst, true
 	}
-	if there, ok := d.there(ctx, diags); ok {
-		lookup.NoneFound(diags, id, "", named(there))
+	if active, ok := d.active(ctx, diags); ok {
+		lookup.NotFound(diags, id, "", named(active))
 	}
 	return inst, false
 }
 
-func (d *instanceDataSource) byName(ctx context.Context, name string, diags *diag.Diagnostics) (inst rental.Instance, ok bool) {
-	there, ok := d.there(ctx, diags)
+func (d *instanceDataSource) byName(
+	ctx context.Context,
+	name string,
+	diags *diag.Diagnostics,
+) (inst rental.Instance, ok bool) {
+	active, ok := d.active(ctx, diags)
 	if !ok {
 		return inst, false
 	}
-	index, ok := lookup.ByName(diags, name, "A server that is destroyed is found by its id only.", named(there))
+	index, ok := lookup.ByName(diags, name, "A destroyed instance can be read by its id only.", named(active))
 	if !ok {
 		return inst, false
 	}
-	return there[index], true
+	return active[index], true
 }
 
-// there are the servers that one can look for by name.
-func (d *instanceDataSource) there(ctx context.Context, diags *diag.Diagnostics) ([]rental.Instance, bool) {
-	active, err := fleetOf(d.Meta).list(ctx, d.Meta, rental.ListActive)
+// active returns the instances that can be found by name.
+func (d *instanceDataSource) active(ctx context.Context, diags *diag.Diagnostics) ([]rental.Instance, bool) {
+	listing, err := d.Meta.Cache.Instances.List(ctx)
 	if err != nil {
-		tfkit.AddError(diags, "list instances", err)
+		tfkit.AddAPIError(diags, "list instances", err)
 		return nil, false
 	}
-	return slices.DeleteFunc(active, gone), true
+	tfkit.WarnSkipped(diags, "instances", listing.Skipped)
+	return slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed), true
 }

@@ -96,7 +96,7 @@ func TestAccInstanceDataSource_byIDAndByName(t *testing.T) {
 				Config:            env.Config(byID(ids[0])),
 				ConfigStateChecks: []statecheck.StateCheck{isOne("status", exactly("destroyed")), isOne("name", exactly("shared")), isOne("ssh", knownvalue.Null())},
 			},
-			{Config: env.Config(byName("shared")), ExpectError: regexp.MustCompile(`(?s)No instance is named "shared".*found by\s+its\s+id\s+only`)},
+			{Config: env.Config(byName("shared")), ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`)},
 		},
 	})
 }
@@ -121,11 +121,11 @@ func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
 			}
 		}
 	}
-	says(byName("trainor"), `No instance is named "trainor"`, `There are: ins_\w+ \("trainer"\), ins_\w+ \("trainer"\), `, `\("Обучение"\)`, ids[3]+`[,.]`)
-	says(byName("trainer"), `Several instances are named "trainer"`, `Give the id of one instead of the name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
-	says(byName("ending"), `No instance is named "ending"`)
+	says(byName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
+	says(byName("trainer"), `Several instances are named "trainer"`, `Set id instead of name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
+	says(byName("ending"), `No instance with name "ending"`)
 	says(byName(ids[2]), `It is the id of one: set id instead of name`)
-	says(byID("ins_none"), `No instance has the id "ins_none"`, `There are: `, ids[2]+` \("worker"\)`)
+	says(byID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
 	says(byID("worker"), `It is the name of one: set name instead of id`)
 }
 

@@ -29,8 +29,7 @@ type instancesModel struct {
 	Instances  []item       `tfsdk:"instances"`
 }
 
-// item is one server as a data source shows it: all that the service tells, what it
-// has cost so far included, which the resource leaves out because it never rests.
+// item is an instance in a data source. Its cost so far, which always changes, is not in the resource.
 type item struct {
 	ID           types.String `tfsdk:"id"`
 	Name         types.String `tfsdk:"name"`
@@ -56,57 +55,74 @@ type templateRef struct {
 	Name types.String `tfsdk:"name"`
 }
 
-// itemFromAPI is the read side, which the resource shares.
 func itemFromAPI(inst rental.Instance) item {
 	m := fromAPI(model{}, inst)
 	return item{
-		ID: m.ID, Name: m.Name, Status: m.Status, DesiredState: m.DesiredState, Type: m.Type, GPU: m.GPU,
-		Template: templateRef{m.Template, m.TemplateName}, Image: m.Image, DiskGB: m.DiskGB, Country: m.Country, Price: m.Price,
-		CostSoFarKop: inst.CostSoFarKop, SSH: m.SSH, URLs: m.URLs, CreatedAt: m.CreatedAt, StartedAt: m.StartedAt, StopReason: m.StopReason,
+		ID:           m.ID,
+		Name:         m.Name,
+		Status:       m.Status,
+		DesiredState: m.DesiredState,
+		Type:         m.Type,
+		GPU:          m.GPU,
+		Template: templateRef{
+			m.Template,
+			m.TemplateName,
+		},
+		Image:        m.Image,
+		DiskGB:       m.DiskGB,
+		Country:      m.Country,
+		Price:        m.Price,
+		CostSoFarKop: inst.CostSoFarKop,
+		SSH:          m.SSH,
+		URLs:         m.URLs,
+		CreatedAt:    m.CreatedAt,
+		StartedAt:    m.StartedAt,
+		StopReason:   m.StopReason,
 	}
 }
 
 // Schema implements datasource.DataSource.
 func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The account's servers, whoever rented them: this configuration, another one, or a person in the console. Needs the scope `instances:read`.\n\n" +
-			"It changes all the time: an output made of `cost_so_far_kop` shows a change in every plan while a server runs.",
+		MarkdownDescription: "Reads the instances of the account, however they were created. Requires the scope " +
+			"`instances:read`.\n\nAn output that contains `cost_so_far_kop` changes in every plan while an instance runs.",
 		Attributes: map[string]schema.Attribute{
 			"status": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "`active` (default) for all that are not destroyed, or `all` for those of the past as well. An account with more than 20,000 servers of this kind is an error.",
-				Validators:          []validator.String{stringvalidator.OneOf(rental.ListActive, rental.ListAll)},
+				Optional: true,
+				MarkdownDescription: "Valid values: `active` (instances that are not destroyed), `all`. Defaults to `active`. " +
+					"More than 20,000 instances are an error.",
+				Validators: []validator.String{stringvalidator.OneOf(rental.ListActive, rental.ListAll)},
 			},
 			"name_prefix": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only servers whose name begins with this; upper and lower case differ. One without a name never does.",
+				MarkdownDescription: "Only instances whose name begins with this text. Case-sensitive.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"instances": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The servers, sorted by `id`: the service defines no order.",
+				MarkdownDescription: "Instances, sorted by `id`.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: instanceAttributes()},
 			},
 		},
 	}
 }
 
-// instanceAttributes are those of an item.
+// instanceAttributes are the attributes of an item.
 func instanceAttributes() map[string]schema.Attribute {
-	attributes := facts()
-	attributes["name"] = tfkit.ComputedString("Name. Null for none.")
-	attributes["desired_state"] = tfkit.ComputedString("Where it is heading: `running`, `stopped` or `destroyed`.")
-	attributes["type"] = tfkit.ComputedString("`on_demand` or `interruptible`.")
+	attributes := commonAttributes()
+	attributes["name"] = tfkit.ComputedString("Name of the instance. Null if it has none.")
+	attributes["desired_state"] = tfkit.ComputedString("Desired state: `running`, `stopped` or `destroyed`.")
+	attributes["type"] = tfkit.ComputedString("Rental type: `on_demand` or `interruptible`.")
 	attributes["template"] = schema.SingleNestedAttribute{
-		Computed: true, MarkdownDescription: "The template it was made from.",
+		Computed: true, MarkdownDescription: "Template of the instance.",
 		Attributes: map[string]schema.Attribute{
-			"slug": tfkit.ComputedString("Identifier, the `template` of an instance."),
-			"name": tfkit.ComputedString("Name."),
+			"slug": tfkit.ComputedString("Slug, the `template` of a `gpurent_instance`."),
+			"name": tfkit.ComputedString("Name of the template."),
 		},
 	}
 	attributes["image"] = tfkit.ComputedString("Container image.")
-	attributes["disk_gb"] = tfkit.ComputedInt64("Disk, GB.")
-	attributes["cost_so_far_kop"] = tfkit.ComputedInt64("What it has cost so far, usage and traffic together, kopecks.")
+	attributes["disk_gb"] = tfkit.ComputedInt64("Disk size in GB.")
+	attributes["cost_so_far_kop"] = tfkit.ComputedInt64("Cost so far in kopecks, usage and traffic.")
 	return attributes
 }
 
@@ -117,21 +133,21 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	status := rental.ListActive
-	if !config.Status.IsNull() {
-		status = config.Status.ValueString()
+	instances := d.Meta.Cache.Instances
+	if config.Status.ValueString() == rental.ListAll {
+		instances = d.Meta.Cache.AllInstances
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	all, err := fleetOf(d.Meta).list(ctx, d.Meta, status)
+	listing, err := instances.List(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list instances", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list instances", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "instances")
+	tfkit.WarnSkipped(&resp.Diagnostics, "instances", listing.Skipped)
+	all := slices.Clone(listing.Items)
 	slices.SortFunc(all, func(a, b rental.Instance) int { return strings.Compare(a.ID, b.ID) })
 	config.Instances = []item{}
 	for _, inst := range all {
-		if tfkit.NameHasPrefix(nameOf(inst), config.NamePrefix.ValueString()) {
+		if tfkit.NameHasPrefix(inst.NameString(), config.NamePrefix.ValueString()) {
 			config.Instances = append(config.Instances, itemFromAPI(inst))
 		}
 	}

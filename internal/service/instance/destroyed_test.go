@@ -42,7 +42,7 @@ func TestDestroyed_RenameFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, diags := h.change(server.state, plan, acctest.Value(h.schema().ValueType(), renamed))
-		expect(t, "the rename of a server that is "+status, diags, "Instance "+id+" is gone", "The next apply rents another.")
+		expect(t, "the rename of a server that is "+status, diags, "Instance "+id+" no longer exists", "The next apply creates another.")
 		if h.refresh(after); !after.state.IsNull() {
 			t.Errorf("%s: after the refresh the state has %v", status, after.state)
 		}

@@ -2,6 +2,8 @@ package instance
 
 import (
 	"context"
+	"fmt"
+	"math/big"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -11,26 +13,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// sshArgument is the attribute ssh of an instance, with a port of any number: the
-// framework's own words for one that is no integer are not for users.
-var sshArgument = map[string]attr.Type{"host": types.StringType, "port": types.NumberType, "user": types.StringType, "command": types.StringType}
-
 func newSSHConfig() function.Function {
 	return tfkit.Function{
 		Name: "ssh_config",
-		Meaning: function.Definition{
-			Summary: "Writes a block for an SSH configuration file.",
-			MarkdownDescription: "Returns a block for an SSH configuration file, with which `ssh trainer` opens the server: the lines `Host trainer`, `HostName`, `Port` and `User`, " +
-				"each with a line break.\n\n" +
-				"For a server that has no SSH address now, because it is stopped, still starting or of a template without SSH, it returns a comment of one line. So the blocks of many servers can be joined to one file.",
+		Signature: function.Definition{
+			Summary: "Returns a block for an SSH configuration file.",
+			MarkdownDescription: "Returns a block for an SSH configuration file: the lines `Host`, `HostName`, `Port` and " +
+				"`User`, each with a line break. With the block, `ssh ALIAS` opens the instance.\n\nFor an instance without an " +
+				"SSH address, because it is stopped, starting or created from a template without SSH, the function returns a " +
+				"comment of one line. So the blocks of many instances can be joined to one file.",
 			Parameters: []function.Parameter{
 				function.StringParameter{
 					Name: "host_alias",
-					MarkdownDescription: "The name that `ssh` is to know the server by: letters, digits, `.`, `_` and `-`, and no `-` at the beginning. " +
-						"An instance's own name may have other characters, and then is refused.",
+					MarkdownDescription: "Host alias. Must consist of letters, digits, `.`, `_` and `-`, and must not begin with " +
+						"`-`. The name of an instance can have other characters.",
 				},
 				function.ObjectParameter{
-					Name: "ssh", AttributeTypes: sshArgument, AllowNullValue: true,
+					Name: "ssh", AttributeTypes: sshArgumentType, AllowNullValue: true,
 					MarkdownDescription: "The attribute `ssh` of an instance, or null.",
 				},
 			},
@@ -38,6 +37,11 @@ func newSSHConfig() function.Function {
 		},
 		Call: sshConfig,
 	}
+}
+
+// sshArgumentType is sshType with any number as the port: the framework has no good message for a fraction.
+var sshArgumentType = map[string]attr.Type{
+	"host": types.StringType, "port": types.NumberType, "user": types.StringType, "command": types.StringType,
 }
 
 func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
@@ -52,18 +56,34 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	if ssh.IsNull() {
 		return noSSHConfig(alias), nil
 	}
-	var given struct {
+	var login struct {
 		Host    types.String `tfsdk:"host"`
 		Port    types.Number `tfsdk:"port"`
 		User    types.String `tfsdk:"user"`
 		Command types.String `tfsdk:"command"`
 	}
-	if err := function.FuncErrorFromDiags(ctx, ssh.As(ctx, &given, basetypes.ObjectAsOptions{})); err != nil {
+	if err := function.FuncErrorFromDiags(ctx, ssh.As(ctx, &login, basetypes.ObjectAsOptions{})); err != nil {
 		return nil, err
 	}
-	login := sshLogin{host: given.Host.ValueString(), port: given.Port.ValueBigFloat(), user: given.User.ValueString()}
-	if err := login.check(); err != nil {
-		return nil, function.NewArgumentFuncError(1, "the service's answer is not usable: "+err.Error())
+	host, user := login.Host.ValueString(), login.User.ValueString()
+	port, err := wholeNumber(login.Port)
+	if err == nil {
+		err = checkLogin(host, port, user)
 	}
-	return sshConfigBlock(alias, login), nil
+	if err != nil {
+		return nil, function.NewArgumentFuncError(1, "the login is not usable: "+err.Error())
+	}
+	return sshConfigBlock(alias, host, port, user), nil
+}
+
+// wholeNumber returns 0 for null.
+func wholeNumber(number types.Number) (int64, error) {
+	if number.IsNull() {
+		return 0, nil
+	}
+	whole, accuracy := number.ValueBigFloat().Int64()
+	if accuracy != big.Exact {
+		return 0, fmt.Errorf("port %s is not a whole number", number)
+	}
+	return whole, nil
 }

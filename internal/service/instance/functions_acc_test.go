@@ -48,8 +48,8 @@ func TestAccSSHConfig_refusesWhatWouldBreakTheFile(t *testing.T) {
 		return "output \"file\" {\n  value = provider::gpurent::ssh_config(" + arguments + ")\n}\n"
 	}
 	env.Refuses(t, [][2]string{
-		{call(`"a\nHost *", null`), `"host_alias"\s+parameter:\s+"a\\nHost\s+\*"\s+is\s+no\s+host\s+alias`},
-		{call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`), `"ssh"\s+parameter:\s+the\s+service's\s+answer\s+is\s+not\s+usable:\s+host`},
+		{call(`"a\nHost *", null`), `"host_alias"\s+parameter:\s+"a\\nHost\s+\*"\s+is\s+not\s+a\s+host\s+alias`},
+		{call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`), `"ssh"\s+parameter:\s+the\s+login\s+is\s+not\s+usable:\s+host`},
 		{call(`"a", { host = "h", port = 22.5, user = "root", command = "" }`), `port\s+22\.5\s+is\s+not\s+a\s+whole\s+number`},
 		{call(`"a", { host = "h", port = 22, user = null, command = null }`), `not\s+a\s+plain\s+user\s+name`},
 	})

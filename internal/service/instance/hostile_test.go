@@ -1,11 +1,8 @@
 package instance
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -13,14 +10,16 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// hostile is a text of a service that wants to look like a message of Terraform, or to be pasted into a configuration.
+// hostile is a text that looks like a message of Terraform and like a configuration.
 var hostile = "x\nError: injected\x1b[31m${file(\"/etc/passwd\")}\u2028import {\n" + strings.Repeat("y", 5000)
 
 // fillHostile sets every text in a value, lists and pointers included.
@@ -46,7 +45,7 @@ func fillHostile(v reflect.Value) {
 	}
 }
 
-// hostileLog is a service whose logs have 50 hostile lines, and that has nothing else.
+// hostileLog answers every request with a log of 50 hostile lines.
 type hostileLog struct{}
 
 func (hostileLog) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -54,12 +53,10 @@ func (hostileLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	for i := range lines {
 		lines[i] = hostile
 	}
-	body, err := json.Marshal(map[string]any{"lines": lines})
-	header := http.Header{"Content-Type": {"application/json"}}
-	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
+	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"lines": lines})
 }
 
-// expectPlain checks that nothing of a hostile text works: it begins no line, controls no terminal, and is cut.
+// expectPlain checks that a hostile text begins no line, controls no terminal, and is shortened.
 func expectPlain(t *testing.T, diags diag.Diagnostics) {
 	t.Helper()
 	if len(diags) == 0 {
@@ -78,12 +75,8 @@ func expectPlain(t *testing.T, diags diag.Diagnostics) {
 	}
 }
 
-func TestMessages_OfAHostileService(t *testing.T) {
-	client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: hostileLog{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &instanceResource{tfkit.Resource{Name: "instance", Meta: &tfkit.Meta{Client: client}}}
+func TestDiagnostics_OfAHostileAPI(t *testing.T) {
+	client := rentaltest.Client(t, hostileLog{})
 	var inst rental.Instance
 	var offer rental.Offer
 	fillHostile(reflect.ValueOf(&inst).Elem())
@@ -92,61 +85,58 @@ func TestMessages_OfAHostileService(t *testing.T) {
 	for i := range inst.URLs {
 		inst.URLs[i].URL = nil
 	}
+	offer.GPU.Slug = "another"
 	text := types.StringValue(hostile)
 	plan := model{ID: text, Template: text, Image: text, Type: text, Name: text, IdempotencyKey: text, OfferID: text}
-	server := rented{Instance: inst, offer: &offer, twinTemplate: hostile, unreadable: errors.New("unreadable")}
-	holder := keyHolder{id: hostile, name: hostile}
-	before := &predecessor{ID: hostile, OfferID: hostile, RunningKopH: 1}
-	offer.GPU.Slug = "another"
+	owner := placement.Owner{ID: hostile, Name: hostile}
+	request := placement.Request{Image: "a", Order: rental.InstanceCreate{Template: "a", Type: "a"}}
+	placed := placement.Placed{Instance: inst, Offer: &offer, TemplateAlias: hostile}
+	replaced := &replacedInstance{ID: hostile, OfferID: hostile, RunningKopH: 1}
+	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
 
 	for name, report := range map[string]func(diags *diag.Diagnostics){
-		"a wait": func(diags *diag.Diagnostics) {
-			for _, err := range []error{
-				errGone, errNeedsReplacement, errTurnedBack, &outbidAgainError{}, &priceError{stuck: errors.New("stuck")}, &priceError{started: true}, &priceError{},
-				&refusal{err: &rental.Error{Status: 409, Code: rental.CodeConflict}}, &rental.Error{Status: 500},
-			} {
-				r.addWaitError(t.Context(), diags, inst, err)
+		"waits": func(diags *diag.Diagnostics) {
+			for kind := lifecycle.Gone; kind <= lifecycle.Rejected; kind++ {
+				addWaitError(t.Context(), client, diags, inst, &lifecycle.Error{Kind: kind, Err: apiErr})
 			}
-		},
-		"what is missing": func(diags *diag.Diagnostics) {
+			addWaitError(t.Context(), client, diags, inst, apiErr)
 			running := inst
 			running.Status = rental.StatusRunning
-			(&settler{lacksSSH: true}).warnOfMissing(diags, running)
-			diags.AddWarning("", missing(running))
+			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
+			tfkit.AddWarning(diags, "", lastSeen(t.Context(), client, running))
 		},
-		"a rental": func(diags *diag.Diagnostics) {
-			for _, err := range []error{
-				&otherServer{inst: inst, key: hostile, difference: differs(server, plan)},
-				&otherServer{inst: inst, key: hostile, difference: differs(rented{Instance: inst}, plan)},
-				&foreignServer{holder: holder}, &foreignServer{holder: holder, own: holder, key: hostile, replayed: true},
-				&noOfferLeft{last: &tooDearError{offerID: hostile}}, &noOfferLeft{last: &noInterruptibleError{hostile}}, &noOfferLeft{last: &refusedOffer{offerID: hostile}},
-				&tooDearError{offerID: hostile}, &noInterruptibleError{hostile}, &unknownOutcome{key: hostile, random: true, err: errors.New("lost")},
-				&refusedOffer{offerID: hostile}, &refusedOffer{offerID: hostile, state: offerGone}, &refusedOffer{offerID: hostile, state: offerDearer},
-				&refusedOffer{offerID: hostile, state: offerUnrentable}, &refusedOffer{offerID: hostile, state: offerUnsure},
-			} {
-				addRentError(diags, err)
+		"creations": func(diags *diag.Diagnostics) {
+			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
+				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
+					addCreateError(diags, &placement.Error{
+						Kind: kind, OfferID: hostile, Available: available, Err: apiErr, Key: hostile, RandomKey: true, Replayed: true,
+						Owner: owner, Other: owner, Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: hostile, Requested: hostile},
+					})
+				}
 			}
-			addUnreadable(diags, server)
-			addDifferences(diags, server, model{})
-			addOverpricedDestroyed(diags, server, plan)
-			addOverpricedStopped(diags, server, plan)
-			addOverpricedRuns(diags, server, plan, "stop", errors.New("refused"))
-			addTakenOver(diags, server, plan)
+			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: &placement.Error{Kind: placement.OfferAboveCap, OfferID: hostile}})
+			addUnexpected(diags, placed, request)
+			placed.Unreadable = errors.New(hostile)
+			addUnexpected(diags, placed, request)
+			addDestroyedAboveCap(diags, placed, request)
+			addStoppedAboveCap(diags, placed, request)
+			addRunsAboveCap(diags, placed, request, "stop", errors.New(hostile))
+			addRecovered(diags, placed, plan)
 			addNotReplaced(diags, plan)
 		},
-		"a plan": func(diags *diag.Diagnostics) {
-			warnOfHigherPrice(diags, before, 1000)
-			addCannotReplace(diags, path.Empty(), before, "", "")
+		"plans": func(diags *diag.Diagnostics) {
+			addHigherPrice(diags, replaced, 1000)
+			addCannotReplaceOwnOffer(diags, replaced)
 			addReplacedForUnknown(diags, "replace_on", hostile)
-			diags.AddWarning("", hardware{gpu: hostile}.misses(rental.OfferQuery{GPU: []string{"a"}}))
-			diags.AddWarning("", hardware{country: &hostile}.misses(rental.OfferQuery{Country: []string{"a"}}))
-			diags.AddWarning("", namesakesText(hostile, []rental.Instance{inst, inst}, hostile))
+			addQueryMissed(diags, hostile, hardware{gpu: hostile}.missedTerm(rental.OfferQuery{GPU: []string{"a"}}))
+			addQueryMissed(diags, hostile, hardware{country: &hostile}.missedTerm(rental.OfferQuery{Country: []string{"a"}}))
+			addDuplicateName(diags, plan, []rental.Instance{inst, inst}, hostile)
 		},
-		"an action": func(diags *diag.Diagnostics) {
-			addHalted(diags, inst)
+		"actions": func(diags *diag.Diagnostics) {
+			addStoppedByRestart(diags, inst)
 			addNotFound(diags, "start", hostile)
-			addHopeless(diags, "start", inst, errGone, "")
-			diags.AddWarning("", ended(inst, true))
+			addFinal(diags, "start", inst, "")
+			tfkit.AddWarning(diags, resultText(inst, true), "")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,9 +148,11 @@ func TestMessages_OfAHostileService(t *testing.T) {
 }
 
 // An id that could be Terraform is in no import block, and the message says where to find it.
-func TestNamesakesText_ImportBlockOnlyForAPlainID(t *testing.T) {
+func TestAddDuplicateName_ImportBlockOnlyForAPlainID(t *testing.T) {
 	for id, block := range map[string]bool{"ins_x7k2": true, `${file("/etc/passwd")}`: false, "%{if true}a%{endif}": false, "a\"\n}": false, "-a": false, "": false} {
-		text := namesakesText("trainer", []rental.Instance{{ID: id}}, "")
+		var diags diag.Diagnostics
+		addDuplicateName(&diags, model{Name: types.StringValue("trainer")}, []rental.Instance{{ID: id}}, "")
+		text := diags[0].Detail()
 		if got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id)); got != block || strings.Contains(text, "import {") != block {
 			t.Errorf("%q: import block %t\n%s", id, got, text)
 		}

@@ -101,7 +101,7 @@ func TestApply_LargeAccount(t *testing.T) {
 	}
 	h.refresh(server)
 	expect(t, "a plan without changes", h.plan(server, keyed("a")).diags)
-	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags, "Two servers share an idempotency key")
+	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags, "Two instances with the same idempotency_key")
 	if err := env.SetInstance(h.id(server), simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
 		t.Fatal(err)
 	}

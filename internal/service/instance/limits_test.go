@@ -54,8 +54,8 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 		"HTML, burn limit":     {"/balance", 200, "<html>", burn, []string{"ERROR: Cannot check the spending limits"}},
 		"off":                  {"/balance", 500, internal, map[string]any{"require_funds": "off"}, nil},
 		"instances, burn":      {"/instances", 500, internal, burn, []string{"ERROR: Cannot check the spending limits", "trouble"}},
-		"offers, error":        {"/offers", 500, internal, hard, []string{"ERROR: Cannot determine the price of the planned server"}},
-		"offers, burn limit":   {"/offers", 500, internal, burn, []string{"ERROR: Cannot determine the price of the planned server"}},
+		"offers, error":        {"/offers", 500, internal, hard, []string{"ERROR: Cannot determine the price of the planned instance"}},
+		"offers, burn limit":   {"/offers", 500, internal, burn, []string{"ERROR: Cannot determine the price of the planned instance"}},
 		"offers, without them": {"/offers", 500, internal, warn, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 		byID bool
 		want string
 	}{
-		"unavailable, by id": {byID: true, want: "is gone"},
+		"unavailable, by id": {byID: true, want: "is not available"},
 		"by query":           {list: `{"data":[],"next_cursor":null}`, want: beyondLimit},
 	} {
 		t.Run(name, func(t *testing.T) {

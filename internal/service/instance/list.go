@@ -24,7 +24,7 @@ type instanceList struct{ tfkit.ListResource }
 
 func newList() list.ListResource { return &instanceList{tfkit.ListResource{Name: "instance"}} }
 
-// listModel is the configuration of a list.
+// listModel is the configuration of a list block.
 type listModel struct {
 	NamePrefix types.String `tfsdk:"name_prefix"`
 	Status     types.List   `tfsdk:"status"`
@@ -32,30 +32,47 @@ type listModel struct {
 }
 
 // ListResourceConfigSchema implements list.ListResource.
-func (l *instanceList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+func (l *instanceList) ListResourceConfigSchema(
+	_ context.Context,
+	_ list.ListResourceSchemaRequest,
+	resp *list.ListResourceSchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's servers, those rented by hand or by another program included: all that is billed, and not what is destroyed. Needs the scope `instances:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the instances of the account, however they were created. Destroyed instances are not " +
+			"listed. Requires the scope `instances:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"status": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Only those in one of these states: `creating`, `starting`, `running`, `stopping`, `stopped`, `failed` or `outbid`.",
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.OneOf(listed()...))},
+				Optional:    true,
+				ElementType: types.StringType,
+				MarkdownDescription: "Only instances with one of these statuses. Valid values: `creating`, `starting`, " +
+					"`running`, `stopping`, `stopped`, `failed`, `outbid`.",
+				Validators: []validator.List{
+					listvalidator.SizeAtLeast(1),
+					listvalidator.ValueStringsAre(stringvalidator.OneOf(listed()...)),
+				},
 			},
 			"template": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only those made from the template with this slug.",
+				MarkdownDescription: "Only instances created from the template with this slug.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 		},
 	}
 }
 
-// listed are the states of servers that can be imported.
+// listed are the statuses of instances that can be imported.
 func listed() []string {
 	return []string{
-		string(rental.StatusCreating), string(rental.StatusStarting), string(rental.StatusRunning), string(rental.StatusStopping),
-		string(rental.StatusStopped), string(rental.StatusFailed), string(rental.StatusOutbid),
+		string(
+			rental.StatusCreating,
+		),
+		string(rental.StatusStarting),
+		string(rental.StatusRunning),
+		string(rental.StatusStopping),
+		string(rental.StatusStopped),
+		string(rental.StatusFailed),
+		string(rental.StatusOutbid),
 	}
 }
 
@@ -65,36 +82,43 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.Listing[rental.Instance, model]{
+	tfkit.ListResults[rental.Instance, model]{
 		Noun: "instances",
-		All: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
+		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 			return l.Meta.Client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
 		},
 		Filters: []func(rental.Instance) bool{config.match},
-		Show:    show,
+		Display: display,
 		Import: func(empty model, inst rental.Instance) (model, diag.Diagnostics) {
-			return imported(ctx, empty, readOmitted(ctx, l.Meta.Client, inst))
+			return imported(ctx, empty, l.Meta.Client.ReadOmitted(ctx, inst))
 		},
 	}.Stream(ctx, req, stream)
 }
 
-// match leaves out what is on its way out: it can no longer be imported.
+// match excludes instances that are being destroyed: they can no longer be imported.
 func (m listModel) match(inst rental.Instance) bool {
-	return !gone(inst) && tfkit.NameHasPrefix(nameOf(inst), m.NamePrefix.ValueString()) &&
+	return !inst.Destroyed() && tfkit.NameHasPrefix(inst.NameString(), m.NamePrefix.ValueString()) &&
 		(m.Status.IsNull() || slices.ContainsFunc(m.Status.Elements(), types.StringValue(string(inst.Status)).Equal)) &&
 		(m.Template.IsNull() || inst.Template.Slug == m.Template.ValueString())
 }
 
-// show tells a server from others, with what it costs.
-func show(inst rental.Instance) (id, name string) {
+// display returns the display name of an instance, with its price.
+func display(inst rental.Instance) (id, name string) {
 	name = inst.ID
 	if inst.Name != nil {
 		name = *inst.Name
 	}
-	return inst.ID, fmt.Sprintf("%s (%s, %d × %s, %s per hour)", name, inst.Status, inst.GPU.Count, inst.GPU.Name, tfkit.Rubles(kopHNow(inst)))
+	return inst.ID, fmt.Sprintf(
+		"%s (%s, %d × %s, %s per hour)",
+		name,
+		inst.Status,
+		inst.GPU.Count,
+		inst.GPU.Name,
+		tfkit.Rubles(inst.BurnKopH()),
+	)
 }
 
-// imported is the state of a server as after an import.
+// imported returns the state of an instance as after an import.
 func imported(ctx context.Context, empty model, inst rental.Instance) (model, diag.Diagnostics) {
 	m := fromAPI(empty, inst)
 	diags := completeImport(ctx, &m)

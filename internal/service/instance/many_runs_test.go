@@ -119,11 +119,11 @@ func TestManyRuns_nothingIsCached(t *testing.T) {
 		expect(t, "covered", h.plan(nil, config).diags)
 		expect(t, "available", h.plan(nil, byOffer).diags)
 		setAccount(t, env, simulator.AccountPatch{BalanceKop: new(price)})
-		expect(t, "not covered", h.plan(nil, config).diags, "The balance does not cover")
+		expect(t, "not covered", h.plan(nil, config).diags, "Insufficient balance")
 		setAccount(t, env, simulator.AccountPatch{BalanceKop: new(3 * price)})
 		available(t, env, offer.ID, false)
-		expect(t, "no offer", h.plan(nil, config).diags, "No offer matches now")
-		expect(t, "no such offer", h.plan(nil, byOffer).diags, "is gone")
+		expect(t, "no offer", h.plan(nil, config).diags, "No matching offer")
+		expect(t, "no such offer", h.plan(nil, byOffer).diags, "is not available")
 		available(t, env, offer.ID, true)
 	}
 	server, diags := h.apply(nil, config)
@@ -149,9 +149,9 @@ func TestManyRuns_keyOfAnotherServer(t *testing.T) {
 	first, diags := h.apply(nil, keyed("a", "idempotency_key", "k"))
 	expect(t, "the first server", diags)
 	_, diags = h.apply(nil, keyed("b", "idempotency_key", "k"))
-	expect(t, "a second server in the same apply", diags, "Two servers share an idempotency key", h.id(first))
+	expect(t, "a second server in the same apply", diags, "Two instances with the same idempotency_key", h.id(first))
 	expect(t, "a plan for the first", h.plan(first, keyed("a", "idempotency_key", "k")).diags)
-	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "k")).diags, "Two servers share an idempotency key", h.id(first))
+	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "k")).diags, "Two instances with the same idempotency_key", h.id(first))
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error(err)
 	}
@@ -199,7 +199,7 @@ func TestManyRuns_renamedResource(t *testing.T) {
 					expect(t, "the creation", diags)
 				} else {
 					server, diags = h.apply(nil, config)
-					expect(t, "the creation", diags, "Took over instance "+h.id(old))
+					expect(t, "the creation", diags, "Recovered instance "+h.id(old))
 					expect(t, "the destruction", h.destroy(old), "was not replaced")
 				}
 				if server == nil {
@@ -207,7 +207,7 @@ func TestManyRuns_renamedResource(t *testing.T) {
 				}
 				h.refresh(server)
 				expect(t, "a plan after the rename", h.plan(server, config).diags)
-				expect(t, "a plan for another server", h.plan(nil, config).diags, "Two servers share an idempotency key")
+				expect(t, "a plan for another server", h.plan(nil, config).diags, "Two instances with the same idempotency_key")
 				if err := env.Left("instances", 1); err != nil {
 					t.Error(err)
 				}
@@ -229,7 +229,7 @@ func TestManyRuns_destroysWhatItTookOver(t *testing.T) {
 	env.Advance(time.Minute)
 	h := newHost(t, env, nil)
 	server, diags := h.apply(nil, keyed("a"))
-	expect(t, "the takeover", diags, "Took over instance "+h.id(lost))
+	expect(t, "the takeover", diags, "Recovered instance "+h.id(lost))
 	h.refresh(server)
 	expect(t, "a plan", h.plan(server, keyed("a")).diags)
 	expect(t, "the destruction", h.destroy(server))
@@ -250,7 +250,7 @@ func TestManyRuns_createBeforeDestroyWithTheSameKey(t *testing.T) {
 	create := h.planChange(acctest.Value(h.schema().ValueType(), nil), change.private, keyed("a"))
 	expect(t, "the plan of the replacement", create.diags)
 	successor, diags := h.apply(nil, keyed("a"))
-	expect(t, "the replacement", diags, "Took over instance")
+	expect(t, "the replacement", diags, "Recovered instance")
 	expect(t, "the destruction of its predecessor", h.destroy(old), "was not replaced")
 	if err := env.Left("instances", 1); err != nil {
 		t.Error(err)
@@ -286,7 +286,7 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 	for range 4 {
 		switch r := <-results; {
 		case r.server == nil:
-			expect(t, "beyond the limit", r.diags, "max_burn_kop_h allows")
+			expect(t, "beyond the limit", r.diags, "Plan exceeds max_burn_kop_h")
 		case rented != nil:
 			t.Error("a second server was rented")
 		default:
@@ -306,7 +306,7 @@ func TestManyRuns_burnLimitHoldsAtApply(t *testing.T) {
 	second, diags := h.apply(nil, keyed("b"))
 	expect(t, "another server while the first is stopped", diags)
 	start, diags := h.apply(stopped, keyed("a"))
-	expect(t, "the start of the first", diags, "max_burn_kop_h allows")
+	expect(t, "the start of the first", diags, "Plan exceeds max_burn_kop_h")
 	expect(t, "the destruction of the second", h.destroy(second))
 	start, diags = h.apply(start, keyed("a"))
 	expect(t, "the start of the first when the second is gone", diags)

@@ -2,16 +2,32 @@ package instance
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// customTemplate is the slug of the template that accepts any image.
+const customTemplate = "custom"
+
+// The arguments that apply at creation only.
+const (
+	argOfferID    = "offer_id"
+	argOfferQuery = "offer_query"
+	argSSHKeyIDs  = "ssh_key_ids"
+)
+
+// model is the resource in configuration, plan and state.
 type model struct {
 	Template types.String `tfsdk:"template"`
 	DiskGB   types.Int64  `tfsdk:"disk_gb"`
@@ -46,14 +62,27 @@ type model struct {
 }
 
 var (
-	gpuType   = map[string]attr.Type{"slug": types.StringType, "name": types.StringType, "count": types.Int64Type, "vram_gb": types.Int64Type}
-	priceType = map[string]attr.Type{"running_kop_h": types.Int64Type, "stopped_kop_h": types.Int64Type, "traffic_kop_gb": types.Int64Type}
-	sshType   = map[string]attr.Type{"host": types.StringType, "port": types.Int64Type, "user": types.StringType, "command": types.StringType}
-	urlType   = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
+	gpuType = map[string]attr.Type{
+		"slug":    types.StringType,
+		"name":    types.StringType,
+		"count":   types.Int64Type,
+		"vram_gb": types.Int64Type,
+	}
+	priceType = map[string]attr.Type{
+		"running_kop_h":  types.Int64Type,
+		"stopped_kop_h":  types.Int64Type,
+		"traffic_kop_gb": types.Int64Type,
+	}
+	sshType = map[string]attr.Type{
+		"host":    types.StringType,
+		"port":    types.Int64Type,
+		"user":    types.StringType,
+		"command": types.StringType,
+	}
+	urlType = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
 )
 
-// fromAPI is the read side: prior with everything that the service returned put in.
-// What the service does not return, or left out because it is optional, stays as it was.
+// fromAPI returns the state of an instance. Optional fields that the API omits keep their prior values.
 func fromAPI(prior model, inst rental.Instance) model {
 	m := prior
 	m.ID = types.StringValue(inst.ID)
@@ -62,10 +91,10 @@ func fromAPI(prior model, inst rental.Instance) model {
 	}
 	m.Status = types.StringValue(string(inst.Status))
 	m.DesiredState = readDesiredState(prior.DesiredState, inst)
-	m.Type = tfkit.ValueOrPrior(tfkit.Text(inst.Type), prior.Type)
-	m.Template = tfkit.ValueOrPrior(tfkit.Text(inst.Template.Slug), prior.Template)
-	m.TemplateName = tfkit.ValueOrPrior(tfkit.Text(inst.Template.Name), prior.TemplateName)
-	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.Text(inst.Image)) // a server keeps its image
+	m.Type = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Type), prior.Type)
+	m.Template = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Slug), prior.Template)
+	m.TemplateName = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Name), prior.TemplateName)
+	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.OptionalString(inst.Image)) // an image never changes
 	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
 	m.StopReason = stopReason(prior, inst)
 	m.Country = tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), prior.Country)
@@ -88,8 +117,8 @@ func fromAPI(prior model, inst rental.Instance) model {
 	return m
 }
 
-// diskValue keeps the prior size where the service left it out or rounds it up: a disk never grows, and another size
-// would replace the server.
+// diskValue keeps the prior size if the API omits it or rounds it up: a disk never grows, and another size would
+// replace the instance.
 func diskValue(gb int64, prior types.Int64) types.Int64 {
 	if gb == 0 || !prior.IsNull() && !prior.IsUnknown() && gb > prior.ValueInt64() {
 		return prior
@@ -97,16 +126,17 @@ func diskValue(gb int64, prior types.Int64) types.Int64 {
 	return types.Int64Value(gb)
 }
 
-// stopReason keeps the prior reason of a server that does not run where the service left it out.
+// stopReason keeps the prior reason of an instance that does not run if the API omits it.
 func stopReason(prior model, inst rental.Instance) types.String {
-	keeps := inst.Omitted.StopReason && !prior.StopReason.IsUnknown() && prior.Status.Equal(types.StringValue(string(inst.Status)))
+	keeps := inst.Omitted.StopReason && !prior.StopReason.IsUnknown() &&
+		prior.Status.Equal(types.StringValue(string(inst.Status)))
 	if keeps && inst.Status != rental.StatusRunning {
 		return prior.StopReason
 	}
 	return types.StringPointerValue(inst.StopReason)
 }
 
-// gpuValue keeps the prior VRAM, or all of the prior value, where the service left it out.
+// gpuValue keeps the prior VRAM, or the whole prior value, if the API omits it.
 func gpuValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
 	known := !prior.IsNull() && !prior.IsUnknown()
 	if known && gpu.Slug == "" && gpu.Count == 0 {
@@ -117,13 +147,17 @@ func gpuValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
 		vram = before
 	}
 	return types.ObjectValueMust(gpuType, map[string]attr.Value{
-		"slug": types.StringValue(gpu.Slug), "name": types.StringValue(gpu.Name), "count": types.Int64Value(gpu.Count), "vram_gb": vram,
+		"slug": types.StringValue(
+			gpu.Slug,
+		),
+		"name":    types.StringValue(gpu.Name),
+		"count":   types.Int64Value(gpu.Count),
+		"vram_gb": vram,
 	})
 }
 
-// readDesiredState takes the intent from the service, so that a server stopped
-// in the console shows as a difference. Where the service does not say, a
-// settled status speaks for it.
+// readDesiredState returns the desired state of the API, so that an instance that was stopped in the console shows as
+// drift. If the API omits it, the status decides as far as it can.
 func readDesiredState(prior types.String, inst rental.Instance) types.String {
 	switch {
 	case inst.DesiredState != "":
@@ -156,44 +190,149 @@ func urlsValue(urls []rental.InstanceURL) types.List {
 	return types.ListValueMust(urlType, values)
 }
 
-// applied is the state after an apply: what the plan promised, and for the
-// rest what the service says now.
+// applied returns the state after an apply: the planned values, and the actual ones where the plan was unknown.
 func applied(plan model, inst rental.Instance) model {
 	now := fromAPI(plan, inst)
 	m := plan
-	m.ID = tfkit.Prefer(plan.ID, now.ID)
-	m.RentedOfferID = tfkit.Prefer(plan.RentedOfferID, types.StringNull())
-	m.QuotedKopH = tfkit.Prefer(plan.QuotedKopH, types.Int64Null())
-	m.Type = tfkit.Prefer(plan.Type, now.Type)
-	m.Image = tfkit.Prefer(plan.Image, now.Image)
-	m.DesiredState = tfkit.Prefer(plan.DesiredState, now.DesiredState)
-	m.Status = tfkit.Prefer(plan.Status, now.Status)
-	m.StopReason = tfkit.Prefer(plan.StopReason, now.StopReason)
-	m.GPU = tfkit.Prefer(plan.GPU, now.GPU)
-	m.TemplateName = tfkit.Prefer(plan.TemplateName, now.TemplateName)
-	m.Country = tfkit.Prefer(plan.Country, now.Country)
-	m.Price = tfkit.Prefer(plan.Price, now.Price)
-	m.SSH = tfkit.Prefer(plan.SSH, now.SSH)
-	m.URLs = tfkit.Prefer(plan.URLs, now.URLs)
-	m.CreatedAt = tfkit.Prefer(plan.CreatedAt, now.CreatedAt)
-	m.StartedAt = tfkit.Prefer(plan.StartedAt, now.StartedAt)
+	m.ID = tfkit.PlannedOrActual(plan.ID, now.ID)
+	m.RentedOfferID = tfkit.PlannedOrActual(plan.RentedOfferID, types.StringNull())
+	m.QuotedKopH = tfkit.PlannedOrActual(plan.QuotedKopH, types.Int64Null())
+	m.Type = tfkit.PlannedOrActual(plan.Type, now.Type)
+	m.Image = tfkit.PlannedOrActual(plan.Image, now.Image)
+	m.DesiredState = tfkit.PlannedOrActual(plan.DesiredState, now.DesiredState)
+	m.Status = tfkit.PlannedOrActual(plan.Status, now.Status)
+	m.StopReason = tfkit.PlannedOrActual(plan.StopReason, now.StopReason)
+	m.GPU = tfkit.PlannedOrActual(plan.GPU, now.GPU)
+	m.TemplateName = tfkit.PlannedOrActual(plan.TemplateName, now.TemplateName)
+	m.Country = tfkit.PlannedOrActual(plan.Country, now.Country)
+	m.Price = tfkit.PlannedOrActual(plan.Price, now.Price)
+	m.SSH = tfkit.PlannedOrActual(plan.SSH, now.SSH)
+	m.URLs = tfkit.PlannedOrActual(plan.URLs, now.URLs)
+	m.CreatedAt = tfkit.PlannedOrActual(plan.CreatedAt, now.CreatedAt)
+	m.StartedAt = tfkit.PlannedOrActual(plan.StartedAt, now.StartedAt)
 	return m
 }
 
-// toCreate is the write side. The offer is still to be chosen.
-func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diagnostics) {
-	create := rental.InstanceCreate{
-		Template: plan.Template.ValueString(),
-		DiskGB:   plan.DiskGB.ValueInt64(),
-		Name:     plan.Name.ValueString(),
-		Type:     rental.RentalType(plan.Type.ValueString()),
+// toRequest returns the request to create the planned instance.
+func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnostics) {
+	request := placement.Request{
+		Order: rental.InstanceCreate{
+			Template: plan.Template.ValueString(),
+			DiskGB:   plan.DiskGB.ValueInt64(),
+			Name:     plan.Name.ValueString(),
+			Type:     rental.RentalType(plan.Type.ValueString()),
+		},
+		Image:          plan.Image.ValueString(),
+		OfferID:        plan.OfferID.ValueString(),
+		MaxPriceKopH:   plan.MaxPriceKopH.ValueInt64(),
+		IdempotencyKey: plan.IdempotencyKey.ValueString(),
 	}
-	if create.Template == customTemplate {
-		create.Image = plan.Image.ValueString()
+	if request.Order.Template == customTemplate {
+		request.Order.Image = plan.Image.ValueString()
 	}
-	if plan.SSHKeyIDs.IsNull() {
-		return create, nil
+	var diags diag.Diagnostics
+	if !plan.SSHKeyIDs.IsNull() {
+		request.Order.SSHKeyIDs = []string{}
+		diags.Append(plan.SSHKeyIDs.ElementsAs(ctx, &request.Order.SSHKeyIDs, false)...)
 	}
-	create.SSHKeyIDs = []string{}
-	return create, plan.SSHKeyIDs.ElementsAs(ctx, &create.SSHKeyIDs, false)
+	if !plan.OfferQuery.IsNull() {
+		query, problems := plan.query(ctx)
+		diags.Append(problems...)
+		attempts, problems := maxAttempts(ctx, plan.OfferQuery)
+		diags.Append(problems...)
+		request.Query, request.MaxAttempts = &query, int(attempts)
+	}
+	return request, diags
+}
+
+// target returns the planned state of an existing instance.
+func (m model) target() lifecycle.Target {
+	return lifecycle.Target{
+		State:        rental.DesiredState(m.DesiredState.ValueString()),
+		OnOutbid:     lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
+		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
+		OfferID:      m.RentedOfferID.ValueString(),
+		Template:     m.Template.ValueString(),
+	}
+}
+
+// instance returns the instance of a state, as far as its status and its prices.
+func (m model) instance() rental.Instance {
+	price := func(name string) int64 {
+		number, _ := m.Price.Attributes()[name].(types.Int64)
+		return number.ValueInt64()
+	}
+	return rental.Instance{
+		ID: m.ID.ValueString(), Status: rental.InstanceStatus(m.Status.ValueString()),
+		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
+		Price:        rental.InstancePrice{RunningKopH: price("running_kop_h"), StoppedKopH: price("stopped_kop_h")},
+	}
+}
+
+// predecessor returns the instance of a state for the plan of its replacement.
+func (m model) predecessor() placement.Predecessor {
+	inst := m.instance()
+	return placement.Predecessor{
+		ID: inst.ID, OfferID: m.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH, BurnKopH: inst.BurnKopH(),
+		IdempotencyKey: m.IdempotencyKey.ValueString(), Name: m.Name.ValueString(), Arguments: m.createArguments(),
+	}
+}
+
+// createArguments returns all arguments of the creation as one text.
+func (m model) createArguments() string {
+	var text []string
+	for _, value := range []attr.Value{m.Template, m.DiskGB, m.Type, m.OfferID, m.OfferQuery, m.SSHKeyIDs} {
+		text = append(text, value.String())
+	}
+	return strings.Join(text, "\n")
+}
+
+// priceArguments returns the arguments that determine the price as one text.
+func (m model) priceArguments() string {
+	return fmt.Sprint(m.OfferID, m.OfferQuery, m.Type, m.MaxPriceKopH, m.DiskGB)
+}
+
+// query returns the query for offers: the filters of offer_query, and the arguments of the instance.
+func (m model) query(ctx context.Context) (rental.OfferQuery, diag.Diagnostics) {
+	parts, diags := readQuery(ctx, m.OfferQuery)
+	query, problems := parts.Query(ctx)
+	diags.Append(problems...)
+	query.Type = rental.RentalType(m.Type.ValueString())
+	if limit := m.MaxPriceKopH.ValueInt64(); limit > 0 {
+		query.MaxPriceKopH = &limit
+	}
+	if disk := float64(m.DiskGB.ValueInt64()); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
+		query.MinDiskGB = &disk
+	}
+	return query, diags
+}
+
+// hardware returns the hardware of the instance.
+func (m model) hardware(ctx context.Context) (hardware, diag.Diagnostics) {
+	var gpu struct {
+		Slug   string `tfsdk:"slug"`
+		Name   string `tfsdk:"name"`
+		Count  int64  `tfsdk:"count"`
+		VRAMGB *int64 `tfsdk:"vram_gb"`
+	}
+	diags := m.GPU.As(ctx, &gpu, basetypes.ObjectAsOptions{})
+	return hardware{gpu.Slug, gpu.Count, gpu.VRAMGB, m.Country.ValueStringPointer()}, diags
+}
+
+// keepComputed plans the prior values of the computed attributes. The framework marks all of them unknown as soon as an
+// argument changes.
+func keepComputed(state model, plan *model) {
+	plan.ID = state.ID
+	plan.RentedOfferID = state.RentedOfferID
+	plan.QuotedKopH = state.QuotedKopH
+	plan.Status = state.Status
+	plan.StopReason = state.StopReason
+	plan.GPU = state.GPU
+	plan.TemplateName = state.TemplateName
+	plan.Country = state.Country
+	plan.Price = state.Price
+	plan.SSH = state.SSH
+	plan.URLs = state.URLs
+	plan.CreatedAt = state.CreatedAt
+	plan.StartedAt = state.StartedAt
 }

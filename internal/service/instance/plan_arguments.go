@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -14,36 +13,32 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// The arguments that act when a server is rented and not afterwards.
-const (
-	argOfferID    = "offer_id"
-	argOfferQuery = "offer_query"
-	argSSHKeyIDs  = "ssh_key_ids"
-)
-
-// planArguments lets a changed creation-only argument plan nothing, unless
-// replace_on names it: the state keeps what the server was rented with. It
-// returns what the plan replaces the server for. An unknown value that may require
-// a replacement requires one: the plan at apply must not contradict.
-func planArguments(ctx context.Context, state model, plan *model) (replaced path.Paths, diags diag.Diagnostics) {
-	rented := !state.QuotedKopH.IsNull() // by this provider, not imported
-	if !rented {
-		diags.Append(forgetStandIn(ctx, &state)...)
+// planCreateArguments plans the arguments that apply at creation only: a change keeps the prior value, unless
+// replace_on contains the argument. It returns the arguments that replace the instance. An unknown value that may
+// require a replacement requires one, because the plan at apply must not contradict this one.
+func planCreateArguments(
+	ctx context.Context,
+	state model,
+	plan *model,
+) (replacedBy path.Paths, diags diag.Diagnostics) {
+	created := !state.QuotedKopH.IsNull() // by this provider, not imported
+	if !created {
+		diags.Append(removeImportedQuery(ctx, &state)...)
 	}
 	id := state.ID.ValueString()
 	keep := func(name string, before, now attr.Value) (kept bool) {
 		named, known := replaceOn(*plan, name)
 		switch {
 		case before.Equal(now):
-		case before.IsNull() && !rented:
-			// After an import the state knows none: the configured one is adopted.
+		case before.IsNull() && !created:
+			// After an import the state has none: the configured value is adopted.
 		case named:
-			replaced = append(replaced, path.Root(name))
+			replacedBy = append(replacedBy, path.Root(name))
 		case !known:
-			replaced = append(replaced, path.Root(name))
+			replacedBy = append(replacedBy, path.Root(name))
 			addReplacedForUnknown(&diags, "replace_on", id)
 		case before.IsNull() || now.IsNull() || now.IsUnknown():
-			// Terraform accepts only the configured value, which may turn out to be null. It is adopted without a request.
+			// Terraform accepts only the configured value here, which may turn out to be null. It is adopted without a request.
 			return false
 		default:
 			return true
@@ -53,25 +48,22 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 	if keep(argOfferID, state.OfferID, plan.OfferID) {
 		plan.OfferID = state.OfferID
 	}
-	misses, unknown, problems := missedTerms(ctx, state, *plan)
+	missed, unknown, problems := missedTerm(ctx, state, *plan)
 	diags.Append(problems...)
 	configuredQuery := plan.OfferQuery
-	if keep(argOfferQuery, state.OfferQuery, plan.OfferQuery) && misses == "" && !unknown {
+	if keep(argOfferQuery, state.OfferQuery, plan.OfferQuery) && missed == "" && !unknown {
 		plan.OfferQuery = state.OfferQuery
 		if fullyKnown(ctx, configuredQuery) {
-			diags.AddAttributeWarning(path.Root(argOfferQuery), "The changed offer_query acts at the next rental only",
-				fmt.Sprintf("Instance %s was rented with other terms and meets the hardware terms of these, so it stays as it is. To have another server now, name offer_query in replace_on, or "+
-					"use -replace.", tfkit.OneLine(id)))
+			addQueryNotApplied(&diags, id)
 		}
 	}
-	if !slices.ContainsFunc(replaced, path.Root(argOfferQuery).Equal) {
+	if !slices.ContainsFunc(replacedBy, path.Root(argOfferQuery).Equal) {
 		switch {
-		case misses != "":
-			replaced = append(replaced, path.Root(argOfferQuery))
-			diags.AddAttributeWarning(path.Root(argOfferQuery), "The server no longer meets its offer_query",
-				fmt.Sprintf("Instance %s does not meet %s. The plan replaces it: its disk and data are lost.", tfkit.OneLine(id), misses))
+		case missed != "":
+			replacedBy = append(replacedBy, path.Root(argOfferQuery))
+			addQueryMissed(&diags, id, missed)
 		case unknown:
-			replaced = append(replaced, path.Root(argOfferQuery))
+			replacedBy = append(replacedBy, path.Root(argOfferQuery))
 			addReplacedForUnknown(&diags, argOfferQuery, id)
 		}
 	}
@@ -80,28 +72,26 @@ func planArguments(ctx context.Context, state model, plan *model) (replaced path
 		plan.SSHKeyIDs = state.SSHKeyIDs
 	}
 	named, known := replaceOn(*plan, argSSHKeyIDs)
-	if rented && !configuredKeys.IsUnknown() && !configuredKeys.Equal(state.SSHKeyIDs) && !named && known {
-		diags.AddAttributeWarning(path.Root(argSSHKeyIDs), "SSH keys of a running server stay as they are",
-			"The service attaches keys when a server is created and cannot change them later. The configured keys are not applied to instance "+
-				tfkit.OneLine(id)+". To have them, name ssh_key_ids in replace_on, use -replace, or change authorized_keys on the server itself.")
+	if created && !configuredKeys.IsUnknown() && !configuredKeys.Equal(state.SSHKeyIDs) && !named && known {
+		addKeysNotApplied(&diags, id)
 	}
-	return replaced, diags
+	return replacedBy, diags
 }
 
-// fullyKnown reports whether nothing in the value is unknown.
+// fullyKnown reports whether no part of a value is unknown.
 func fullyKnown(ctx context.Context, value attr.Value) bool {
 	raw, err := value.ToTerraformValue(ctx)
 	return err == nil && raw.IsFullyKnown()
 }
 
-// forgetStandIn takes out of the state of an imported server what only stands for how
-// it was rented, so that anything else is adopted.
-func forgetStandIn(ctx context.Context, state *model) diag.Diagnostics {
+// removeImportedQuery removes the offer_query of completeImport from the state of an imported instance, so that the
+// configured one is adopted.
+func removeImportedQuery(ctx context.Context, state *model) diag.Diagnostics {
 	if state.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return nil
 	}
-	have, diags := hardwareOf(ctx, *state)
-	query, problems := standIn(ctx, have)
+	has, diags := state.hardware(ctx)
+	query, problems := importedQuery(ctx, has)
 	diags.Append(problems...)
 	if state.OfferQuery.Equal(query) {
 		state.OfferQuery = types.ObjectNull(query.AttributeTypes(ctx))
@@ -109,16 +99,16 @@ func forgetStandIn(ctx context.Context, state *model) diag.Diagnostics {
 	return diags
 }
 
-// replaceOn reports whether a change of the argument replaces the server, and whether that is known.
+// replaceOn reports whether replace_on contains an argument, and whether that is known.
 func replaceOn(plan model, name string) (named, known bool) {
 	elements := plan.ReplaceOn.Elements()
 	named = slices.ContainsFunc(elements, types.StringValue(name).Equal)
 	return named, named || !plan.ReplaceOn.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
 }
 
-// missedTerms returns which hardware term of a changed query the server does not
-// meet, empty for none, and whether there are hardware terms that are not known yet.
-func missedTerms(ctx context.Context, state, plan model) (missed string, unknown bool, diags diag.Diagnostics) {
+// missedTerm returns the hardware term of a changed query that the instance does not meet, empty for none, and whether
+// a hardware term is unknown.
+func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unknown bool, diags diag.Diagnostics) {
 	unchanged := plan.OfferQuery.Equal(state.OfferQuery)
 	if unchanged || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return "", false, nil
@@ -126,41 +116,44 @@ func missedTerms(ctx context.Context, state, plan model) (missed string, unknown
 	if plan.OfferQuery.IsUnknown() || hasUnknownHardware(ctx, plan.OfferQuery) {
 		return "", true, nil
 	}
-	query, diags := offerQuery(ctx, plan)
+	query, diags := plan.query(ctx)
 	if diags.HasError() {
 		return "", false, diags
 	}
-	have, problems := hardwareOf(ctx, state)
+	has, problems := state.hardware(ctx)
 	diags.Append(problems...)
-	problems = acceptOtherSlug(ctx, state, have, &query)
+	problems = acceptOtherSlug(ctx, state, has, &query)
 	diags.Append(problems...)
-	return have.misses(query), false, diags
+	return has.missedTerm(query), false, diags
 }
 
-// acceptOtherSlug drops the term gpu where the slug of the server does not show that it misses the term: the service can
-// use another slug for the GPU of a server than for that of its offer.
-func acceptOtherSlug(ctx context.Context, state model, have hardware, query *rental.OfferQuery) (diags diag.Diagnostics) {
-	if len(query.GPU) == 0 || slices.Contains(query.GPU, have.gpu) {
+// acceptOtherSlug removes the term gpu if the slug of the instance does not prove that it misses the term: the API may
+// return another slug for the GPU of an instance than for that of its offer.
+func acceptOtherSlug(
+	ctx context.Context,
+	state model,
+	has hardware,
+	query *rental.OfferQuery,
+) (diags diag.Diagnostics) {
+	if len(query.GPU) == 0 || slices.Contains(query.GPU, has.gpu) {
 		return nil
 	}
 	if state.OfferQuery.IsNull() {
-		if state.QuotedKopH.IsNull() { // imported: the query is adopted
-			diags.AddAttributeWarning(path.Root(argOfferQuery), "The GPU of the imported server is not in offer_query.gpu",
-				fmt.Sprintf("Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To have another one, use -replace.",
-					tfkit.OneLine(state.ID.ValueString()), tfkit.OneLine(have.gpu)))
+		if imported := state.QuotedKopH.IsNull(); imported {
+			addOtherGPUSlug(&diags, state.ID.ValueString(), has.gpu)
 			query.GPU = nil
 		}
 		return diags
 	}
-	prior, diags := offerQuery(ctx, state)
-	rentedFrom := func(gpu string) bool { return slices.Contains(prior.GPU, gpu) }
-	if !rentedFrom(have.gpu) && slices.ContainsFunc(query.GPU, rentedFrom) {
+	prior, diags := state.query(ctx)
+	inPrior := func(gpu string) bool { return slices.Contains(prior.GPU, gpu) }
+	if !inPrior(has.gpu) && slices.ContainsFunc(query.GPU, inPrior) {
 		query.GPU = nil
 	}
 	return diags
 }
 
-// hasUnknownHardware reports whether a term that decides about a replacement is not fully known.
+// hasUnknownHardware reports whether a hardware term of a query is not fully known.
 func hasUnknownHardware(ctx context.Context, query types.Object) bool {
 	terms := query.Attributes()
 	return slices.ContainsFunc([]string{"gpu", "num_gpus", "min_gpus", "min_vram_gb", "country"}, func(name string) bool {

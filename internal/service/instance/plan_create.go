@@ -3,233 +3,329 @@ package instance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/poll"
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// customTemplate is the slug of the catalogue's template for any image.
-const customTemplate = "custom"
+const (
+	// siblingWait bounds how long a plan waits for the plans of other resources: Terraform reads and plans the resources
+	// of a configuration concurrently and in any order.
+	siblingWait = time.Second
+	// siblingInterval is how often it checks them meanwhile.
+	siblingInterval = 20 * time.Millisecond
+)
 
-// planCreation checks what a plan is about to rent, before money is spent. before is the server that it replaces, nil
-// for none: then what keeps the new server from being rented is an error, since the old one would be destroyed first.
-func (r *instanceResource) planCreation(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	if before != nil {
-		r.fleet().replacing.add(before.ID)
-	}
-	r.refuseSharedKey(ctx, plan, diags)
-	r.refuseImage(ctx, plan, diags)
-	r.checkTemplate(ctx, plan, before, diags)
-	if diags.HasError() {
-		return
-	}
-	r.warnOfNamesakes(ctx, plan, before, diags)
-	r.checkPrice(ctx, plan, before, diags)
-}
-
-// refuseImage refuses an image that the server would not get: the service takes one for the custom template only, and
-// uses the template's image otherwise. A generated configuration names that image, which is fine.
-func (r *instanceResource) refuseImage(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	slug := plan.Template.ValueString()
-	if plan.Image.IsNull() || plan.Image.IsUnknown() || plan.Template.IsUnknown() || slug == customTemplate || !r.Meta.Ready() {
-		return
-	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
-	switch {
-	case err != nil:
-		tfkit.AddError(diags, "read template "+slug, err)
-	case found && !rental.SameImage(template.Image, plan.Image.ValueString()):
-		diags.AddAttributeError(path.Root("image"), "Image differs from the template's image",
-			fmt.Sprintf("The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, or choose template = %[4]q, "+
-				"or create a gpurent_template with this image.", tfkit.OneLine(slug), tfkit.OneLine(template.Image), tfkit.OneLine(plan.Image.ValueString()), customTemplate))
-	}
-}
-
-// refuseSharedKey refuses an idempotency key that another instance has: one in the
-// state that still exists, or one that the same plan creates.
-func (r *instanceResource) refuseSharedKey(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	key := plan.IdempotencyKey.ValueString()
-	if key == "" {
-		return
-	}
-	keys, holder := &r.fleet().keys, keyHolder{name: plan.Name.ValueString()}
-	if other, found := keys.keeper(key); found && r.exists(ctx, other.id) && !r.releasesKey(ctx, other.id) {
-		addSharedKey(diags, key, holder, other)
-		return
-	}
-	if !r.Meta.Run.Single() {
-		return // the creation finds out: see rent
-	}
-	if other, clash := keys.plan(key, holder); clash {
-		addSharedKey(diags, key, holder, other)
-	}
-}
-
-// releasesKey reports whether the server with a key is replaced, or its resource destroyed. When one process serves
-// several runs, the key may be known from an earlier run, so it waits a moment for this run to plan that.
-func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
-	for wait := namesakeWait; ; wait -= namesakeInterval {
-		if r.fleet().replacing.has(id) {
+// awaitSiblings waits until done, for a short time. It reports whether done was true.
+func awaitSiblings(ctx context.Context, done func() bool) bool {
+	for wait := siblingWait; ; wait -= siblingInterval {
+		if done() {
 			return true
 		}
-		if r.Meta.Run.Single() || wait <= 0 || poll.Pause(ctx, namesakeInterval) != nil {
+		if wait <= 0 || backoff.Sleep(ctx, siblingInterval) != nil {
 			return false
 		}
 	}
 }
 
-// exists reports whether the service has the instance. It is true when reading it fails.
+// checkCreate checks an instance that is about to be created, before money is spent. replaced is the instance that it
+// replaces, nil for none. What prevents the creation is then an error, because the old instance is destroyed first.
+func (r *instanceResource) checkCreate(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) {
+	if replaced != nil {
+		r.Meta.Placement.Owners.SetReplaced(replaced.ID, true)
+	}
+	r.checkKey(ctx, plan, diags)
+	r.checkTemplate(ctx, plan, replaced, diags)
+	if diags.HasError() {
+		return
+	}
+	r.checkName(ctx, plan, replaced, diags)
+	r.checkPrice(ctx, plan, replaced, diags)
+}
+
+// checkKey refuses an idempotency key that another instance has: one in the state that exists, or one that the same
+// plan creates.
+func (r *instanceResource) checkKey(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	key, owners := plan.IdempotencyKey.ValueString(), &r.Meta.Placement.Owners
+	if key == "" {
+		return
+	}
+	owner := placement.Owner{Name: plan.Name.ValueString()}
+	if other, found := owners.KeyOwner(key); found && r.exists(ctx, other.ID) && !r.releasesKey(ctx, other.ID) {
+		addSharedKey(diags, key, owner, other)
+		return
+	}
+	if !r.Meta.Run.Single() {
+		return // placement.Create finds out
+	}
+	if other, clash := owners.PlanKey(key, owner); clash {
+		addSharedKey(diags, key, owner, other)
+	}
+}
+
+// releasesKey reports whether the instance with a key is replaced, or its resource destroyed. If one process serves
+// several runs, the key may be known from an earlier run, and this run may plan that in a moment.
+func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
+	replaced := func() bool { return r.Meta.Placement.Owners.IsReplaced(id) }
+	if r.Meta.Run.Single() {
+		return replaced()
+	}
+	return awaitSiblings(ctx, replaced)
+}
+
+// exists reports whether the instance exists. It is true if reading it fails.
 func (r *instanceResource) exists(ctx context.Context, id string) bool {
-	inst, found, err := r.fleet().find(ctx, r.Meta, id)
-	return err != nil || found && !gone(inst)
+	inst, found, err := r.Meta.Cache.Instances.Find(ctx, id)
+	return err != nil || found && !inst.Destroyed()
 }
 
-func addSharedKey(diags *diag.Diagnostics, key string, one, other keyHolder) {
-	diags.AddAttributeError(path.Root("idempotency_key"), "Two servers share an idempotency key",
-		fmt.Sprintf("%s and %s both have idempotency_key = %q. The service rents one server for a key, so both would be the same one. Give each a key of its own, "+
-			"with count.index or each.key in it.", strings.ToUpper(one.String()[:1])+one.String()[1:], other, tfkit.OneLine(key)))
-}
-
-// checkTemplate refuses a template that does not exist, and a disk below its minimum. It reports an unusable API key,
-// before an apply has created half of what it needs.
-func (r *instanceResource) checkTemplate(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
+// checkTemplate refuses a template that does not exist, a disk below its minimum, and an image that the instance would
+// not get: the API accepts an image for the custom template only.
+func (r *instanceResource) checkTemplate(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) {
 	slug := plan.Template.ValueString()
 	if slug == "" {
 		return
 	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, slug)
+	template, found, err := r.Meta.Cache.Templates.Find(ctx, slug)
+	image := plan.Image.ValueString()
+	hasOwnImage := image != "" && slug != customTemplate
 	switch {
-	case rental.IsUnauthorized(err), err != nil && before != nil:
-		tfkit.AddError(diags, "read template "+slug, err)
-	case err != nil: // The service itself refuses what does not fit.
+	case err != nil && (rental.IsUnauthorized(err) || replaced != nil || hasOwnImage):
+		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
+		return
+	case err != nil:
+		return // the API refuses what does not fit
 	case !found:
-		diags.AddAttributeError(path.Root("template"), "No such template",
-			fmt.Sprintf("Neither the service's catalogue nor this account has a template with the slug %q. The data source gpurent_templates lists all templates.", tfkit.OneLine(slug)))
-	case !plan.DiskGB.IsUnknown() && plan.DiskGB.ValueInt64() < template.MinDiskGB:
-		diags.AddAttributeError(path.Root("disk_gb"), "Disk below the template's minimum",
-			fmt.Sprintf("The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", tfkit.OneLine(slug), template.MinDiskGB, plan.DiskGB.ValueInt64()))
+		addNoTemplate(diags, slug)
+		return
+	}
+	if hasOwnImage && !rental.SameImage(template.Image, image) {
+		addOtherImage(diags, slug, template.Image, image)
+	}
+	if disk := plan.DiskGB.ValueInt64(); !plan.DiskGB.IsUnknown() && disk < template.MinDiskGB {
+		addDiskBelowMinimum(diags, slug, template.MinDiskGB, disk)
 	}
 }
 
-// maxNamesakes is how many servers with the planned name a warning lists.
-const maxNamesakes = 3
-
-// warnOfNamesakes names active servers that have the planned name and that this run
-// does not know: one of them may be what an interrupted run has rented.
-func (r *instanceResource) warnOfNamesakes(ctx context.Context, plan model, before *predecessor, diags *diag.Diagnostics) {
-	found, err := r.unknownNamesakes(ctx, plan.Name.ValueString(), before)
+// checkName warns of active instances that have the planned name and are not in the state: one of them may be what an
+// interrupted run has rented.
+func (r *instanceResource) checkName(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) {
+	found, err := r.duplicateNames(ctx, plan.Name.ValueString(), replaced)
 	if len(found) == 0 {
-		r.warnOfUncheckedName(plan, err, diags)
+		if rental.IsListTooLong(err) && plan.IdempotencyKey.IsNull() && r.Meta.FirstWarning(summaryNamesUnchecked) {
+			addNamesUnchecked(diags, err)
+		}
 		return
 	}
-	slices.SortFunc(found, func(a, b rental.Instance) int { // what a killed run has left is among the newest
+	slices.SortFunc(found, func(a, b rental.Instance) int { // what a killed run has rented is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	text := namesakesText(plan.Name.ValueString(), found, plan.IdempotencyKey.ValueString()) + r.twinTemplateText(ctx, found[0], plan)
-	diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("Instance %s already has this name", tfkit.OneLine(found[0].ID)), text)
+	addDuplicateName(diags, plan, found, r.ownTemplateOf(ctx, found[0], plan))
 }
 
-// warnOfUncheckedName reports, once for a plan, that the account has too many servers to look for those that a killed run
-// has left. A run with an idempotency key takes its server over.
-func (r *instanceResource) warnOfUncheckedName(plan model, err error, diags *diag.Diagnostics) {
-	const summary = "Cannot check the names of all instances"
-	if !rental.IsListTooLong(err) || !plan.IdempotencyKey.IsNull() || !r.fleet().spending.firstWarning(r.Meta, summary) {
-		return
-	}
-	diags.AddAttributeWarning(path.Root("name"), summary, fmt.Sprintf("%s\n\n"+
-		"If a run was killed before it saved its state, this plan cannot find the server that it rented, and the apply rents one more. "+
-		"Set idempotency_key, and the apply takes such a server over.", err))
-}
-
-const (
-	// namesakeWait bounds how long a plan waits until a server that has the planned name turns out to be in the state.
-	namesakeWait = time.Second
-	// namesakeInterval is how often it checks that meanwhile.
-	namesakeInterval = 20 * time.Millisecond
-)
-
-// unknownNamesakes returns active servers with the name that this run does not know. Terraform reads and plans the
-// resources of a configuration at the same time and in any order, so it waits a moment for those of the state.
-// With an error there may be others.
-func (r *instanceResource) unknownNamesakes(ctx context.Context, name string, before *predecessor) (found []rental.Instance, err error) {
+// duplicateNames returns active instances with the name that this run has not read from the state. With an error there
+// may be others.
+func (r *instanceResource) duplicateNames(
+	ctx context.Context, name string, replaced *replacedInstance,
+) (found []rental.Instance, err error) {
 	if name == "" {
 		return nil, nil
 	}
-	active, err := r.fleet().instances(ctx, r.Meta)
-	for _, inst := range active {
-		if nameOf(inst) == name && (before == nil || before.ID != inst.ID) && !gone(inst) {
+	active, err := r.Meta.Cache.InitialInstances(ctx)
+	if active == nil {
+		return nil, err
+	}
+	for _, inst := range active.Items {
+		if inst.NameString() == name && (replaced == nil || replaced.ID != inst.ID) && !inst.Destroyed() {
 			found = append(found, inst)
 		}
 	}
-	known := func(inst rental.Instance) bool { return r.fleet().ids.has(inst.ID) }
-	for wait := namesakeWait; ; wait -= namesakeInterval {
-		found = slices.DeleteFunc(found, known)
-		if len(found) == 0 || wait <= 0 || poll.Pause(ctx, namesakeInterval) != nil {
-			return found, err
-		}
-	}
+	awaitSiblings(ctx, func() bool {
+		found = slices.DeleteFunc(found, func(inst rental.Instance) bool { return r.Meta.Placement.Owners.Has(inst.ID) })
+		return len(found) == 0
+	})
+	return found, err
 }
 
-// twinTemplateText adds that an own template has to be imported, too: a new one would replace the imported server.
-func (r *instanceResource) twinTemplateText(ctx context.Context, twin rental.Instance, plan model) string {
-	if plan.IdempotencyKey.ValueString() != "" || twin.Template.Slug == plan.Template.ValueString() {
+// ownTemplateOf returns the slug of the account's own template that an instance was created from, if the plan has
+// another one, else "". It has to be imported with the instance, which a new template would replace.
+func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instance, plan model) string {
+	if plan.IdempotencyKey.ValueString() != "" || inst.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
-	template, found, err := tfkit.FindTemplate(ctx, r.Meta, twin.Template.Slug)
+	template, found, err := r.Meta.Cache.Templates.Find(ctx, inst.Template.Slug)
 	if err != nil || !found || template.Owner != rental.OwnerMe {
 		return ""
 	}
-	text := fmt.Sprintf("\n\nIt was created from the own template %q. If that is in no state either, import it as well, or the server is replaced", tfkit.OneLine(twin.Template.Slug))
-	block, ok := tfkit.ImportBlock("gpurent_template", twin.Template.Slug)
-	if !ok {
-		return text + ". " + noImportBlock
-	}
-	return text + ":\n\n" + block
+	return template.Slug
 }
 
-func namesakesText(name string, found []rental.Instance, key string) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "Active servers with the name %q, which this run has not read from the state:\n", tfkit.OneLine(name))
-	for _, inst := range found[:min(len(found), maxNamesakes)] {
-		fmt.Fprintf(&text, "  %s, %s, rented %s, costs %s\n", tfkit.OneLine(inst.ID), tfkit.OneLine(inst.Status), tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(kopHNow(inst)))
+// checkPrice checks the offer as it is now, and the money that it takes. For a new instance a missing offer is a
+// warning: after a crash our own rental may be the reason, and an error would prevent the next apply from recovering
+// it. For a replacement it is an error.
+func (r *instanceResource) checkPrice(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) {
+	tracker := r.Meta.Spending
+	if replaced == nil && !tracker.Active() && plan.MaxPriceKopH.IsNull() {
+		return
 	}
-	if more := len(found) - maxNamesakes; more > 0 {
-		fmt.Fprintf(&text, "  and %d more\n", more)
+	price, known, err := r.estimatePrice(ctx, plan, replaced, diags)
+	if err != nil && (replaced != nil || tracker.Enforced()) {
+		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
 	}
-	if key == "" {
-		text.WriteString("One may be left from a run that was killed before it saved its state. This plan rents one more server, and both are billed. ")
-	} else {
-		fmt.Fprintf(&text, "If a killed run rented one of them with idempotency_key = %q, the apply takes it over and rents none. Otherwise the apply rents one more server, and both are billed. ", tfkit.OneLine(key))
+	if !known {
+		if replaced == nil {
+			tracker.Postpone(plan.priceArguments())
+		}
+		return
 	}
-	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
-		text.WriteString("To keep the existing server instead, add this block with the address of this resource, and plan again:\n\n" + block)
-	} else {
-		text.WriteString("To keep the existing server instead, import it with the address of this resource, and plan again. " + noImportBlock)
+	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
+		addHigherPrice(diags, replaced, price)
 	}
-	text.WriteString("\n\nIf a resource of this or another configuration manages it, there is nothing to do: an apply prints this also for servers of its own state. " +
-		"If no configuration manages it and nobody needs it, destroy it in the service's console.")
-	return text.String()
+	addSpendingProblems(diags, tracker.Check(ctx, r.priceChange(price, replaced)))
 }
 
-// noImportBlock replaces an import block for an id that could be more than an id in a configuration.
-const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. Look it up in the service's console."
+// higherPricePercent is the price of a replacement, in percent of its predecessor's, above which the plan warns.
+const higherPricePercent = 125
 
-// kopHNow is what a server burns at present, kopecks per hour.
-func kopHNow(inst rental.Instance) int64 {
-	switch inst.Status {
-	case rental.StatusStopped, rental.StatusOutbid:
-		return inst.Price.StoppedKopH
-	case rental.StatusFailed, rental.StatusDestroying, rental.StatusDestroyed:
-		return 0
+// priceChange is what a new instance of a price changes. The instance that it replaces costs nothing afterwards.
+func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) spending.Change {
+	change := spending.Change{StartsKopH: kopH, AddedKopH: kopH, Creates: true}
+	if replaced == nil {
+		return change
+	}
+	if replaced.claimed {
+		change.AddedKopH -= r.Meta.Placement.Predecessors.Credit(replaced.ID)
+		return change
+	}
+	change.AddedKopH -= replaced.BurnKopH
+	if r.Meta.Run.Single() { // the totals contain what the plan of the predecessor added
+		change.StartsKopH -= replaced.StartsKopH
+		change.AddedKopH -= replaced.AddedKopH
+	}
+	return change
+}
+
+// isReplaced reports whether the plan replaces the instance. A new instance with the key or name of one in the state
+// can also be a renamed resource: then Terraform plans the old one with its prior state, at about the same time.
+func (r *instanceResource) isReplaced(ctx context.Context, replaced *replacedInstance) bool {
+	if replaced == nil || !replaced.claimed {
+		return replaced != nil
+	}
+	return !awaitSiblings(ctx, func() bool { return !r.Meta.Placement.Predecessors.MayBeReplaced(replaced.ID) })
+}
+
+// estimatePrice returns what the instance would cost if it were created now, kopecks per hour. The price is not known
+// if an argument is unknown, if there is no offer, or with an error of the API.
+func (r *instanceResource) estimatePrice(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	switch {
+	case plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown():
+		return 0, false, nil
+	case plan.OfferID.IsNull():
+		return r.estimateQuery(ctx, plan, replaced, diags)
+	case plan.OfferID.IsUnknown():
+		return 0, false, nil
+	case replaced != nil && replaced.OfferID == plan.OfferID.ValueString() && r.isReplaced(ctx, replaced):
+		return r.estimateOwnOffer(ctx, plan, replaced, diags)
+	}
+	return r.estimateOffer(ctx, plan, replaced, diags)
+}
+
+// estimateOffer checks the offer that the plan names.
+func (r *instanceResource) estimateOffer(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	id := plan.OfferID.ValueString()
+	offer, found, err := r.Meta.Cache.Offer(ctx, id, rental.RentalType(plan.Type.ValueString()))
+	switch {
+	case err != nil:
+		return 0, false, err
+	case !found && r.isReplaced(ctx, replaced):
+		addCannotReplaceByOffer(diags, replaced.ID, id)
+		return 0, false, nil
+	case !found:
+		addOfferNotAvailable(diags, id)
+		return 0, false, nil
+	}
+	price, ok := checkOffer(offer, plan, diags)
+	return price, ok, nil
+}
+
+// estimateOwnOffer checks the offer that the replaced instance itself is rented from. It is not available while that
+// instance exists, and the API does not promise that it is available afterwards.
+func (r *instanceResource) estimateOwnOffer(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	offer, err := r.Meta.Client.GetOffer(ctx, replaced.OfferID)
+	if rental.IsNotFound(err) {
+		addCannotReplaceOwnOffer(diags, replaced)
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	addOwnOffer(diags, replaced)
+	price, ok := checkOffer(offer, plan, diags)
+	return price, ok, nil
+}
+
+// checkOffer returns the price of an offer for the planned instance, or reports why the instance cannot be rented from
+// it.
+func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH int64, ok bool) {
+	price, rentable := offer.PriceKopH(rental.RentalType(plan.Type.ValueString()))
+	limit, disk := plan.MaxPriceKopH.ValueInt64(), plan.DiskGB.ValueInt64()
+	switch {
+	case !rentable:
+		addNotInterruptible(diags, offer.ID)
+	case limit > 0 && price > limit:
+		addOfferAboveCap(diags, offer.ID, price, limit)
+	case offer.Disk.MaxGB != nil && disk > *offer.Disk.MaxGB:
+		addDiskAboveMaximum(diags, offer.ID, *offer.Disk.MaxGB, disk)
 	default:
-		return inst.Price.RunningKopH
+		return price, true
 	}
+	return 0, false
+}
+
+// estimateQuery checks the offer that the instance would be rented from now.
+func (r *instanceResource) estimateQuery(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) (kopH int64, known bool, err error) {
+	if plan.OfferQuery.IsUnknown() {
+		return 0, false, nil
+	}
+	query, problems := plan.query(ctx)
+	if problems.HasError() {
+		return 0, false, nil
+	}
+	except := ""
+	if replaced != nil {
+		except = replaced.OfferID
+	}
+	price, found, matching, err := r.Meta.Placement.Estimate(ctx, query, except)
+	switch {
+	case err != nil || found:
+		return price, found, err
+	case r.isReplaced(ctx, replaced):
+		addCannotReplaceByQuery(diags, replaced.ID, matching)
+	default:
+		addNoOfferNow(diags, matching)
+	}
+	return 0, false, nil
 }

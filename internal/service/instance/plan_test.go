@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -19,7 +20,7 @@ func saved(status rental.InstanceStatus, desired rental.DesiredState) model {
 		ID: "ins_1", Status: status, DesiredState: desired, Type: rental.OnDemand, Template: rental.TemplateRef{Slug: "pytorch"}, DiskGB: 60,
 		SSH: &rental.SSH{Host: "h", Port: 22, User: "root", Command: "ssh root@h"},
 	})
-	m.OnOutbid = types.StringValue(outbidRestart)
+	m.OnOutbid = types.StringValue("restart")
 	m.StartedAt = types.StringValue(started)
 	return m
 }
@@ -29,15 +30,15 @@ func TestPlanConvergence(t *testing.T) {
 	for name, test := range map[string]struct {
 		state       model
 		wanted      string
-		want        step
+		want        lifecycle.Action
 		wantUnknown []string
 	}{
-		"settled":          {saved("running", "running"), "running", stepNone, nil},
-		"settled, stopped": {saved("stopped", "stopped"), "stopped", stepNone, nil},
-		"to stop":          {saved("running", "running"), "stopped", stepStop, []string{"status", "stop_reason"}},
-		"to start":         {saved("stopped", "stopped"), "running", stepStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"still booting":    {saved("starting", "running"), "running", stepWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"failed":           {saved("failed", "running"), "running", stepReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"settled":          {saved("running", "running"), "running", lifecycle.ActionNone, nil},
+		"settled, stopped": {saved("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
+		"to stop":          {saved("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"}},
+		"to start":         {saved("stopped", "stopped"), "running", lifecycle.ActionStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"still booting":    {saved("starting", "running"), "running", lifecycle.ActionWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"failed":           {saved("failed", "running"), "running", lifecycle.ActionReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
@@ -68,7 +69,7 @@ func TestPlanConvergenceOfAnInterruptibleServer(t *testing.T) {
 	state.Type = types.StringValue(string(rental.Interruptible))
 	state.StartedAt = types.StringNull()
 	plan := state
-	if got := planConvergence(state, &plan); got != stepStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
+	if got := planConvergence(state, &plan); got != lifecycle.ActionStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
 		t.Errorf("step %s, price %s, started_at %s: a new bid has a new price, and it may run for the first time", got, plan.Price, plan.StartedAt)
 	}
 }
@@ -77,7 +78,7 @@ func TestPlanConvergenceWithUnknownIntent(t *testing.T) {
 	state := saved("running", "running")
 	plan := state
 	plan.DesiredState = types.StringUnknown()
-	if got := planConvergence(state, &plan); got != stepWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
+	if got := planConvergence(state, &plan); got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
 		t.Errorf("step %s, status %s, id %s", got, plan.Status, plan.ID)
 	}
 }
@@ -161,7 +162,7 @@ func TestPlanArguments(t *testing.T) {
 			if !test.imported {
 				state.QuotedKopH = types.Int64Value(100)
 			}
-			replaced, diags := planArguments(t.Context(), state, &plan)
+			replaced, diags := planCreateArguments(t.Context(), state, &plan)
 			if !plan.OfferID.Equal(test.want.OfferID) || !plan.OfferQuery.Equal(test.want.OfferQuery) || !plan.SSHKeyIDs.Equal(test.want.SSHKeyIDs) {
 				t.Errorf("planned %s, %s and %s, want %s, %s and %s", plan.OfferID, plan.OfferQuery, plan.SSHKeyIDs, test.want.OfferID, test.want.OfferQuery, test.want.SSHKeyIDs)
 			}

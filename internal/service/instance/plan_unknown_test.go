@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -87,22 +88,22 @@ func TestPlan_UnknownValues_PlanAtApplyDoesNotContradict(t *testing.T) {
 		},
 		"on_outbid of an outbid server": {
 			outbid, func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.OnOutbid = text(outbidKeep) }, func(m *model) { m.OnOutbid = text(outbidReplace) }}, true,
+			[]edit{func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") }}, true,
 		},
 		"on_outbid of a running server": {
 			server("running"), func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(m *model) { m.OnOutbid = text(outbidReplace) }}, false,
+			[]edit{func(m *model) { m.OnOutbid = text("replace") }}, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := func(change edit) (model, bool) {
 				m := test.state
 				change(&m)
-				replaced, diags := planArguments(t.Context(), test.state, &m)
+				replaced, diags := planCreateArguments(t.Context(), test.state, &m)
 				if diags.HasError() {
 					t.Fatal(diags)
 				}
-				return m, planConvergence(test.state, &m) == stepReplace || len(replaced) > 0
+				return m, planConvergence(test.state, &m) == lifecycle.ActionReplace || len(replaced) > 0
 			}
 			first, replaces := plan(test.unknown)
 			if replaces != test.replaces {

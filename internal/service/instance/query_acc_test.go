@@ -71,7 +71,7 @@ func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(queried(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No offer left.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
+			{Config: env.Config(queried(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No matching offer could be rented.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
 			{
 				// A limit of the account is not the offer's fault: no other is tried.
 				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },

@@ -79,9 +79,9 @@ func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			// At plan: an apply would rent the first before it refuses the second.
-			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`share an idempotency key`)},
+			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`Two instances with the same idempotency_key`)},
 			{Config: block(1)},
-			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`(?is)share an idempotency key.*\binstance\s+ins_`)},
+			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`(?is)Two instances with the same idempotency_key.*\binstance\s+ins_`)},
 			// The one that is there may be replaced all the same.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
@@ -102,7 +102,7 @@ func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: config},
 			forget(env.Provider()),
-			{Config: strings.Replace(config, "= 60", "= 80", 1), ExpectError: regexp.MustCompile(`(?s)stands for another server.*disk_gb is\s+60`)},
+			{Config: strings.Replace(config, "= 60", "= 80", 1), ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`)},
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("disk_gb", knownvalue.Int64Exact(60))}},
 		},
 		CheckDestroy: nothingLeft(env),

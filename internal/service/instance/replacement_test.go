@@ -65,7 +65,7 @@ func unkeyed(name string, arguments ...any) map[string]any {
 	return keyed(name, append([]any{"idempotency_key", nil}, arguments...)...)
 }
 
-const beyondLimit = "max_burn_kop_h allows"
+const beyondLimit = "Plan exceeds max_burn_kop_h"
 
 // A replacement does not count together with the server that it replaces, at plan and at apply.
 func TestReplacement_BurnLimit(t *testing.T) {
@@ -235,10 +235,10 @@ func TestReplacement_RefusedAtPlan(t *testing.T) {
 		"small disk":                  {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
 		"large disk":                  {nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum", false},
 		"above the cap":               {nil, append([]any{"max_price_kop_h", int64(1)}, disk...), nil, "no matching offer", false},
-		"no money, error":             {poor, disk, map[string]any{"require_funds": "error"}, "Error: The balance does not cover", false},
+		"no money, error":             {poor, disk, map[string]any{"require_funds": "error"}, "Error: Insufficient balance", false},
 		"burn limit":                  {nil, append([]any{"offer_query", map[string]any{"num_gpus": []any{int64(8)}}}, disk...), map[string]any{"max_burn_kop_h": int64(10_000)}, beyondLimit, false},
 		"burn limit, exceeded before": {crowded, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), map[string]any{"max_burn_kop_h": int64(7_000)}, beyondLimit, false},
-		"no money, warning":           {poor, disk, nil, "Warning: The balance does not cover", true},
+		"no money, warning":           {poor, disk, nil, "Warning: Insufficient balance", true},
 		"high prices":                 {dear, disk, nil, "costs more", true},
 	} {
 		for _, forced := range []bool{false, true} {
@@ -296,7 +296,7 @@ func TestReplacement_RefusedAtPlan_Tainted(t *testing.T) {
 	h := newRun(t, env, nil)
 	h.refresh(server)
 	expect(t, "the plan", h.plan(nil, unkeyed("a")).diags, "ERROR: Cannot replace instance "+h.id(server)+": no matching offer")
-	expect(t, "a new server", h.plan(nil, unkeyed("b")).diags, "WARNING: No offer matches now")
+	expect(t, "a new server", h.plan(nil, unkeyed("b")).diags, "WARNING: No matching offer")
 }
 
 // A cached market can still list the offer of the server that is to be replaced.
@@ -359,7 +359,7 @@ func TestReplacement_RenamedResource(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "the plan for the old name", resp.Diagnostics)
-	expect(t, "the plan for the new name", <-planned, "WARNING: Offer off_", "is gone")
+	expect(t, "the plan for the new name", <-planned, "WARNING: Offer off_", "is not available")
 }
 
 // bufferedBody keeps the body of a successful answer back.

@@ -2,26 +2,29 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*instanceResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*instanceResource)(nil)
-	_ resource.ResourceWithImportState = (*instanceResource)(nil)
-	_ resource.ResourceWithIdentity    = (*instanceResource)(nil)
+	_ resource.ResourceWithConfigure      = (*instanceResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*instanceResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*instanceResource)(nil)
+	_ resource.ResourceWithImportState    = (*instanceResource)(nil)
+	_ resource.ResourceWithIdentity       = (*instanceResource)(nil)
 )
 
-// How long an operation may take where timeouts does not say. A start can pull
-// tens of gigabytes of image.
+// Default timeouts. A start can pull tens of gigabytes of image.
 const (
 	createTimeout = 30 * time.Minute
 	updateTimeout = 30 * time.Minute
@@ -32,12 +35,13 @@ type instanceResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &instanceResource{tfkit.Resource{Name: "instance"}} }
 
-// Create rents the server, saves its id at once, and only then waits.
+// Create rents the instance, saves its id, and waits until it is ready.
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
 	var plan model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
+	resp.Diagnostics.Append(diags...)
+	request, diags := toRequest(ctx, plan)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -45,265 +49,185 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	reservation := r.reserveBurn(waitCtx, plan, &resp.Diagnostics)
-	defer reservation.release()
+	reservation := r.reservePrice(waitCtx, plan, &resp.Diagnostics)
+	defer reservation.Release()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	server, ok := r.rent(waitCtx, plan, &resp.Diagnostics)
-	if !ok {
-		return
-	}
-	reservation.rented(server.Instance)
-	plan, inst := server.state(plan), server.Instance
-	r.fleet().ids.add(inst.ID)
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(inst.ID))...)
-	if !server.takenOver {
-		resp.Diagnostics.Append(rememberName(ctx, resp.Private, plan.Name, types.StringNull(), inst)...)
-	} else {
-		resp.Diagnostics.Append(leaveNote(ctx, resp.Private, takenOverKey, server.creation)...)
-		resp.Diagnostics.Append(rememberTwin(ctx, resp.Private, server.twinTemplate)...)
-	}
-	if resp.Diagnostics.HasError() || !r.accept(ctx, server, plan, resp) {
-		return
-	}
-	if server.takenOver {
-		addTakenOver(&resp.Diagnostics, server, plan)
-		r.rename(waitCtx, plan, inst, &resp.Diagnostics)
-	}
-	s := r.settlerFor(plan)
-	s.habit = &r.fleet().boots
-	s.exceedsCap = func(inst rental.Instance) bool {
-		server.Instance = inst
-		return s.starts == 0 && server.exceedsCap(plan) // the price of a start is checked on its own
-	}
-	inst, err := s.settle(waitCtx, inst)
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	if errors.Is(err, exceedsCapError{}) {
-		r.rejectOverpriced(ctx, server, plan, resp)
-		return
-	}
+	request.CheckPrice = r.Meta.Spending.CheckPostponed(plan.priceArguments())
+	placed, err := r.Meta.Placement.Create(waitCtx, request)
 	if err != nil {
-		r.reportCreateWait(ctx, &resp.Diagnostics, plan, inst, timeout, err)
-	} else {
-		s.warnOfMissing(&resp.Diagnostics, inst)
+		addCreateError(&resp.Diagnostics, err)
+		return
 	}
-}
+	reservation.Rented(placed.Instance)
+	r.Meta.Placement.Owners.Add(placed.ID)
 
-// accept compares a server that is in the state with what was ordered. It returns false after an error.
-func (r *instanceResource) accept(ctx context.Context, server rented, plan model, resp *resource.CreateResponse) bool {
+	// Save the instance before anything else can fail: without its id in the state it would be billed unnoticed.
+	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
+	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
+	resp.Diagnostics.Append(setCreatePrivate(ctx, resp.Private, plan, placed)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	if placed.AboveCap(request) {
+		r.rejectAboveCap(ctx, placed, request, plan, timeout, resp)
+		return
+	}
+	if addUnexpected(&resp.Diagnostics, placed, request); resp.Diagnostics.HasError() {
+		return
+	}
+	if placed.Recovered {
+		addRecovered(&resp.Diagnostics, placed, plan)
+		r.renameRecovered(waitCtx, plan, placed.Instance, &resp.Diagnostics)
+	}
+	target := plan.target()
+	target.Accept = func(inst rental.Instance, started bool) bool {
+		placed.Instance = inst
+		return started || !placed.AboveCap(request) // a start compares its own price
+	}
+	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, placed.Instance, target)
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
 	switch {
-	case server.exceedsCap(plan):
-		r.rejectOverpriced(ctx, server, plan, resp)
-	case server.unreadable != nil:
-		addUnreadable(&resp.Diagnostics, server)
-	case !server.takenOver:
-		addDifferences(&resp.Diagnostics, server, plan)
+	case lifecycle.KindOf(err) == lifecycle.Rejected:
+		r.rejectAboveCap(ctx, placed, request, plan, timeout, resp)
+	case err != nil:
+		addCreateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, plan.KeepOnTimeout.ValueBool(), timeout, err)
+	default:
+		addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
 	}
-	return !resp.Diagnostics.HasError()
 }
 
-// reserveBurn reserves the price that the server would have if it were rented now.
-func (r *instanceResource) reserveBurn(ctx context.Context, plan model, diags *diag.Diagnostics) *burnReservation {
-	if r.Meta.Run.Single() || r.Meta.Spending.MaxBurnKopH == 0 {
-		return &burnReservation{}
+// setCreatePrivate stores what later operations need to know of the creation.
+func setCreatePrivate(
+	ctx context.Context,
+	private privateSetter,
+	plan model,
+	placed placement.Placed,
+) diag.Diagnostics {
+	if !placed.Recovered {
+		return setNormalizedName(ctx, private, plan.Name, types.StringNull(), placed.Instance)
 	}
-	var shown diag.Diagnostics // by the plan
-	kopH, _, err := r.estimate(ctx, plan, nil, &shown)
+	diags := setPrivate(ctx, private, privateRecovery, placed.Recovery)
+	if placed.TemplateAlias != "" {
+		diags.Append(setPrivate(ctx, private, privateTemplateAlias, placed.TemplateAlias)...)
+	}
+	return diags
+}
+
+// reservePrice reserves the present price of the planned instance for the burn limit.
+func (r *instanceResource) reservePrice(
+	ctx context.Context,
+	plan model,
+	diags *diag.Diagnostics,
+) *spending.Reservation {
+	if !r.Meta.Spending.Reserves() {
+		return &spending.Reservation{}
+	}
+	var reported diag.Diagnostics // the plan has reported them
+	kopH, _, err := r.estimatePrice(ctx, plan, nil, &reported)
 	if err != nil {
-		addUnreadableAccount(r.Meta, diags, err)
-		return &burnReservation{}
+		addSpendingProblems(diags, spending.Problems{{Kind: spending.AccountUnreadable, Err: err}})
+		return &spending.Reservation{}
 	}
-	return reserveBurn(ctx, r.Meta, "", kopH, kopH, diags)
+	reservation, problems := r.Meta.Spending.Reserve(ctx, "", kopH, kopH)
+	addSpendingProblems(diags, problems)
+	return reservation
 }
 
-// rename gives a server that was taken over the name it has by now.
-func (r *instanceResource) rename(ctx context.Context, plan model, inst rental.Instance, diags *diag.Diagnostics) {
+// rejectAboveCap destroys an instance that turned out to cost more than the cap, or stops one that an earlier run
+// rented. The state keeps it unless the API accepted its destruction.
+func (r *instanceResource) rejectAboveCap(
+	ctx context.Context, placed placement.Placed, request placement.Request, plan model, timeout time.Duration,
+	resp *resource.CreateResponse,
+) {
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if placed.Recovered {
+		stopped, err := r.Meta.Lifecycle.RequestStop(ctx, placed.ID)
+		if err != nil {
+			addRunsAboveCap(&resp.Diagnostics, placed, request, "stop", err)
+			return
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, stopped))...)
+		addStoppedAboveCap(&resp.Diagnostics, placed, request)
+		return
+	}
+	r.Meta.Placement.Owners.BeginDestroy(placed.ID, "")
+	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID); err != nil {
+		r.Meta.Placement.Owners.CancelDestroy(placed.ID)
+		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
+		return
+	}
+	r.Meta.Placement.Remove(placed.ID)
+	resp.State.RemoveResource(ctx)
+	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
+	addDestroyedAboveCap(&resp.Diagnostics, placed, request)
+}
+
+// renameRecovered gives a recovered instance the configured name.
+func (r *instanceResource) renameRecovered(
+	ctx context.Context,
+	plan model,
+	inst rental.Instance,
+	diags *diag.Diagnostics,
+) {
 	if plan.Name.Equal(types.StringPointerValue(inst.Name)) {
 		return
 	}
-	if _, err := r.Meta.Client.UpdateInstance(ctx, inst.ID, rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()}); err != nil {
-		diags.AddWarning("Instance "+tfkit.OneLine(inst.ID)+" was not renamed", "The next apply tries again. "+err.Error())
+	update := rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()}
+	if _, err := r.Meta.Client.UpdateInstance(ctx, inst.ID, update); err != nil {
+		addNotRenamed(diags, inst.ID, err)
 	}
 }
 
-// Read refreshes the state. Only a server that is surely gone leaves it.
+// Read refreshes the state. Only an instance that the API reports as destroyed or not found leaves it.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
 	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.fleet().ids.add(state.ID.ValueString())
-	inst, found, err := r.fleet().find(ctx, r.Meta, state.ID.ValueString())
-	switch {
-	case err != nil:
-		tfkit.AddError(&resp.Diagnostics, "read instance "+state.ID.ValueString(), err)
-	case !found, gone(inst):
-		r.fleet().forget(state.ID.ValueString())
-		resp.State.RemoveResource(ctx)
-	default:
-		if state.DiskGB.IsNull() || state.Template.IsNull() { // after an import
-			inst = readOmitted(ctx, r.Meta.Client, inst)
-		}
-		now := fromAPI(state, inst)
-		if isStoredName(ctx, req.Private, state.Name, inst) {
-			now.Name = state.Name
-		}
-		if isTwin(ctx, req.Private, inst.Template.Slug) {
-			now.Template = state.Template
-		}
-		resp.Diagnostics.Append(completeImport(ctx, &now)...)
-		r.fleet().state.read(now)
-		if !tfkit.Same(&state, &now) {
-			resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
-		}
-	}
-}
-
-// Update renames, then starts, stops or waits where the plan said so.
-func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
-	var state, plan model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
-	timeout, diags := plan.Timeouts.Update(ctx, updateTimeout)
-	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var seen *rental.Instance
-	if !plan.Name.Equal(state.Name) {
-		inst, err := r.setName(ctx, state.ID.ValueString(), plan.Name.ValueStringPointer())
-		if err != nil {
-			tfkit.AddError(&resp.Diagnostics, "rename instance "+state.ID.ValueString(), err, "name")
-			return
-		}
-		if gone(inst) {
-			addGone(&resp.Diagnostics, inst.ID)
-			return
-		}
-		resp.Diagnostics.Append(rememberName(ctx, resp.Private, plan.Name, state.Name, inst)...)
-		state.Name, seen = plan.Name, &inst
-		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-	}
-	if !plan.Status.IsUnknown() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		return
-	}
-	r.converge(ctx, state, plan, seen, timeout, resp)
-}
-
-// converge brings an existing server to where the plan wants it. seen is the server
-// as it was just told; nil when nothing was asked yet.
-func (r *instanceResource) converge(ctx context.Context, state, plan model, seen *rental.Instance, timeout time.Duration, resp *resource.UpdateResponse) {
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if seen == nil {
-		inst, err := r.fleet().watch.now(waitCtx, r.Meta.Client, state.ID.ValueString(), r.Meta.MaxAge(recently))
-		if err != nil {
-			r.reportUnread(ctx, waitCtx, &resp.Diagnostics, state.ID.ValueString(), timeout, err)
-			return
-		}
-		seen = &inst
-	}
-	s := r.settlerFor(plan)
-	s.reserve = func(ctx context.Context, inst rental.Instance) (func(), error) {
-		return reserveStart(ctx, r.Meta, inst, &resp.Diagnostics)
-	}
-	inst, err := s.settle(waitCtx, *seen)
+	id := state.ID.ValueString()
+	r.Meta.Placement.Owners.Add(id)
+	inst, found, err := r.Meta.Cache.Instances.Find(ctx, id)
 	if err != nil {
-		r.reportUpdateWait(ctx, &resp.Diagnostics, inst, timeout, err)
-	}
-	if resp.Diagnostics.HasError() {
-		// What acts without a request has been taken over all the same.
-		failed := plan
-		keepComputed(state, &failed)
-		failed.DesiredState = state.DesiredState
-		state = failed
-		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, inst))...)
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read instance %s", id), err)
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	s.warnOfMissing(&resp.Diagnostics, inst)
+	if !found || inst.Destroyed() {
+		r.Meta.Placement.Remove(id)
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
+		inst = r.Meta.Client.ReadOmitted(ctx, inst)
+	}
+	now := fromAPI(state, inst)
+	if hasNormalizedName(ctx, req.Private, state.Name, inst) {
+		now.Name = state.Name
+	}
+	if hasTemplateAlias(ctx, req.Private, inst.Template.Slug) {
+		now.Template = state.Template
+	}
+	resp.Diagnostics.Append(completeImport(ctx, &now)...)
+	r.Meta.Placement.Predecessors.Read(now.predecessor())
+	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 }
 
-// setName renames a server. Where no answer arrives, the name that the server has decides.
-func (r *instanceResource) setName(ctx context.Context, id string, name *string) (rental.Instance, error) {
-	inst, err := r.Meta.Client.UpdateInstance(ctx, id, rental.InstanceUpdate{Name: name})
-	if err == nil || isDefinitive(err) {
-		return inst, err
-	}
-	if now, readErr := r.fleet().watch.afresh(ctx, r.Meta.Client, id); readErr == nil && nameOf(now) == nameOf(rental.Instance{Name: name}) {
-		return now, nil
-	}
-	return inst, err
-}
-
-// Delete destroys the server and waits until it is gone.
-func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
-	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
-	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	r.fleet().ids.add(state.ID.ValueString())
-	destroys, diags := r.beginDestroy(ctx, req.Private, state.ID.ValueString())
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if !destroys {
-		r.fleet().replacing.remove(state.ID.ValueString())
-		addNotReplaced(&resp.Diagnostics, state)
-		return
-	}
-	if state.Status.ValueString() == string(rental.StatusFailed) {
-		r.fleet().failures.add(state.RentedOfferID.ValueString())
-	}
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	burn := r.fleet().burnBefore(waitCtx, r.Meta, state)
-	if r.destroy(ctx, waitCtx, state.ID.ValueString(), timeout, &resp.Diagnostics); resp.Diagnostics.HasError() {
-		r.fleet().keys.keepAlive(state.ID.ValueString())
-		return
-	}
-	r.fleet().destroyed.add(state.ID.ValueString(), burn)
-	r.fleet().forget(state.ID.ValueString())
-}
-
-// takenOverKey is where the private state says which creation received the server of an earlier run.
-const takenOverKey = "taken_over"
-
-// beginDestroy records that the server of a state is about to be destroyed. It is false when a creation of this run has
-// taken the server over: with create_before_destroy and an unchanged idempotency_key, or after a resource was renamed.
-// The state of that creation itself may destroy it.
-func (r *instanceResource) beginDestroy(ctx context.Context, private noteReader, id string) (bool, diag.Diagnostics) {
-	creation, diags := findNote[string](ctx, private, takenOverKey)
-	if diags.HasError() {
-		return false, diags
-	}
-	own := ""
-	if creation != nil {
-		own = *creation
-	}
-	return r.fleet().keys.destroy(id, own), diags
-}
-
-// completeImport fills in what an imported server lacks: the defaults of its
-// policies and how it was rented, so that the plan after an import shows only what really differs.
+// completeImport sets what an imported instance lacks: the defaults of its policies, and an offer_query. A plan after
+// an import then shows only actual differences.
 func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 	if m.OnOutbid.IsNull() {
-		m.OnOutbid = types.StringValue(outbidRestart)
+		m.OnOutbid = types.StringValue(string(lifecycle.OutbidRestart))
 	}
 	if m.KeepOnTimeout.IsNull() {
 		m.KeepOnTimeout = types.BoolValue(false)
@@ -311,21 +235,111 @@ func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 	if !m.OfferID.IsNull() || !m.OfferQuery.IsNull() {
 		return nil
 	}
-	have, diags := hardwareOf(ctx, *m)
-	query, problems := standIn(ctx, have)
-	m.OfferQuery = query
+	has, diags := m.hardware(ctx)
+	query, problems := importedQuery(ctx, has)
 	diags.Append(problems...)
+	m.OfferQuery = query
 	return diags
 }
 
-func gone(inst rental.Instance) bool {
-	return judge(sightingOf(inst), rental.DesiredRunning, outbidKeep) == stepGone
+// Update renames the instance, then starts it, stops it or waits for it if the plan requires that.
+func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var state, plan model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Update(ctx, updateTimeout)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id := state.ID.ValueString()
+	var current *rental.Instance // nil until it is read
+	if !plan.Name.Equal(state.Name) {
+		inst, err := r.Meta.Lifecycle.Rename(ctx, id, plan.Name.ValueStringPointer())
+		if err != nil {
+			tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("rename instance %s", id), err, "name")
+			return
+		}
+		if inst.Destroyed() {
+			addGone(&resp.Diagnostics, id)
+			return
+		}
+		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, state.Name, inst)...)
+		state.Name, current = plan.Name, &inst
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	}
+	if !plan.Status.IsUnknown() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		return
+	}
+	r.converge(ctx, state, plan, current, timeout, resp)
 }
 
-// nameOf is empty for a server without a name.
-func nameOf(inst rental.Instance) string {
-	if inst.Name == nil {
-		return ""
+// converge moves an existing instance to its planned state. current is the instance as it was just read; nil if it was
+// not.
+func (r *instanceResource) converge(
+	ctx context.Context, state, plan model, current *rental.Instance, timeout time.Duration, resp *resource.UpdateResponse,
+) {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if current == nil {
+		inst, err := r.Meta.Lifecycle.Get(waitCtx, state.ID.ValueString())
+		if err != nil {
+			addUpdateReadError(ctx, waitCtx, &resp.Diagnostics, state.ID.ValueString(), timeout, err)
+			return
+		}
+		current = &inst
 	}
-	return *inst.Name
+	target := plan.target()
+	target.BeforeStart = r.Meta.Spending.ReserveStart
+	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
+	if err != nil {
+		addUpdateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, timeout, err)
+	}
+	if resp.Diagnostics.HasError() {
+		// Save the arguments that need no request, and the instance as it is.
+		failed := plan
+		keepComputed(state, &failed)
+		failed.DesiredState = state.DesiredState
+		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(failed, inst))...)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
+}
+
+// Delete destroys the instance and waits until it is gone.
+func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
+	resp.Diagnostics.Append(diags...)
+	recovery, diags := getPrivate[string](ctx, req.Private, privateRecovery)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id, owners := state.ID.ValueString(), &r.Meta.Placement.Owners
+	owners.Add(id)
+	if recovery == nil {
+		recovery = new(string)
+	}
+	if !owners.BeginDestroy(id, *recovery) {
+		addNotReplaced(&resp.Diagnostics, state)
+		return
+	}
+	if state.Status.ValueString() == string(rental.StatusFailed) {
+		r.Meta.Placement.RecordFailure(state.RentedOfferID.ValueString())
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())
+	if confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id); err != nil {
+		owners.CancelDestroy(id)
+		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, confirmed, timeout, err)
+		return
+	}
+	r.Meta.Spending.Destroyed(id, burn)
+	r.Meta.Placement.Remove(id)
 }

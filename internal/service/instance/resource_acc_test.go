@@ -229,15 +229,15 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &poor}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
 			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
 			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
-			{Config: env.ProviderWithKey(reader) + server(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Issue\s+a\s+key`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*ask\s+its\s+support`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+a\s+server`)},
+			{Config: env.ProviderWithKey(reader) + server(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Create\s+a\s+key`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*contact\s+its\s+support`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`)},
 			{
 				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),
 				Config:      strings.Replace(env.Config(server()), "= 60", "= 2000", 1),
 				ExpectError: regexp.MustCompile(`(?s)Disk above the offer's maximum.*disk_gb\s+is\s+2000`),
 			},
-			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`dearer than max_price_kop_h`)},
+			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`)},
 			{
 				// Someone else was quicker.
 				PreConfig: func() {
@@ -257,7 +257,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 func TestAccInstance_aWrongKeyIsToldAtPlan(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	complaint := regexp.MustCompile(`(?s)Cannot read.*API\s+key\s+is\s+wrong`)
+	complaint := regexp.MustCompile(`(?s)Cannot (read|check).*API\s+key\s+is\s+wrong`)
 	wrong := env.ProviderWithKey("test" + strings.Repeat("0", 40))
 	ownTemplate := "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n}\n"
 	resource.ParallelTest(t, resource.TestCase{

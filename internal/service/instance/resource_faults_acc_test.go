@@ -207,7 +207,7 @@ func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
-			{PreConfig: online(false), Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot start instance.*host.*away`)},
+			{PreConfig: online(false), Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot start instance.*host.*offline`)},
 			{
 				PreConfig:        online(true),
 				Config:           config,
@@ -234,7 +234,7 @@ func TestAccInstance_destroyedWhileItBoots(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)is gone.*next\s+apply\s+rents\s+another`)},
+			{Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`)},
 			{Config: env.Config(server()), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
 		},
 		CheckDestroy: nothingLeft(env),

@@ -1,6 +1,5 @@
-// Package instance contributes rented servers: the resource gpurent_instance and the
-// list resource of that name, data sources for one, many and their logs, the actions
-// that start, stop and restart one, and the function ssh_config.
+// Package instance has the resource and the list resource gpurent_instance, the data sources for instances and their
+// logs, the actions that start, stop and restart an instance, and the function ssh_config.
 package instance
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service returns what the package adds to the provider.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		Resources:     []func() resource.Resource{newResource},

@@ -33,7 +33,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 
 	w := env.Workspace(env.Config(pair(query)))
 	output := acctest.Words(w.Run("plan", "-no-color"))
-	for _, want := range []string{"balance does not cover what this plan starts", "Missing: 1,00 ₽", "per hour (", "per month)"} {
+	for _, want := range []string{"Insufficient balance for this plan", "Missing: 1,00 ₽", "per hour (", "per month)"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
 		}
@@ -47,7 +47,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 		t.Errorf("the check is off, and yet:\n%s", output)
 	}
 	w.Configure(spending(env, `require_funds = "error"`, pair(query)))
-	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Error: The balance does not cover what this plan starts") {
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Error: Insufficient balance for this plan") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	if err := env.NothingLeft("instances?status=all"); err != nil {
@@ -65,7 +65,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
 	one, two := spending(env, limit, queried(query)), spending(env, limit, pair(query))
 	w := env.Workspace(two)
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "burns more than max_burn_kop_h allows") {
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	w.Configure(one)
@@ -77,7 +77,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	w.Configure(spending(env, limit, queried(query, `desired_state = "stopped"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Configure(spending(env, "max_burn_kop_h = 1", queried(query)))
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "burns more than max_burn_kop_h allows") {
+	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
 	}
 	w.Configure(spending(env, "max_burn_kop_h = 1", ""))
@@ -102,7 +102,7 @@ func TestAccInstance_whatCannotFitIsRefusedAtPlan(t *testing.T) {
 		Steps: []resource.TestStep{
 			refused(named(`"pytorch"`, `"no-such"`), `(?s)No such template.*gpurent_templates`),
 			refused(named("= 60", "= 10"), `(?s)Disk below the template's minimum.*disk_gb\s+is\s+10`),
-			refused(named("900000", "1"), `(?s)dearer than max_price_kop_h.*per\s+month`),
+			refused(named("900000", "1"), `(?s)Offer price above max_price_kop_h.*per\s+month`),
 			refused(queried(`{}`, fmt.Sprintf("offer_id = %q", offer.ID)), `2 attributes specified`),
 			refused("resource \"gpurent_instance\" \"none\" {\n  template = \"pytorch\"\n  disk_gb = 60\n}\n", `No attribute specified`),
 			refused(queried(`{ num_gpus = [3] }`), `value must be one of`),

@@ -32,16 +32,16 @@ func callSSHConfig(t testing.TB, alias string, ssh types.Object) (string, *funct
 	return text.ValueString(), nil
 }
 
-func loginObject(host string, port float64, user string) types.Object {
-	return types.ObjectValueMust(sshArgument, map[string]attr.Value{
-		"host": types.StringValue(host), "port": types.NumberValue(big.NewFloat(port)), "user": types.StringValue(user), "command": types.StringNull(),
+func loginObject(host string, port int64, user string) types.Object {
+	return types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
+		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)), "user": types.StringValue(user), "command": types.StringNull(),
 	})
 }
 
 func TestSSHConfig(t *testing.T) {
 	for _, l := range []struct {
 		alias, host string
-		port        float64
+		port        int64
 		user        string
 	}{
 		{"trainer", "203.0.113.5", 30022, "root"},
@@ -52,12 +52,12 @@ func TestSSHConfig(t *testing.T) {
 		{"v4-in-v6", "::ffff:203.0.113.5", 22, "root"},
 		{strings.Repeat("a", 200), strings.Repeat(strings.Repeat("a", 63)+".", 3) + "b", 22, "root"},
 	} {
-		want := fmt.Sprintf("Host %s\n  HostName %s\n  Port %.0f\n  User %s\n", l.alias, l.host, l.port, l.user)
+		want := fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n", l.alias, l.host, l.port, l.user)
 		if got, err := callSSHConfig(t, l.alias, loginObject(l.host, l.port, l.user)); err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	got, err := callSSHConfig(t, "trainer", types.ObjectNull(sshArgument))
+	got, err := callSSHConfig(t, "trainer", types.ObjectNull(sshArgumentType))
 	if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
 		t.Errorf("without an address: got %q, %v, want %q", got, err, want)
 	}
@@ -81,8 +81,8 @@ func TestSSHConfigRefuses(t *testing.T) {
 		"", " ", "a b", "a\nHost *", "a\r", "a\n", "a\x00", "a\t", "#a", "a#", `"a"`, "'a'", "a*", "a?", "!a", "a,b", "a=b", "a/b", `a\b`, "a%h", "${HOME}", "~", "a@b", "a:b", "-v", "--", "сервер", "ａ", "\u00a0", "\xff",
 		strings.Repeat("x\n", 1<<16),
 	} {
-		refused(fmt.Sprintf("alias %.20q", alias), 0, "is no host alias", alias, loginObject(host, port, user))
-		refused(fmt.Sprintf("alias %.20q without an address", alias), 0, "is no host alias", alias, types.ObjectNull(sshArgument))
+		refused(fmt.Sprintf("alias %.20q", alias), 0, "is not a host alias", alias, loginObject(host, port, user))
+		refused(fmt.Sprintf("alias %.20q without an address", alias), 0, "is not a host alias", alias, types.ObjectNull(sshArgumentType))
 	}
 	for _, host := range []string{
 		"", " ", ".", "a..b", ".a", "a b", "a\n  ProxyCommand x", "a\n", "-a", "a-", "a.-b", "a#", "*", "a:22", "[2001:db8::5]", "fe80::1%eth0", "fe80::1%\nHost", "%h", "a/b", "1.2.3", "1.2.3.4.5", "999.1.1.1", "010.1.1.1", "12",
@@ -90,16 +90,16 @@ func TestSSHConfigRefuses(t *testing.T) {
 	} {
 		refused(fmt.Sprintf("host %.20q", host), 1, "neither a host name nor an IP address", alias, loginObject(host, port, user))
 	}
-	for _, port := range []float64{0, -1, 65536, 22.5, 1e300, -math.MaxFloat64, math.Inf(1), math.Inf(-1)} {
-		refused(fmt.Sprintf("port %v", port), 1, "not a whole number from 1 to 65535", alias, loginObject(host, port, user))
+	for _, port := range []int64{0, -1, 65536, math.MaxInt64, math.MinInt64} {
+		refused(fmt.Sprintf("port %v", port), 1, "not between 1 and 65535", alias, loginObject(host, port, user))
 	}
 	for _, user := range []string{"", " ", "a b", "1a", "-a", "$", "a$b", "a\n", "a\nHost *", `"a"`, "a#", "%u", "a@b", "юзер", "a=b"} {
 		refused(fmt.Sprintf("user %q", user), 1, "not a plain user name", alias, loginObject(host, port, user))
 	}
-	nulls := types.ObjectValueMust(sshArgument, map[string]attr.Value{
+	nulls := types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
 		"host": types.StringValue(host), "port": types.NumberNull(), "user": types.StringValue(user), "command": types.StringNull(),
 	})
-	refused("no port", 1, "there is no port", alias, nulls)
+	refused("no port", 1, "port 0 is not between", alias, nulls)
 }
 
 // aloneInFile fails unless the text is a comment line or one block of the four lines.
@@ -119,25 +119,22 @@ func TestSSHConfigStaysInItsBlock(t *testing.T) {
 		text := rapid.OneOf(plain, plain, nasty, rapid.String())
 		alias, host, user := text.Draw(rt, "alias"), text.Draw(rt, "host"), text.Draw(rt, "user")
 		port := rapid.IntRange(-1, 70000).Draw(rt, "port")
-		if got, err := callSSHConfig(t, alias, loginObject(host, float64(port), user)); err == nil {
+		if got, err := callSSHConfig(t, alias, loginObject(host, int64(port), user)); err == nil {
 			aloneInFile(rt, got, alias, host, fmt.Sprint(port), user)
 		}
 	})
 }
 
 func FuzzSSHConfig(f *testing.F) {
-	f.Add("trainer", "203.0.113.5", 30022.0, "root")
-	f.Add("a\nHost *", "a\n  ProxyCommand x", 22.5, "a b")
-	f.Add("_", "fe80::1%\n", 65536.0, "x$")
-	f.Add("-", "[::1]", -1.0, "$")
-	f.Fuzz(func(t *testing.T, alias, host string, port float64, user string) {
-		if math.IsNaN(port) {
-			return // no number of Terraform
-		}
+	f.Add("trainer", "203.0.113.5", int64(30022), "root")
+	f.Add("a\nHost *", "a\n  ProxyCommand x", int64(-22), "a b")
+	f.Add("_", "fe80::1%\n", int64(65536), "x$")
+	f.Add("-", "[::1]", int64(-1), "$")
+	f.Fuzz(func(t *testing.T, alias, host string, port int64, user string) {
 		if got, err := callSSHConfig(t, alias, loginObject(host, port, user)); err == nil {
-			aloneInFile(t, got, alias, host, fmt.Sprintf("%.0f", port), user)
+			aloneInFile(t, got, alias, host, fmt.Sprint(port), user)
 		}
-		if got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgument)); err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
+		if got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgumentType)); err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
 			t.Errorf("%q breaks out of its line", got)
 		}
 	})
@@ -151,7 +148,7 @@ func TestSSHConfigIsUnderstood(t *testing.T) {
 	}
 	var file strings.Builder
 	for alias, login := range map[string]types.Object{
-		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(sshArgument), "six": loginObject("2001:db8::5", 30023, "svc$"),
+		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(sshArgumentType), "six": loginObject("2001:db8::5", 30023, "svc$"),
 	} {
 		block, err := callSSHConfig(t, alias, login)
 		if err != nil {

@@ -47,7 +47,7 @@ func (d *balanceDataSource) Read(ctx context.Context, _ datasource.ReadRequest, 
 	}
 	b, err := d.Meta.Client.GetBalance(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "read the balance", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "read the balance", err)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, balanceModel{

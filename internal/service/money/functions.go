@@ -12,7 +12,7 @@ import (
 func newFormatRub() function.Function {
 	return tfkit.Function{
 		Name: "format_rub",
-		Meaning: function.Definition{
+		Signature: function.Definition{
 			Summary: "Writes kopecks as rubles.",
 			MarkdownDescription: "Writes an amount in kopecks for people: `123456` becomes `1 234,56 ₽`, with ordinary spaces. An amount below zero has a hyphen before it. " +
 				"A fraction of a kopeck is refused.",
@@ -34,7 +34,7 @@ func newFormatRub() function.Function {
 func newKopecks() function.Function {
 	return tfkit.Function{
 		Name: "kopecks",
-		Meaning: function.Definition{
+		Signature: function.Definition{
 			Summary: "Reads rubles as kopecks.",
 			MarkdownDescription: "Reads an amount in rubles as people write it, or as `format_rub` does, and returns kopecks, the unit of all money of this provider: " +
 				"`1234.56`, `1234,56`, `1 234,56 ₽` and `1 234,56 руб.` are `123456`.\n\n" +
@@ -62,7 +62,7 @@ func newKopecks() function.Function {
 func newMonthlyKop() function.Function {
 	return tfkit.Function{
 		Name: "monthly_kop",
-		Meaning: function.Definition{
+		Signature: function.Definition{
 			Summary: "Tells what an hourly price costs in a month.",
 			MarkdownDescription: "Returns what a price in kopecks per hour costs in a mean month of 730 hours, kopecks. The difference of two prices may be below zero. " +
 				"A fraction of a kopeck is refused.",

@@ -115,7 +115,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	ctx, skipped := tfkit.CollectSkipped(ctx)
 	found, err := newest(d.Meta.Client.ListTransactions(ctx, options), match, wanted)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list transactions", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list transactions", err)
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "transactions")

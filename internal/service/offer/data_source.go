@@ -26,20 +26,18 @@ func newDataSource() datasource.DataSource {
 func (d *offerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := offerAttributes()
 	attributes["id"] = schema.StringAttribute{
-		Required: true, MarkdownDescription: "Id, as in `gpurent_offers`.",
+		Required: true, MarkdownDescription: "Id of the offer, as in `gpurent_offers`.",
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One server of the market, by its id. Where it cannot be rented now and the service still tells of it, `available` is false; an offer that is gone is an error. " +
-			"Works without an API key.\n\n" +
-			"It changes all the time: availability within a minute, and prices with the market. To rent whatever suits best when it is applied, give the instance an `offer_query`.",
+		MarkdownDescription: "Reads an offer by its id. It is an error if the API no longer has the offer. Works without an API key.\n\n" +
+			"Availability and prices change about every minute. To rent the best offer at the time of the apply, use `offer_query` of `gpurent_instance`.",
 		Attributes: attributes,
 	}
 }
 
 // Read implements datasource.DataSource.
 func (d *offerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
 	var id types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("id"), &id)...)
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
@@ -47,14 +45,14 @@ func (d *offerDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	}
 	offer, err := d.Meta.Client.GetOffer(ctx, id.ValueString())
 	if err != nil {
-		advice := ""
+		var advice tfkit.Text
 		if rental.IsNotFound(err) {
-			advice = "Offers come and go: one leaves the market when it is rented or its host withdraws it, and availability is refreshed about every minute. " +
-				"Look for another with the data source gpurent_offers, or let the instance choose when it is rented, with offer_query."
+			advice = "An offer is no longer listed when it is rented or its host withdraws it. Find another one with the data source gpurent_offers, " +
+				"or use offer_query of gpurent_instance, which chooses an offer at the creation."
 		}
-		tfkit.AddErrorAdvising(&resp.Diagnostics, "read offer "+id.ValueString(), advice, err)
+		tfkit.AddAPIErrorAdvising(&resp.Diagnostics, tfkit.Textf("read offer %s", id.ValueString()), advice, err)
 		return
 	}
-	tfkit.Shared[tfkit.OffersSeen](d.Meta).Put(offer)
+	d.Meta.Cache.KeepOffer(offer)
 	resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(offer))...)
 }

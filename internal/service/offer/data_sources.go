@@ -10,7 +10,6 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
 
-// defaultResults is max_results where it does not say.
 const defaultResults = 50
 
 type offersDataSource struct{ tfkit.DataSource }
@@ -30,26 +29,23 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	if !config.MaxResults.IsNull() {
 		wanted = config.MaxResults.ValueInt64()
 	}
-	query, diags := toQuery(ctx, config, wanted)
+	query, diags := toQuery(ctx, config)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	ctx, skipped := tfkit.CollectSkipped(ctx)
-	config.Offers, config.IDs = []item{}, []string{}
-	seen := tfkit.Shared[tfkit.OffersSeen](d.Meta)
-	for offer, err := range d.Meta.Client.ListOffers(ctx, query) {
-		if err != nil {
-			tfkit.AddError(&resp.Diagnostics, "list offers", err, append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)...)
-			return
-		}
-		seen.Put(offer)
-		config.Offers = append(config.Offers, fromAPI(offer))
-		config.IDs = append(config.IDs, offer.ID)
-		if int64(len(config.IDs)) == wanted {
-			break
-		}
+	offers, err := d.Meta.Cache.FreshOffers(ctx, query, int(wanted))
+	if err != nil {
+		attributes := append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)
+		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, attributes...)
+		return
 	}
 	skipped.Warn(&resp.Diagnostics, "offers")
+	config.Offers, config.IDs = []item{}, []string{}
+	for _, offer := range offers {
+		config.Offers = append(config.Offers, fromAPI(offer))
+		config.IDs = append(config.IDs, offer.ID)
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// item is one offer. Nil fields are unknown to the service.
+// item is an offer. Nil fields are omitted by the API.
 type item struct {
 	ID              string   `tfsdk:"id"`
 	Available       bool     `tfsdk:"available"`
@@ -69,7 +69,6 @@ type price struct {
 	TrafficKopGB      int64  `tfsdk:"traffic_kop_gb"`
 }
 
-// fromAPI is the read side.
 func fromAPI(o rental.Offer) item {
 	return item{
 		ID: o.ID, Available: o.Available, Verified: o.Verified, Country: o.Country, Region: o.Region,
@@ -79,7 +78,7 @@ func fromAPI(o rental.Offer) item {
 	}
 }
 
-// offersModel is the data source: the filters, and what they find.
+// offersModel has the filters and the offers.
 type offersModel struct {
 	tfkit.OfferFilters
 	Type         types.String `tfsdk:"type"`
@@ -90,11 +89,10 @@ type offersModel struct {
 	IDs    []string `tfsdk:"ids"`
 }
 
-// toQuery is the write side. A page is no larger than what is wanted of it.
-func toQuery(ctx context.Context, m offersModel, wanted int64) (rental.OfferQuery, diag.Diagnostics) {
+// toQuery returns the query of the API.
+func toQuery(ctx context.Context, m offersModel) (rental.OfferQuery, diag.Diagnostics) {
 	query, diags := m.Query(ctx)
 	query.Type = rental.RentalType(m.Type.ValueString())
 	query.MaxPriceKopH = m.MaxPriceKopH.ValueInt64Pointer()
-	query.PageSize = min(wanted, rental.MaxPageSize)
 	return query, diags
 }

@@ -59,13 +59,13 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	keys, err := tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](d.Meta).List(ctx, source(d.Meta))
+	listing, err := d.Meta.Cache.SSHKeys.List(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list SSH keys", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list SSH keys", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "SSH keys")
+	tfkit.WarnSkipped(&resp.Diagnostics, "SSH keys", listing.Skipped)
+	keys := slices.Clone(listing.Items)
 	slices.SortFunc(keys, func(a, b rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {

@@ -11,7 +11,7 @@ import (
 func newFingerprint() function.Function {
 	return tfkit.Function{
 		Name: "ssh_fingerprint",
-		Meaning: function.Definition{
+		Signature: function.Definition{
 			Summary: "Returns the fingerprint of a public SSH key.",
 			MarkdownDescription: "Returns the SHA256 fingerprint of a public SSH key as `ssh-keygen -l` prints it and as `gpurent_ssh_key.fingerprint` has it, for example " +
 				"`SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo`. White space and comment make no difference.\n\n" +

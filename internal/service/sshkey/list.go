@@ -35,11 +35,11 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.Listing[rental.SSHKey, model]{
+	tfkit.ListResults[rental.SSHKey, model]{
 		Noun:    "SSH keys",
-		All:     l.Meta.Client.ListSSHKeys,
+		List:    l.Meta.Client.ListSSHKeys,
 		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix, func(k rental.SSHKey) string { return k.Name })},
-		Show: func(k rental.SSHKey) (id, name string) {
+		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},
 		Import: func(empty model, k rental.SSHKey) (model, diag.Diagnostics) { return fromAPI(empty, k), nil },

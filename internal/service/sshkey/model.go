@@ -20,13 +20,12 @@ type model struct {
 	CreatedAt   types.String `tfsdk:"created_at"`
 }
 
-// fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value. It does
-// not say the key itself, for which the fingerprint stands after an import; type and
-// fingerprint follow from the key.
+// fromAPI returns the state of a key. Fields that the API omits keep their prior values. The API does not return the key
+// itself: after an import, public_key is the fingerprint.
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(key.Name)) // a key cannot be renamed, but its name be normalized
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name)) // the API may normalize a name, and cannot change it
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
 	if key.Fingerprint != "" {
 		m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
@@ -35,22 +34,22 @@ func fromAPI(prior model, key rental.SSHKey) model {
 		m.PublicKey = m.Fingerprint
 	}
 	if m.Type.IsNull() || m.Type.IsUnknown() {
-		m.Type = tfkit.Text(key.Type)
+		m.Type = tfkit.OptionalString(key.Type)
 	}
 	return m
 }
 
-// created is the state after a creation: what was planned stands.
+// created returns the state after a creation.
 func created(plan, now model) model {
 	m := plan
 	m.ID, m.CreatedAt = now.ID, now.CreatedAt
-	m.Name = tfkit.Prefer(plan.Name, now.Name)
-	m.Type = tfkit.Prefer(plan.Type, now.Type)
-	m.Fingerprint = tfkit.Prefer(plan.Fingerprint, now.Fingerprint)
+	m.Name = tfkit.PlannedOrActual(plan.Name, now.Name)
+	m.Type = tfkit.PlannedOrActual(plan.Type, now.Type)
+	m.Fingerprint = tfkit.PlannedOrActual(plan.Fingerprint, now.Fingerprint)
 	return m
 }
 
-// toCreate is the write side.
+// toCreate returns the body of the create request.
 func toCreate(plan model) rental.SSHKeyCreate {
 	return rental.SSHKeyCreate{Name: plan.Name.ValueString(), PublicKey: strings.TrimSpace(plan.PublicKey.ValueString())}
 }

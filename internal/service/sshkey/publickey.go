@@ -7,8 +7,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"golang.org/x/crypto/ssh"
 )
@@ -92,8 +90,4 @@ func (isPublicKey) ValidateString(_ context.Context, req validator.StringRequest
 	if _, err := read(req.ConfigValue.ValueString()); err != nil {
 		addNotAKey(&resp.Diagnostics, req.Path, err)
 	}
-}
-
-func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
-	diags.AddAttributeError(at, "Not a public key", "The value of "+at.String()+": "+err.Error()+".")
 }

@@ -18,66 +18,64 @@ var (
 	_ resource.ResourceWithIdentity    = (*keyResource)(nil)
 )
 
-// creating keeps creations of keys apart.
+// creating keeps concurrent creations apart.
 var creating tfkit.Creations
 
 type keyResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "ssh_key"}} }
 
-// Create adds the key.
+// Create adds the key to the account.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// A key that was unknown at plan was not validated: it must not be sent unseen.
+	// A key that was unknown at plan was not validated, and could be a private key.
 	wanted, err := parse(plan.PublicKey.ValueString())
 	if err != nil {
 		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
 	}
 	create := toCreate(plan)
-	key, err := tfkit.Once[rental.SSHKey]{
+	key, err := tfkit.CreateOnce[rental.SSHKey]{
 		Creations: &creating,
 		Service:   r.Meta.Client.BaseURL(),
 		InFlight:  r.Meta.Client.RequestTimeout(),
 		List: func(ctx context.Context) ([]rental.SSHKey, error) {
-			return tfkit.Filter(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}), nil)
+			return rental.Collect(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}))
 		},
 		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
 		ID:     func(k rental.SSHKey) string { return k.ID },
-		Same: func(k rental.SSHKey) bool {
+		Matches: func(k rental.SSHKey) bool {
 			return (k.Fingerprint == "" || canonical(k.Fingerprint) == wanted.fingerprint) && (k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
 		},
 	}.Run(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
+		tfkit.AddAPIError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
 		return
 	}
-	r.snapshot().Created(key.ID, key)
+	r.Meta.Cache.SSHKeys.Created(key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
 
-// Read refreshes the state from the listing: the API has no request for one.
+// Read refreshes the state from the list of keys: the API has no request for one.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
 		return
 	}
 	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	id := state.ID.ValueString()
-	listed := source(r.Meta)
-	listed.Lag = r.Meta.ListingLag()
-	key, found, err := r.snapshot().Find(ctx, listed, id)
+	key, found, err := r.Meta.Cache.SSHKeys.Refresh(ctx, id)
 	switch {
 	case err != nil:
-		tfkit.AddError(&resp.Diagnostics, "read SSH key "+id, err)
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read SSH key %s", id), err)
 	case !found:
 		resp.State.RemoveResource(ctx)
 	default:
@@ -85,25 +83,15 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 	}
 }
 
-// source is where the account's keys come from: the API has no request for one.
-func source(meta *tfkit.Meta) tfkit.Source[rental.SSHKey] {
-	return tfkit.Listed(meta, "ssh-keys", func(k rental.SSHKey) string { return k.ID }, meta.Client.ListSSHKeys)
-}
-
-// Update makes no request: all that can change in place is the text of a key
-// that stays the same, adopted after an import.
+// Update sends no request: only another spelling of the same key changes in place.
 func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }
 
-// Delete removes the key from the account.
+// Delete deletes the key from the account.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	tfkit.Delete(ctx, req, resp, "delete SSH key", func(ctx context.Context, id string) error {
-		r.snapshot().Deleted(id)
+		r.Meta.Cache.SSHKeys.Deleted(id)
 		return r.Meta.Client.DeleteSSHKey(ctx, id)
 	})
-}
-
-func (r *keyResource) snapshot() *tfkit.Snapshot[rental.SSHKey] {
-	return tfkit.Shared[tfkit.Snapshot[rental.SSHKey]](r.Meta)
 }

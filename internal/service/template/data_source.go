@@ -21,13 +21,13 @@ func newDataSource() datasource.DataSource {
 
 var lookup = tfkit.Lookup{Noun: "template", Key: "slug"}
 
-// named is how messages tell of templates.
+// named returns templates as messages name them.
 func named(templates []rental.Template) []tfkit.Named {
-	told := make([]tfkit.Named, len(templates))
+	all := make([]tfkit.Named, len(templates))
 	for i, t := range templates {
-		told[i] = tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
+		all[i] = tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
 	}
-	return told
+	return all
 }
 
 // Schema implements datasource.DataSource.
@@ -45,8 +45,7 @@ func (d *templateDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 
 // Read implements datasource.DataSource.
 func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer tfkit.MakePlain(&resp.Diagnostics)
-	slug, name := lookup.Sought(ctx, req.Config, &resp.Diagnostics)
+	slug, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
@@ -58,39 +57,38 @@ func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadReques
 
 func (d *templateDataSource) find(ctx context.Context, slug, name string, diags *diag.Diagnostics) (template rental.Template, ok bool) {
 	if slug != "" {
-		found, ok, err := tfkit.FindTemplate(ctx, d.Meta, slug)
+		found, ok, err := d.Meta.Cache.Templates.Find(ctx, slug)
 		if err != nil {
-			tfkit.AddError(diags, "read template "+slug, err)
+			tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
 		}
 		if ok || err != nil {
 			return found, ok
 		}
 	}
-	// That no other has the name, or that there is none at all, shows only with the
-	// account's own templates.
+	// Without the account's own templates, a missing or unique name proves nothing.
 	if d.Meta.KeyUnknown && !d.CanReadOwn(diags) {
 		return template, false
 	}
-	all, err := tfkit.ListTemplates(ctx, d.Meta)
+	listing, err := d.Meta.Cache.Templates.List(ctx)
 	switch {
 	case err != nil:
-		tfkit.AddError(diags, "list templates", err)
+		tfkit.AddAPIError(diags, "list templates", err)
 		return template, false
 	case slug != "":
-		lookup.NoneFound(diags, slug, d.hint(), named(all))
+		lookup.NotFound(diags, slug, d.hint(), named(listing.Items))
 		return template, false
 	}
-	index, ok := lookup.ByName(diags, name, d.hint(), named(all))
+	index, ok := lookup.ByName(diags, name, d.hint(), named(listing.Items))
 	if !ok {
 		return template, false
 	}
-	return all[index], true
+	return listing.Items[index], true
 }
 
-// hint says why an own template was not found.
-func (d *templateDataSource) hint() string {
+// hint explains why an own template was not found.
+func (d *templateDataSource) hint() tfkit.Text {
 	if d.Meta.Client.Authenticated() {
 		return ""
 	}
-	return "This is the service's catalogue. The account's own templates are found only with an API key, and none is configured."
+	return "Only the catalog was searched, because no API key is configured."
 }

@@ -83,7 +83,7 @@ func templateAttributes() map[string]schema.Attribute {
 // itemFromAPI is the read side.
 func itemFromAPI(t rental.Template) item {
 	return item{
-		Slug: t.Slug, Name: t.Name, Description: tfkit.Text(t.Description), Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
+		Slug: t.Slug, Name: t.Name, Description: tfkit.OptionalString(t.Description), Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
 		Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
 	}
 }
@@ -101,14 +101,13 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
 		return
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	all, err := tfkit.ListTemplates(ctx, d.Meta)
+	listing, err := d.Meta.Cache.Templates.List(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "list templates", err)
+		tfkit.AddAPIError(&resp.Diagnostics, "list templates", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "templates")
-	all = slices.SortedFunc(slices.Values(all), func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
+	tfkit.WarnSkipped(&resp.Diagnostics, "templates", listing.Skipped)
+	all := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

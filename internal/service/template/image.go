@@ -2,7 +2,6 @@ package template
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/distribution/reference"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -10,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // otherImage replaces the template for another image. After an import, the state has the service's spelling, which the
@@ -33,12 +31,10 @@ func (taggedImage) ValidateString(_ context.Context, req validator.StringRequest
 	image := req.ConfigValue.ValueString()
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Not a container image",
-			fmt.Sprintf("%q is not written as an image is: registry.example/team/app:1.2, for example, with a path in lower case.", tfkit.OneLine(image)))
+		addNotAnImage(&resp.Diagnostics, req.Path, image)
 		return
 	}
 	if _, tagged := named.(reference.Tagged); !tagged {
-		resp.Diagnostics.AddAttributeError(req.Path, "Container image without a tag",
-			fmt.Sprintf("The service wants a tag: %q, for example, and better a fixed version than latest.", tfkit.OneLine(image)+":latest"))
+		addNoTag(&resp.Diagnostics, req.Path, image)
 	}
 }

@@ -35,14 +35,14 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.Listing[rental.Template, model]{
+	tfkit.ListResults[rental.Template, model]{
 		Noun: "templates",
-		All:  l.Meta.Client.ListTemplates,
+		List: l.Meta.Client.ListTemplates,
 		Filters: []func(rental.Template) bool{
 			func(t rental.Template) bool { return t.Owner == rental.OwnerMe },
 			tfkit.Prefixed(config.NamePrefix, func(t rental.Template) string { return t.Name }),
 		},
-		Show:   func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
-		Import: func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
+		Display: func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
+		Import:  func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
 	}.Stream(ctx, req, stream)
 }

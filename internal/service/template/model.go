@@ -36,11 +36,11 @@ type model struct {
 func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	m := prior
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.Text(t.Name))
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(t.Name))
 	if t.Image != "" && !rental.SameImage(prior.Image.ValueString(), t.Image) {
 		m.Image = types.StringValue(t.Image)
 	}
-	m.Description = sameText(prior.Description, tfkit.Text(t.Description))
+	m.Description = sameText(prior.Description, tfkit.OptionalString(t.Description))
 	m.LaunchMode = launchMode(prior.LaunchMode, t.LaunchMode)
 	if t.Ports != nil || prior.Ports.IsNull() {
 		ports, problems := types.SetValueFrom(ctx, types.Int64Type, tfkit.Unique(t.Ports))
@@ -91,7 +91,7 @@ func onstart(command *string) types.String {
 	if command == nil {
 		return types.StringNull()
 	}
-	return tfkit.Text(*command)
+	return tfkit.OptionalString(*command)
 }
 
 // created is the state after a creation: what was planned stands, so that an
@@ -99,8 +99,8 @@ func onstart(command *string) types.String {
 func created(plan, now model) model {
 	m := plan
 	m.ID, m.Slug, m.Public, m.Owner = now.ID, now.Slug, now.Public, now.Owner
-	m.MinDiskGB = tfkit.Prefer(plan.MinDiskGB, now.MinDiskGB)
-	m.RecommendedDiskGB = tfkit.Prefer(plan.RecommendedDiskGB, now.RecommendedDiskGB)
+	m.MinDiskGB = tfkit.PlannedOrActual(plan.MinDiskGB, now.MinDiskGB)
+	m.RecommendedDiskGB = tfkit.PlannedOrActual(plan.RecommendedDiskGB, now.RecommendedDiskGB)
 	return m
 }
 

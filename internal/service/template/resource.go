@@ -2,7 +2,7 @@ package template
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -28,26 +28,26 @@ func newResource() resource.Resource { return &templateResource{tfkit.Resource{N
 // when the answer is lost the listing tells whether it was made.
 func (r *templateResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.Plan.Raw, req.Plan.Schema, &plan)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	create, diags := toCreate(ctx, plan)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	template, err := tfkit.Once[rental.Template]{
+	template, err := tfkit.CreateOnce[rental.Template]{
 		Creations: &creating,
 		Service:   r.Meta.Client.BaseURL(),
-		InFlight:  max(r.Meta.Client.RequestTimeout(), r.Meta.CachedListingLag()),
+		InFlight:  max(r.Meta.Client.RequestTimeout(), r.Meta.Cache.Templates.Lag()),
 		List:      r.owned,
 		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
 		ID:        func(t rental.Template) string { return t.Slug },
-		Same:      func(t rental.Template) bool { return sameContent(create, t) },
+		Matches:   func(t rental.Template) bool { return sameContent(create, t) },
 	}.Run(ctx)
 	if err != nil {
-		tfkit.AddError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
+		tfkit.AddAPIError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
 		return
 	}
-	r.snapshot().Created(template.Slug, template)
+	r.Meta.Cache.Templates.Created(template)
 	now, diags := fromAPI(ctx, plan, template)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
@@ -60,20 +60,19 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	var state model
-	resp.Diagnostics.Append(tfkit.Get(ctx, req.State.Raw, req.State.Schema, &state)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	slug := state.ID.ValueString()
-	template, found, err := tfkit.RefreshTemplate(ctx, r.Meta, slug)
+	template, found, err := r.Meta.Cache.Templates.Refresh(ctx, slug)
 	switch {
 	case err != nil:
-		tfkit.AddError(&resp.Diagnostics, "read template "+slug, err)
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read template %s", slug), err)
 	case !found:
 		resp.State.RemoveResource(ctx)
 	case template.Owner == rental.OwnerCatalog:
-		resp.Diagnostics.AddError("Not an own template",
-			fmt.Sprintf("Template %q belongs to the service's catalogue and cannot be managed. Use its slug directly, or the data source gpurent_templates.", tfkit.OneLine(slug)))
+		addNotOwn(&resp.Diagnostics, slug)
 	default:
 		now, diags := fromAPI(ctx, state, template)
 		resp.Diagnostics.Append(diags...)
@@ -89,16 +88,13 @@ func (r *templateResource) Update(ctx context.Context, req resource.UpdateReques
 // Delete removes the template from the account.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	tfkit.Delete(ctx, req, resp, "delete template", func(ctx context.Context, slug string) error {
-		r.snapshot().Deleted(slug)
+		r.Meta.Cache.Templates.Deleted(slug)
 		return r.Meta.Client.DeleteTemplate(ctx, slug)
 	})
 }
 
-func (r *templateResource) snapshot() *tfkit.Snapshot[rental.Template] {
-	return tfkit.Shared[tfkit.Snapshot[rental.Template]](r.Meta)
-}
-
 // owned lists the account's own templates.
 func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
-	return tfkit.Filter(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}), func(t rental.Template) bool { return t.Owner != rental.OwnerCatalog })
+	all, err := rental.Collect(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}))
+	return slices.DeleteFunc(all, func(t rental.Template) bool { return t.Owner == rental.OwnerCatalog }), err
 }

@@ -2,7 +2,6 @@ package template
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -137,7 +136,6 @@ func (r *templateResource) ValidateConfig(ctx context.Context, req resource.Vali
 		return
 	}
 	if recommended.ValueInt64() < smallest.ValueInt64() {
-		resp.Diagnostics.AddAttributeError(path.Root("recommended_disk_gb"), "Recommended disk below the minimum",
-			fmt.Sprintf("recommended_disk_gb is %d, and min_disk_gb is %d: it must not be less.", recommended.ValueInt64(), smallest.ValueInt64()))
+		addRecommendedBelowMinimum(&resp.Diagnostics, recommended.ValueInt64(), smallest.ValueInt64())
 	}
 }

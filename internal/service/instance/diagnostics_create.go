@@ -1,0 +1,309 @@
+package instance
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryCannotCreate      = "Cannot create instance"
+	summaryOutcomeUnknown    = "Cannot determine whether the instance was created"
+	summaryKeysUsedUp        = "The idempotency key is used up"
+	summaryNoOfferLeft       = "No matching offer could be rented"
+	summaryOtherArguments    = "The instance of idempotency_key differs from the configuration"
+	summaryInUse             = "The API returned the instance of another resource"
+	summaryUnreadableAnswer  = "Instance %s was created, but the answer cannot be read"
+	summaryNotAsRequested    = "Instance %s differs from the request"
+	summaryDiffersFromOffer  = "Instance %s differs from its offer"
+	summaryDestroyedAboveCap = "Instance %s was destroyed: price above max_price_kop_h"
+	summaryRecoveredAboveCap = "Instance %s was stopped: price above max_price_kop_h"
+	summaryCreatedAboveCap   = "Instance %s runs at a price above max_price_kop_h"
+	summaryRecovered         = "Recovered instance %s"
+	summaryNotRenamed        = "Instance %s was not renamed"
+)
+
+// untaint describes how to keep an instance that was marked tainted.
+const untaint = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or `tofu " +
+	"untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
+
+// addCreateError reports why no instance was created, or that it is unknown whether one was.
+func addCreateError(diags *diag.Diagnostics, err error) {
+	if problems, ok := errors.AsType[spending.Problems](err); ok {
+		addSpendingProblems(diags, problems)
+		return
+	}
+	e, ok := errors.AsType[*placement.Error](err)
+	if !ok {
+		tfkit.AddAPIError(
+			diags,
+			"create instance",
+			err,
+			"offer_id",
+			"template",
+			"disk_gb",
+			"name",
+			"ssh_key_ids",
+			"type",
+			"image",
+		)
+		return
+	}
+	key := path.Root("idempotency_key")
+	switch e.Kind {
+	case placement.Interrupted:
+		tfkit.AddError(diags, summaryCannotCreate, interruptedText(e))
+	case placement.OutcomeUnknown:
+		tfkit.AddError(diags, summaryOutcomeUnknown, outcomeUnknownText(e))
+	case placement.KeyInUse:
+		addSharedKey(diags, e.Key, e.Owner, e.Other)
+	case placement.KeysUsedUp:
+		tfkit.AddAttributeError(diags, key, summaryKeysUsedUp, "All instances that were created with it and its "+
+			"successors are destroyed. Nothing was rented. Choose another key.")
+	case placement.NoOffer:
+		addNoOfferLeft(diags, e)
+	case placement.OfferGone:
+		tfkit.AddAttributeError(diags, path.Root(argOfferID), summaryCannotCreate, refusedText(e))
+	case placement.OfferRefused:
+		tfkit.AddAPIErrorAdvising(diags, "create instance", refusedText(e), e.Err)
+	case placement.OfferAboveCap:
+		addOfferAboveCap(diags, e.OfferID, e.PriceKopH, e.LimitKopH)
+	case placement.NotInterruptible:
+		addNotInterruptible(diags, e.OfferID)
+	case placement.OtherArguments:
+		addOtherArguments(diags, e)
+	case placement.InUse:
+		addInUse(diags, e)
+	case placement.OffersUnreadable:
+		action := tfkit.Text("list offers")
+		if e.OfferID != "" {
+			action = tfkit.Textf("read offer %s", e.OfferID)
+		}
+		tfkit.AddAPIError(diags, action, e.Err, argOfferID, argOfferQuery)
+	}
+}
+
+func interruptedText(e *placement.Error) tfkit.Text {
+	if errors.Is(e, context.DeadlineExceeded) {
+		return "Nothing was rented before timeouts.create expired. Apply again, or raise timeouts.create."
+	}
+	return "The run was interrupted before anything was rented. Apply again."
+}
+
+func outcomeUnknownText(e *placement.Error) tfkit.Text {
+	text := tfkit.Textf("%s\n\nThe request may have been carried out, but its answer was lost, also when it was "+
+		"repeated. ", e.Err)
+	if !e.RandomKey {
+		return text + "Apply again: with the same idempotency_key the apply recovers the instance if it was created, and " +
+			"creates it if not."
+	}
+	return text + tfkit.Textf("Set idempotency_key = %q in this resource and apply again: the apply recovers the "+
+		"instance if it was created, and creates it if not.", e.Key)
+}
+
+func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error) {
+	detail := tfkit.Textf("%d offers match the query", e.Matching)
+	if e.Reserved > 0 {
+		detail += tfkit.Textf(
+			", %d of them are used by other instances of this run, or were not available a moment ago",
+			e.Reserved,
+		)
+	}
+	if e.Tried > 0 {
+		detail += tfkit.Textf(", %d were tried and were no longer available or cost more", e.Tried)
+	}
+	detail += ". Nothing was rented.\n\n"
+	if e.Err != nil {
+		detail += "The last offer: " + lastOfferText(e.Err) + ".\n\n"
+	}
+	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), summaryNoOfferLeft, detail+
+		"Remove filters from the query, raise max_price_kop_h or max_attempts, or apply again later: offers change about "+
+		"every minute.")
+}
+
+// lastOfferText is the reason why the last offer of a query was not rented.
+func lastOfferText(err error) tfkit.Text {
+	e, ok := errors.AsType[*placement.Error](err)
+	switch {
+	case !ok:
+		return tfkit.Textf("%s", err)
+	case e.Kind == placement.OfferAboveCap:
+		return tfkit.Textf(
+			"offer %s costs %s, and max_price_kop_h is %s",
+			e.OfferID,
+			tfkit.HourlyRubles(e.PriceKopH),
+			tfkit.HourlyRubles(e.LimitKopH),
+		)
+	case e.Kind == placement.NotInterruptible:
+		return tfkit.Textf("offer %s cannot be rented as interruptible", e.OfferID)
+	}
+	return tfkit.Textf("offer %s is not available", e.OfferID)
+}
+
+// refusedText is the next step after a refusal, which depends on the availability of the offer afterwards.
+func refusedText(e *placement.Error) tfkit.Text {
+	switch {
+	case e.Available == placement.NotAvailable || e.Kind == placement.OfferGone:
+		return tfkit.Textf("Nothing was rented: offer %s is not available. Run plan again to choose an available offer, "+
+			"or use offer_query, which rents the first available one.", e.OfferID)
+	case e.Available == placement.AboveCap:
+		return tfkit.Textf("Nothing was rented: the price of offer %s rose above max_price_kop_h. Choose another offer, "+
+			"or raise max_price_kop_h.", e.OfferID)
+	case e.Available == placement.NoPriceForType:
+		return tfkit.Textf("Nothing was rented: offer %s no longer has an interruptible price. Choose another offer, or "+
+			"set type = \"on_demand\".", e.OfferID)
+	case e.Available == placement.AvailabilityUnknown:
+		return tfkit.Textf("Nothing was rented. Offer %s could not be read afterwards: it may not be available, its price "+
+			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
+	case rental.IsConflict(e.Err):
+		return "Nothing was rented. The offer is still available, so a limit of the account is reached, most likely the " +
+			"number of instances. Destroy an instance, or ask the service's support for a higher limit, and apply again."
+	}
+	return "Nothing was rented. The offer is available, but something else in the request does not exist, most likely " +
+		"the template."
+}
+
+func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
+	inst := e.Instance
+	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), summaryOtherArguments, tfkit.Textf(
+		"Instance %s (status %q) was created with idempotency_key %q before, and differs from the configuration: %s. "+
+			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
+			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
+			"the key must change with each replacement). If nobody needs the instance, destroy it in the service's console "+
+			"and apply again.",
+		inst.ID,
+		inst.Status,
+		e.Key,
+		tfkit.Textf(
+			"its %s is %s, and the configuration has %s",
+			e.Difference.Attribute,
+			e.Difference.Actual,
+			e.Difference.Requested,
+		),
+		inst.ID,
+	))
+}
+
+func addInUse(diags *diag.Diagnostics, e *placement.Error) {
+	if e.Replayed {
+		addSharedKey(diags, e.Key, e.Owner, e.Other)
+		return
+	}
+	tfkit.AddError(diags, summaryInUse, tfkit.Textf("The answer to the create request contains instance %s, which "+
+		"another resource of this run manages or destroys. This resource was not saved, and the instance was not changed. "+
+		"Check in the service's console whether there is an instance that is in no state, destroy it, and apply again.",
+		e.Other.ID))
+}
+
+// addUnexpected reports what is wrong with a new instance other than its price.
+func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
+	id := placed.ID
+	if placed.Unreadable != nil {
+		tfkit.AddError(diags, tfkit.Textf(summaryUnreadableAnswer, id), tfkit.Textf(
+			"%s\n\nThe instance is in the state, marked tainted, and billed. The next apply destroys it and creates another. "+
+				"%s", placed.Unreadable, tfkit.Text(untaint)))
+		return
+	}
+	if placed.Recovered {
+		return // placement compared it
+	}
+	differences := placed.Differences(request)
+	if len(differences) == 0 {
+		return
+	}
+	var text tfkit.Text
+	for i, d := range differences {
+		if i > 0 {
+			text += "; "
+		}
+		text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+	}
+	if differences[0].Harmful {
+		tfkit.AddError(diags, tfkit.Textf(summaryNotAsRequested, id), tfkit.Textf(
+			"In the answer to the create request, %s. The instance is in the state, marked tainted, and billed. The next "+
+				"apply destroys it and creates another. %s", text, tfkit.Text(untaint)))
+		return
+	}
+	tfkit.AddWarning(diags, tfkit.Textf(summaryDiffersFromOffer, id), tfkit.Textf(
+		"In the answer to the create request, %s. The instance is kept.", text))
+}
+
+// aboveCapText contains both prices.
+func aboveCapText(placed placement.Placed, request placement.Request) tfkit.Text {
+	var offered tfkit.Text
+	if placed.Offer != nil {
+		if price, ok := placed.Offer.PriceKopH(request.Order.Type); ok {
+			offered = tfkit.Textf("Offer %s cost %s when it was last read. ", placed.Offer.ID, tfkit.HourlyRubles(price))
+		}
+	}
+	return tfkit.Textf("%sThe answer to the create request has the price %s, and max_price_kop_h is %s.", offered,
+		tfkit.HourlyRubles(placed.Price.RunningKopH), tfkit.HourlyRubles(request.MaxPriceKopH))
+}
+
+func addDestroyedAboveCap(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
+	tfkit.AddAttributeError(
+		diags,
+		path.Root("max_price_kop_h"),
+		tfkit.Textf(summaryDestroyedAboveCap, placed.ID),
+		aboveCapText(placed, request)+
+			" The API accepted the request to destroy the instance. Apply again to try another offer, or raise "+
+			"max_price_kop_h.",
+	)
+}
+
+func addStoppedAboveCap(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
+	tfkit.AddAttributeError(
+		diags,
+		path.Root("max_price_kop_h"),
+		tfkit.Textf(summaryRecoveredAboveCap, placed.ID),
+		aboveCapText(placed, request)+
+			" An earlier run created it with the same idempotency_key. Only its disk is billed now. It is in the state and "+
+			"marked tainted: the next apply destroys it and creates another. To keep it, raise max_price_kop_h, run "+
+			"`terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource, and apply again.",
+	)
+}
+
+// addRunsAboveCap reports an instance that could not be destroyed or stopped.
+func addRunsAboveCap(
+	diags *diag.Diagnostics,
+	placed placement.Placed,
+	request placement.Request,
+	verb tfkit.Text,
+	err error,
+) {
+	tfkit.AddAttributeError(
+		diags,
+		path.Root("max_price_kop_h"),
+		tfkit.Textf(summaryCreatedAboveCap, placed.ID),
+		tfkit.Textf(
+			"%s The request to %s the instance failed: %s\n\nThe instance is in the state, marked tainted, and billed. Apply "+
+				"again to destroy it, or destroy it in the service's console.", aboveCapText(placed, request), verb, err),
+	)
+}
+
+// addRecovered reports an instance that an earlier run created.
+func addRecovered(diags *diag.Diagnostics, placed placement.Placed, plan model) {
+	text := tfkit.Textf("It was created with idempotency_key %q", plan.IdempotencyKey.ValueString())
+	if !placed.CreatedAt.IsZero() {
+		text += tfkit.Textf(" at %s", tfkit.Time(placed.CreatedAt).ValueString())
+	}
+	text += " by a run that did not save it. No other instance was created."
+	if placed.TemplateAlias != "" {
+		text += tfkit.Textf("\n\nIts template is %q, which has the same content as %q and was most likely created by that "+
+			"run. If nothing else uses it, delete it in the service's console.",
+			placed.TemplateAlias, plan.Template.ValueString())
+	}
+	tfkit.AddWarning(diags, tfkit.Textf(summaryRecovered, placed.ID), text)
+}
+
+func addNotRenamed(diags *diag.Diagnostics, id string, err error) {
+	tfkit.AddWarning(diags, tfkit.Textf(summaryNotRenamed, id), tfkit.Textf("The next apply tries again. %s", err))
+}

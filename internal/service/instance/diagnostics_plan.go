@@ -1,0 +1,267 @@
+package instance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summarySharedKey          = "Two instances with the same idempotency_key"
+	summaryNoTemplate         = "No such template"
+	summaryOtherImage         = "Image differs from the template's image"
+	summaryDiskBelowMinimum   = "Disk below the template's minimum"
+	summaryDiskAboveMaximum   = "Disk above the offer's maximum"
+	summaryDuplicateName      = "Instance %s already has this name"
+	summaryNamesUnchecked     = "Cannot check the names of all instances"
+	summaryRunningAboveCap    = "Instance %s runs above its price cap"
+	summaryReplacedForUnknown = "Instance %s is replaced because of an unknown value"
+	summaryQueryNotApplied    = "Changed offer_query applies at the next creation only"
+	summaryQueryMissed        = "Instance %s no longer meets offer_query"
+	summaryKeysNotApplied     = "Changed ssh_key_ids apply at the next creation only"
+	summaryOtherGPUSlug       = "GPU of the imported instance is not in offer_query.gpu"
+	summaryHigherPrice        = "Replacement of instance %s costs more"
+	summaryCannotReplace      = "Cannot replace instance %s: no matching offer"
+	summaryOwnOffer           = "Offer %s may not be available for the replacement"
+	summaryOfferNotAvailable  = "Offer %s is not available"
+	summaryNoOfferNow         = "No matching offer"
+	summaryOfferAboveCap      = "Offer price above max_price_kop_h"
+	summaryNotInterruptible   = "Offer has no interruptible price"
+)
+
+// noImportBlock replaces an import block for an id that could be more than an id in a configuration.
+const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
+	"Find the instance in the service's console."
+
+func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owner) {
+	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), summarySharedKey, tfkit.Textf(
+		"%s and %s both have idempotency_key = %q. The API creates one instance for a key, so both would be the same one. "+
+			"Set a different key for each instance, for example with count.index or each.key in it.",
+		ownerText("Instance", one), ownerText("instance", other), key))
+}
+
+// ownerText describes the instance that has an idempotency key.
+func ownerText(noun tfkit.Text, owner placement.Owner) tfkit.Text {
+	name := tfkit.Text("without a name")
+	if owner.Name != "" {
+		name = tfkit.Textf("with the name %q", owner.Name)
+	}
+	if owner.ID == "" {
+		return tfkit.Textf("%s to be created %s", noun, name)
+	}
+	return tfkit.Textf("%s %s %s", noun, owner.ID, name)
+}
+
+func addNoTemplate(diags *diag.Diagnostics, slug string) {
+	tfkit.AddAttributeError(diags, path.Root("template"), summaryNoTemplate, tfkit.Textf(
+		"Neither the catalog nor this account has a template with the slug %q. The data source gpurent_templates lists "+
+			"all templates.", slug))
+}
+
+func addOtherImage(diags *diag.Diagnostics, slug, templateImage, image string) {
+	tfkit.AddAttributeError(diags, path.Root("image"), summaryOtherImage, tfkit.Textf(
+		"The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, set "+
+			"template = %q, or create a gpurent_template with this image.",
+		slug, templateImage, image, customTemplate, customTemplate))
+}
+
+func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int64) {
+	tfkit.AddAttributeError(diags, path.Root("disk_gb"), summaryDiskBelowMinimum, tfkit.Textf(
+		"The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.",
+		slug,
+		minimum,
+		disk,
+	))
+}
+
+func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {
+	tfkit.AddAttributeError(diags, path.Root("disk_gb"), summaryDiskAboveMaximum, tfkit.Textf(
+		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
+}
+
+// maxDuplicateNames is how many instances with the planned name a warning lists.
+const maxDuplicateNames = 3
+
+// addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
+// has to be imported, too; empty for none.
+func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instance, ownTemplate string) {
+	text := tfkit.Textf(
+		"Active instances with the name %q that this run has not read from the state:",
+		plan.Name.ValueString(),
+	)
+	for _, inst := range found[:min(len(found), maxDuplicateNames)] {
+		text += tfkit.Textf(
+			"\n  %s, %s, created %s, costs %s",
+			inst.ID,
+			inst.Status,
+			tfkit.Time(inst.CreatedAt).ValueString(),
+			tfkit.HourlyRubles(inst.BurnKopH()),
+		)
+	}
+	if more := len(found) - maxDuplicateNames; more > 0 {
+		text += tfkit.Textf("\n  and %d more", more)
+	}
+	if key := plan.IdempotencyKey.ValueString(); key == "" {
+		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
+			"more instance, and both are billed. "
+	} else {
+		text += tfkit.Textf("\nIf a killed run created one of them with idempotency_key = %q, the apply recovers it and "+
+			"creates none. Otherwise the apply creates one more instance, and both are billed. ", key)
+	}
+	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
+		text += "To keep the existing instance instead, add this block with the address of this resource, and plan " +
+			"again:\n\n" + block
+	} else {
+		text += "To keep the existing instance instead, import it with the address of this resource, and plan again. " +
+			noImportBlock
+	}
+	text += "\n\nIf a resource of this or another configuration manages it, there is nothing to do: an apply also " +
+		"shows this for instances of its own state. If no configuration manages it and nobody needs it, destroy it in the " +
+		"service's console."
+	if ownTemplate != "" {
+		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
+			"it as well. Otherwise the instance is replaced", ownTemplate)
+		if block, ok := tfkit.ImportBlock("gpurent_template", ownTemplate); ok {
+			text += ":\n\n" + block
+		} else {
+			text += ". " + noImportBlock
+		}
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Textf(summaryDuplicateName, found[0].ID), text)
+}
+
+func addNamesUnchecked(diags *diag.Diagnostics, err error) {
+	tfkit.AddAttributeWarning(diags, path.Root("name"), summaryNamesUnchecked, tfkit.Textf(
+		"%s\n\nIf a run was killed before it saved its state, this plan cannot find the instance that it created, and the "+
+			"apply creates one more. With idempotency_key the apply recovers such an instance.", err))
+}
+
+func addRunningAboveCap(diags *diag.Diagnostics, id string, price, limit int64) {
+	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Textf(summaryRunningAboveCap, id), tfkit.Textf(
+		"It costs %s without its disk, and max_price_kop_h is %s. The cap is checked when an instance is created or "+
+			"started, so this apply does not stop it. To end the cost, set desired_state = \"stopped\" or destroy the "+
+			"instance. To accept the price, raise max_price_kop_h.",
+		tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
+}
+
+// addReplacedForUnknown warns of a replacement that may turn out to be needless.
+func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argument), tfkit.Textf(summaryReplacedForUnknown, id), tfkit.Textf(
+		"The value of %s is known only after apply, and it can require a replacement. Terraform does not allow to decide "+
+			"that later, so this plan replaces the instance: its disk and data are lost. To keep the instance, first apply "+
+			"what %s depends on (-target), then plan again.",
+		argument, argument))
+}
+
+func addQueryNotApplied(diags *diag.Diagnostics, id string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), summaryQueryNotApplied, tfkit.Textf(
+		"Instance %s was created with other filters and meets the hardware terms of the new ones, so it is not replaced. "+
+			"To replace it, add offer_query to replace_on, or use -replace.", id))
+}
+
+func addQueryMissed(diags *diag.Diagnostics, id string, term tfkit.Text) {
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Textf(summaryQueryMissed, id), tfkit.Textf(
+		"It does not meet %s. The plan replaces the instance: its disk and data are lost.", term))
+}
+
+func addKeysNotApplied(diags *diag.Diagnostics, id string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), summaryKeysNotApplied, tfkit.Textf(
+		"The API attaches keys when an instance is created and cannot change them later. The configured keys are not "+
+			"applied to instance %s. To apply them, add ssh_key_ids to replace_on, use -replace, or change authorized_keys "+
+			"on the instance itself.", id))
+}
+
+func addOtherGPUSlug(diags *diag.Diagnostics, id, gpu string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), summaryOtherGPUSlug, tfkit.Textf(
+		"Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To replace it, "+
+			"use -replace.", id, gpu))
+}
+
+func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH int64) {
+	tfkit.AddWarning(diags, tfkit.Textf(summaryHigherPrice, replaced.ID), tfkit.Textf(
+		"Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
+		replaced.ID,
+		tfkit.HourlyRubles(replaced.RunningKopH),
+		tfkit.HourlyRubles(kopH),
+	))
+}
+
+const (
+	chooseOffer = "Choose another offer, or use offer_query, which rents the first available one."
+	widenQuery  = "Remove filters from the query, or raise max_price_kop_h."
+	// unlessCreated ends the reason why an instance cannot be created now.
+	unlessCreated = " Unless that changes before the apply, or an earlier run created the instance with the same " +
+		"idempotency_key, the apply fails. "
+)
+
+// addCannotReplace refuses a replacement for which there is no offer.
+func addCannotReplace(diags *diag.Diagnostics, at path.Path, id string, why, nextStep tfkit.Text) {
+	tfkit.AddAttributeError(diags, at, tfkit.Textf(summaryCannotReplace, id), tfkit.Textf(
+		"%s A replacement destroys instance %s and its disk before it creates another instance, which would fail. Nothing "+
+			"was destroyed. %s", why, id, nextStep))
+}
+
+func addCannotReplaceByOffer(diags *diag.Diagnostics, id, offerID string) {
+	addCannotReplace(diags, path.Root(argOfferID), id, tfkit.Textf("Offer %s is not available now.", offerID), chooseOffer)
+}
+
+func addCannotReplaceOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
+	addCannotReplace(
+		diags,
+		path.Root(argOfferID),
+		replaced.ID,
+		tfkit.Textf("Offer %s no longer exists.", replaced.OfferID),
+		chooseOffer,
+	)
+}
+
+func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, matching int) {
+	addCannotReplace(diags, path.Root(argOfferQuery), id, matchingText(matching), widenQuery)
+}
+
+func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Textf(summaryOwnOffer, replaced.OfferID), tfkit.Textf(
+		"Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer "+
+			"does not become available again, the apply fails then. %s", replaced.ID, tfkit.Text(chooseOffer)))
+}
+
+func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Textf(summaryOfferNotAvailable, offerID),
+		"It cannot be rented now."+unlessCreated+chooseOffer)
+}
+
+func addNoOfferNow(diags *diag.Diagnostics, matching int) {
+	tfkit.AddAttributeWarning(
+		diags,
+		path.Root(argOfferQuery),
+		summaryNoOfferNow,
+		matchingText(matching)+unlessCreated+widenQuery,
+	)
+}
+
+func matchingText(matching int) tfkit.Text {
+	switch matching {
+	case 0:
+		return "No available offer matches the query."
+	case 1:
+		return "One offer matches the query, and another instance of the plan needs it."
+	}
+	return tfkit.Textf("%d offers match the query, and other instances of the plan need all of them.", matching)
+}
+
+func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int64) {
+	tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), summaryOfferAboveCap, tfkit.Textf(
+		"Offer %s costs %s now, and max_price_kop_h is %s. Nothing was rented. Choose another offer, or raise "+
+			"max_price_kop_h.",
+		offerID, tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
+}
+
+func addNotInterruptible(diags *diag.Diagnostics, offerID string) {
+	tfkit.AddAttributeError(diags, path.Root("type"), summaryNotInterruptible, tfkit.Textf(
+		"Offer %s cannot be rented as interruptible. Choose another offer, or set type = \"on_demand\". Nothing was "+
+			"rented.", offerID))
+}

@@ -1,0 +1,67 @@
+package instance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryInsufficientBalance = "Insufficient balance for this plan"
+	summaryBurnLimit           = "Plan exceeds max_burn_kop_h"
+	summaryBalanceUnchecked    = "Cannot check the balance"
+)
+
+// addSpendingProblems reports what a spending check found.
+func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
+	for _, problem := range problems {
+		switch problem.Kind {
+		case spending.NotEnoughFunds:
+			text := missingFundsText(problem)
+			if problem.Warning {
+				tfkit.AddWarning(diags, summaryInsufficientBalance, text)
+			} else {
+				tfkit.AddError(diags, summaryInsufficientBalance, text+" "+notStarted)
+			}
+		case spending.BurnLimitExceeded:
+			tfkit.AddError(diags, summaryBurnLimit, tfkit.Textf(
+				"The account costs %s. With what this plan starts it would "+
+					"cost at least %s, and the provider's spending.max_burn_kop_h is %s. %s Start less, stop or destroy something "+
+					"first (what this plan destroys elsewhere is not deducted), or raise the limit.",
+				tfkit.HourlyRubles(
+					problem.BurnKopH,
+				),
+				tfkit.HourlyRubles(problem.PlannedKopH),
+				tfkit.HourlyRubles(problem.LimitKopH),
+				tfkit.Text(notStarted),
+			))
+		case spending.AccountUnreadable:
+			addUnreadableAccount(diags, problem)
+		}
+	}
+}
+
+// notStarted ends every refusal. Each instance beyond the limit is refused, so that none of them is created.
+const notStarted = "This instance was not started."
+
+func missingFundsText(problem *spending.Error) tfkit.Text {
+	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this plan starts costs "+
+		"at least %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
+		"balance in the service's console, or start less.",
+		tfkit.HourlyRubles(problem.StartsKopH), tfkit.Rubles(problem.NeedKop), tfkit.Rubles(problem.HaveKop),
+		tfkit.Rubles(problem.NeedKop-problem.HaveKop))
+}
+
+func addUnreadableAccount(diags *diag.Diagnostics, problem *spending.Error) {
+	var found diag.Diagnostics
+	tfkit.AddAPIError(&found, "check the spending limits", problem.Err)
+	if !problem.Warning {
+		diags.Append(found...)
+		return
+	}
+	tfkit.AddWarning(diags, summaryBalanceUnchecked, tfkit.Text(found[0].Detail())+
+		"\n\nThe plan continues without this check. To turn the check off, set spending.require_funds = \"off\" in the "+
+		"provider configuration.")
+}

@@ -1,0 +1,23 @@
+package instance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Each reason for a stop has its own advice. An unknown one is quoted.
+func TestStopAdvice(t *testing.T) {
+	for reason, want := range map[string]string{
+		rental.StopReasonUser:       "by a user",
+		rental.StopReasonLowBalance: "Top up",
+		rental.StopReasonAdmin:      "support",
+		rental.StopReasonProvider:   "replace the instance",
+		"meteor":                    `"meteor"`,
+	} {
+		if got := stopAdvice(reason); !strings.Contains(string(got), want) {
+			t.Errorf("%s: %q does not say %q", reason, got, want)
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryReverted           = "Instance %s returned to its previous state"
+	summaryInterruptedStart   = "Interrupted while instance %s was starting"
+	summaryNotReady           = "Instance %s is not ready yet"
+	summaryTainted            = "Instance %s is marked tainted"
+	summaryInterruptedUpdate  = "Interrupted while instance %s was changing"
+	summaryNotConverged       = "Instance %s is not in its desired state"
+	summaryGone               = "Instance %s no longer exists"
+	summaryOutbid             = "Instance %s was outbid"
+	summaryUnusable           = "Instance %s cannot be used"
+	summaryOutbidAgain        = "Instance %s was outbid again"
+	summaryStillRunsAboveCap  = "Instance %s runs above the price cap and could not be stopped"
+	summaryStoppedAboveCap    = "Instance %s was stopped again: price above the cap"
+	summaryNotStarted         = "Instance %s was not started: price above the cap"
+	summaryNoSSH              = "Instance %s has no SSH address"
+	summaryNoURLs             = "Instance %s has web pages without an address"
+	summaryNotReplaced        = "Instance %s was not replaced"
+	summaryInterruptedDestroy = "Interrupted while instance %s was being destroyed"
+	summaryNotDestroyed       = "Instance %s is not destroyed yet"
+)
+
+// addCreateWaitError reports why a new instance is not ready. An error taints it, so that the next apply destroys it
+// and creates another: right for an instance that failed, wrong after an interruption.
+func addCreateWaitError(
+	ctx context.Context, client *rental.Client, diags *diag.Diagnostics, inst rental.Instance, keepOnTimeout bool,
+	timeout time.Duration, err error,
+) {
+	interrupted := lifecycle.KindOf(err) == lifecycle.Interrupted
+	kind := lifecycle.KindOf(err)
+	switch {
+	case interrupted && ctx.Err() != nil:
+		tfkit.AddWarning(diags, tfkit.Textf(summaryInterruptedStart, inst.ID),
+			"It is rented and in the state. The next apply continues to wait for it.\n\n"+lastSeen(ctx, client, inst))
+	case interrupted && keepOnTimeout:
+		tfkit.AddWarning(diags, tfkit.Textf(summaryNotReady, inst.ID), tfkit.Textf(
+			"It is rented and in the state, but was not ready within %s (timeouts.create). The next apply continues to "+
+				"wait.\n\n%s", timeout, lastSeen(ctx, client, inst)))
+	case interrupted:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotReady, inst.ID), tfkit.Textf(
+			"It was not ready within %s (timeouts.create), and is now marked tainted: the next apply replaces "+
+				"it.%s\n\n%s\n\n%s With keep_on_timeout = true every timeout is only a warning.",
+			timeout, causeText(err), lastSeen(ctx, client, inst), tfkit.Text(untaint)))
+	default:
+		addWaitError(ctx, client, diags, inst, err)
+		if kind != lifecycle.Gone && kind != lifecycle.NeedsReplacement {
+			tfkit.AddWarning(diags, tfkit.Textf(summaryTainted, inst.ID), "It exists and is billed. The next apply replaces "+
+				"it. "+untaint)
+		}
+	}
+}
+
+// addUpdateWaitError reports why an existing instance is not in its desired state. Nothing taints it: the next apply
+// continues.
+func addUpdateWaitError(
+	ctx context.Context,
+	client *rental.Client,
+	diags *diag.Diagnostics,
+	inst rental.Instance,
+	timeout time.Duration,
+	err error,
+) {
+	interrupted := lifecycle.KindOf(err) == lifecycle.Interrupted
+	switch {
+	case interrupted && ctx.Err() != nil:
+		tfkit.AddError(
+			diags,
+			tfkit.Textf(summaryInterruptedUpdate, inst.ID),
+			"The next apply continues.\n\n"+lastSeen(ctx, client, inst),
+		)
+	case interrupted:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotConverged, inst.ID), tfkit.Textf(
+			"It did not get there within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
+			timeout,
+			causeText(err),
+			lastSeen(ctx, client, inst),
+		))
+	default:
+		addWaitError(ctx, client, diags, inst, err)
+	}
+}
+
+// addUpdateReadError reports that an instance could not be read before it was changed.
+func addUpdateReadError(
+	ctx, waitCtx context.Context,
+	diags *diag.Diagnostics,
+	id string,
+	timeout time.Duration,
+	err error,
+) {
+	switch {
+	case ctx.Err() != nil:
+		tfkit.AddError(diags, tfkit.Textf(summaryInterruptedUpdate, id), "Nothing was requested. The next apply continues.")
+	case waitCtx.Err() != nil:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotConverged, id), tfkit.Textf(
+			"The API did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
+	case rental.IsNotFound(err):
+		addGone(diags, id)
+	default:
+		tfkit.AddAPIError(diags, tfkit.Textf("read instance %s", id), err)
+	}
+}
+
+func addGone(diags *diag.Diagnostics, id string) {
+	tfkit.AddError(diags, tfkit.Textf(summaryGone, id), "It was destroyed outside Terraform. The next apply creates "+
+		"another.")
+}
+
+// addWaitError reports what is neither an interruption nor a timeout.
+func addWaitError(
+	ctx context.Context,
+	client *rental.Client,
+	diags *diag.Diagnostics,
+	inst rental.Instance,
+	err error,
+) {
+	if problems, ok := errors.AsType[spending.Problems](err); ok {
+		addSpendingProblems(diags, problems)
+		return
+	}
+	e, ok := errors.AsType[*lifecycle.Error](err)
+	if !ok {
+		tfkit.AddAPIError(diags, tfkit.Textf("change the state of instance %s", inst.ID), err)
+		return
+	}
+	switch e.Kind {
+	case lifecycle.Gone:
+		tfkit.AddError(diags, tfkit.Textf(summaryGone, inst.ID), "It was destroyed outside Terraform during this run. The "+
+			"next apply creates another.\n\n"+lastSeen(ctx, client, inst))
+	case lifecycle.NeedsReplacement:
+		if inst.Status == rental.StatusOutbid {
+			tfkit.AddError(diags, tfkit.Textf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply replaces "+
+				"it. Until then only its disk is billed.\n\n"+lastSeen(ctx, client, inst))
+			return
+		}
+		tfkit.AddError(diags, tfkit.Textf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
+			"replaces it.\n\n"+lastSeen(ctx, client, inst))
+	case lifecycle.Reverted:
+		tfkit.AddError(diags, tfkit.Textf(summaryReverted, inst.ID), "The API accepted the request, and the instance then "+
+			"went back. The next apply requests it again.\n\n"+lastSeen(ctx, client, inst))
+	case lifecycle.OutbidAgain:
+		addOutbidAgain(diags, inst, e, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to "+
+			"create another instance.")
+	case lifecycle.NotStarted, lifecycle.StoppedAboveCap, lifecycle.RunsAboveCap:
+		addStartAboveCap(diags, inst, e, "Raise max_price_kop_h or apply again later. For an interruptible instance, "+
+			"on_outbid = \"keep\" waits for a lower price and \"replace\" creates another instance.")
+	case lifecycle.Refused:
+		addRefused(ctx, client, diags, inst, e)
+	case lifecycle.Interrupted, lifecycle.Rejected: // the callers report them
+	}
+}
+
+// addOutbidAgain ends with what to do next.
+func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
+	tfkit.AddError(diags, tfkit.Textf(summaryOutbidAgain, inst.ID), tfkit.Textf(
+		"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
+			"its disk is billed. %s", e.Starts, nextStep))
+}
+
+// addStartAboveCap ends with what to do next.
+func addStartAboveCap(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
+	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
+	switch e.Kind {
+	case lifecycle.RunsAboveCap:
+		tfkit.AddError(diags, tfkit.Textf(summaryStillRunsAboveCap, inst.ID), tfkit.Textf(
+			"The API started it at %s, and max_price_kop_h is %s. Stopping it again failed: it most likely runs and is "+
+				"billed at %s. Stop it in the service's console now.\n\n%s",
+			price, limit, price, e.Err))
+	case lifecycle.StoppedAboveCap:
+		tfkit.AddError(diags, tfkit.Textf(summaryStoppedAboveCap, inst.ID), tfkit.Textf(
+			"The API started it at %s, and max_price_kop_h is %s. The API accepted its stop: only its disk is billed after "+
+				"that. %s", price, limit, nextStep))
+	default:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotStarted, inst.ID), tfkit.Textf(
+			"A start costs %s now, and max_price_kop_h is %s. No start was requested: only its disk is billed. %s",
+			price,
+			limit,
+			nextStep,
+		))
+	}
+}
+
+// addRefused reports a start or stop that the API refused.
+func addRefused(
+	ctx context.Context,
+	client *rental.Client,
+	diags *diag.Diagnostics,
+	inst rental.Instance,
+	e *lifecycle.Error,
+) {
+	tfkit.AddAPIErrorAdvising(
+		diags,
+		tfkit.Textf("%s instance %s", verbFor(e.Wanted), inst.ID),
+		lastSeen(ctx, client, inst)+
+			"\n\nIts state was not changed, and nothing else was tried. Run again when the message of the API, or the "+
+			"status, allows it.",
+		e.Err,
+	)
+}
+
+// addMissingAddresses warns of an SSH address and of web pages that a running instance does not have yet.
+func addMissingAddresses(
+	diags *diag.Diagnostics,
+	inst rental.Instance,
+	outcome lifecycle.Outcome,
+	sshTimeout time.Duration,
+) {
+	if outcome.NoSSH {
+		tfkit.AddWarning(diags, tfkit.Textf(summaryNoSSH, inst.ID), tfkit.Textf(
+			"The API returned none within %s after the instance was running, although its template has SSH. The instance is "+
+				"in the state and is billed. When the API returns the address, the next refresh reads it.", sshTimeout))
+	}
+	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 && inst.Status == rental.StatusRunning {
+		tfkit.AddWarning(diags, tfkit.Textf(summaryNoURLs, inst.ID), tfkit.Textf(
+			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
+	}
+}
+
+// causeText names a failure of the API before a timeout.
+func causeText(err error) tfkit.Text {
+	if e, ok := errors.AsType[*lifecycle.Error](err); ok && e.Cause != nil {
+		return tfkit.Textf(" The last request failed: %s.", e.Cause)
+	}
+	return ""
+}
+
+// stopAdvice is what to do about a reason for a stop.
+func stopAdvice(reason string) tfkit.Text {
+	switch reason {
+	case rental.StopReasonUser:
+		return "It was stopped by a user, in the console or with another client. To keep it stopped, set desired_state = " +
+			"\"stopped\". Otherwise apply again."
+	case rental.StopReasonLowBalance:
+		return "It was stopped because of a low balance. Top up the balance in the service's console, then apply again."
+	case rental.StopReasonAdmin:
+		return "It was stopped by the service's staff. Contact their support with the id of the instance."
+	case rental.StopReasonProvider:
+		return "It was stopped because its host went offline. Apply again later. If the host stays offline, replace the " +
+			"instance with -replace."
+	}
+	return tfkit.Textf("It was stopped for a reason that this version of the provider does not know: %q. Check in the "+
+		"service's console, then apply again.", reason)
+}
+
+const (
+	// lastLogLines is how many lines of the startup log a message contains, and maxLogLine how many characters of each.
+	lastLogLines = 10
+	maxLogLine   = 300
+	// logTimeout bounds the request for the log: an interrupted run must end soon.
+	logTimeout = 3 * time.Second
+)
+
+// lastSeen describes an instance as it was last read: its status, why it stopped, and the end of its log.
+func lastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
+	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
+	if inst.StopReason != nil {
+		text += "\n" + stopAdvice(*inst.StopReason)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
+	defer cancel()
+	lines, err := client.GetInstanceLogs(ctx, inst.ID, lastLogLines)
+	if err == nil && len(lines) > 0 {
+		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):], maxLogLine)
+	}
+	return text
+}
+
+// missingText names the addresses that a running instance lacks.
+func missingText(inst rental.Instance) tfkit.Text {
+	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
+		return ""
+	}
+	var text tfkit.Text
+	if inst.SSH == nil {
+		text = " It has no SSH address."
+	}
+	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 {
+		text += tfkit.Textf(" Web pages without an address: %s.", missing)
+	}
+	return text
+}
+
+// addNotReplaced reports that an instance was not destroyed because a creation of this run recovered it.
+func addNotReplaced(diags *diag.Diagnostics, state model) {
+	tfkit.AddWarning(diags, tfkit.Textf(summaryNotReplaced, state.ID.ValueString()), tfkit.Textf(
+		"Another resource address, or its replacement with create_before_destroy, has the same idempotency_key %q, and "+
+			"the API returned this instance for it. It was kept and is in the state there, so nothing is lost. To replace "+
+			"it, change the key together with the replacement, or remove create_before_destroy. After a resource was renamed "+
+			"there is nothing to do. A moved block avoids this warning.", state.IdempotencyKey.ValueString()))
+}
+
+// addDestroyError reports that an instance may still exist. confirmed is whether the API accepted its destruction.
+func addDestroyError(
+	ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, confirmed bool, timeout time.Duration, err error,
+) {
+	switch {
+	case ctx.Err() != nil:
+		tfkit.AddError(diags, tfkit.Textf(summaryInterruptedDestroy, id), "It stays in the state until the API confirms "+
+			"that it is gone. Run again.")
+	case waitCtx.Err() != nil && confirmed:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotDestroyed, id), tfkit.Textf(
+			"The API accepted the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
+	case waitCtx.Err() != nil:
+		tfkit.AddError(diags, tfkit.Textf(summaryNotDestroyed, id), tfkit.Textf(
+			"The API did not confirm the request within %s (timeouts.delete), so the instance may still run and be billed. "+
+				"Run again.", timeout))
+	default:
+		tfkit.AddAPIError(diags, tfkit.Textf("destroy instance %s", id), err)
+	}
+}

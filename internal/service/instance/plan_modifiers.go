@@ -1,0 +1,66 @@
+package instance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+var _ planmodifier.String = sameImage{}
+
+// sameImage plans the image of the state if the configuration has another spelling of the same reference.
+type sameImage struct{}
+
+// Description implements planmodifier.String.
+func (sameImage) Description(context.Context) string {
+	return "Another spelling of the same image is not a change."
+}
+
+// MarkdownDescription implements planmodifier.String.
+func (m sameImage) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
+
+// PlanModifyString implements planmodifier.String.
+func (sameImage) PlanModifyString(
+	_ context.Context,
+	req planmodifier.StringRequest,
+	resp *planmodifier.StringResponse,
+) {
+	if req.StateValue.IsNull() || req.PlanValue.IsNull() || req.PlanValue.IsUnknown() {
+		return
+	}
+	if rental.SameImage(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
+		resp.PlanValue = req.StateValue
+	}
+}
+
+// A configured value is adopted, and replaces nothing, if the state has none: the API has omitted the field in every
+// answer since the import.
+const replaceDescription = "A change replaces the instance, unless the API has not returned the current value."
+
+func replaceIfStateHasText() planmodifier.String {
+	return stringplanmodifier.RequiresReplaceIf(func(
+		_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse,
+	) {
+		resp.RequiresReplace = !req.StateValue.IsNull()
+	}, replaceDescription, replaceDescription)
+}
+
+func replaceIfConfiguredText() planmodifier.String {
+	return stringplanmodifier.RequiresReplaceIf(func(
+		_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse,
+	) {
+		resp.RequiresReplace = !req.ConfigValue.IsNull() && !req.StateValue.IsNull()
+	}, replaceDescription, replaceDescription)
+}
+
+func replaceIfStateHasDisk() planmodifier.Int64 {
+	return int64planmodifier.RequiresReplaceIf(func(
+		_ context.Context, req planmodifier.Int64Request, resp *int64planmodifier.RequiresReplaceIfFuncResponse,
+	) {
+		resp.RequiresReplace = !req.StateValue.IsNull()
+	}, replaceDescription, replaceDescription)
+}

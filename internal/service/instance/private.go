@@ -1,0 +1,101 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Keys of the private state, which only the provider reads.
+const (
+	// privateReplaced is a replacedInstance.
+	privateReplaced = "predecessor"
+	// privateRecovery identifies the creation that recovered the instance: see placement.Placed.
+	privateRecovery = "taken_over"
+	// privateTemplateAlias is the slug of a template with the content of the configured one, from which the instance was
+	// created.
+	privateTemplateAlias = "twin_template"
+	// privateName is a normalizedName.
+	privateName = "stored_name"
+)
+
+// replacedInstance is an instance whose plan may be followed by that of its replacement. Terraform plans a replacement
+// twice: as a change of the instance, then as a creation without a prior state.
+type replacedInstance struct {
+	ID          string `json:"id"`
+	OfferID     string `json:"offer_id"`
+	RunningKopH int64  `json:"running_kop_h"`
+	BurnKopH    int64  `json:"burn_kop_h"`
+	StartsKopH  int64  `json:"starts"`  // what its own plan added to the starts
+	AddedKopH   int64  `json:"added"`   // and to the burn rate
+	Checked     bool   `json:"checked"` // its own plan has checked the replacement
+
+	claimed bool // it was found in placement.Predecessors
+}
+
+func replacedFrom(found placement.Predecessor) replacedInstance {
+	return replacedInstance{ID: found.ID, OfferID: found.OfferID, RunningKopH: found.RunningKopH, BurnKopH: found.BurnKopH}
+}
+
+// normalizedName is a name as it was configured, and as the API returned it in its answer.
+type normalizedName struct {
+	Configured string `json:"configured"`
+	Stored     string `json:"stored"`
+}
+
+type privateGetter interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+type privateSetter interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// setPrivate stores a value as JSON.
+func setPrivate(ctx context.Context, private privateSetter, key string, value any) diag.Diagnostics {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return nil // the stored types always have a form in JSON
+	}
+	return private.SetKey(ctx, key, content)
+}
+
+// getPrivate returns nil if there is no value, or one of another version.
+func getPrivate[T any](ctx context.Context, private privateGetter, key string) (*T, diag.Diagnostics) {
+	content, diags := private.GetKey(ctx, key)
+	value := new(T)
+	if len(content) == 0 || json.Unmarshal(content, value) != nil {
+		return nil, diags
+	}
+	return value, diags
+}
+
+// setNormalizedName stores how the API normalized a new name, for example to lower case. An answer with the name from
+// before shows that the name was not set.
+func setNormalizedName(
+	ctx context.Context, private privateSetter, configured, before types.String, answer rental.Instance,
+) diag.Diagnostics {
+	stored := answer.NameString()
+	if configured.IsNull() || answer.Omitted.Name || stored == configured.ValueString() || stored == before.ValueString() {
+		return nil
+	}
+	return setPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
+}
+
+// hasNormalizedName reports whether the name of an instance is what the API made of the configured one.
+func hasNormalizedName(ctx context.Context, private privateGetter, configured types.String, inst rental.Instance) bool {
+	name, diags := getPrivate[normalizedName](ctx, private, privateName)
+	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
+}
+
+// hasTemplateAlias reports whether an instance is known to have been created from that template in place of the
+// configured one.
+func hasTemplateAlias(ctx context.Context, private privateGetter, slug string) bool {
+	alias, diags := getPrivate[string](ctx, private, privateTemplateAlias)
+	return !diags.HasError() && alias != nil && *alias == slug
+}

@@ -1,0 +1,15 @@
+package sshkey
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+const summaryNotAKey = "Not a public key"
+
+// addNotAKey does not show the value, which could be a private key.
+func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
+	tfkit.AddAttributeError(diags, at, summaryNotAKey, tfkit.Textf("The value of %s: %s.", at, err))
+}

@@ -1,0 +1,199 @@
+package tfkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Creations keeps concurrent creations of one kind in this process apart, so that none takes the object of another for
+// its own. The zero value is ready for use.
+type Creations struct {
+	mu      sync.Mutex
+	created map[createdID]bool // a list may not contain them yet
+}
+
+// createdID is unique in the process, where different services may have the same ids.
+type createdID struct{ service, id string }
+
+// CreateOnce creates an object of a kind for which the API takes no idempotency key. A repeated request whose answer
+// was lost could create a second object, so the list of objects decides.
+type CreateOnce[T any] struct {
+	// InFlight is how long a request whose answer was lost may still be carried out.
+	InFlight time.Duration
+	// Creations are those of this kind.
+	Creations *Creations
+	// Service is the base URL.
+	Service string
+	// List returns all objects of this kind.
+	List func(context.Context) ([]T, error)
+	// Create creates one. With an error it returns what could be read of the answer.
+	Create func(context.Context) (T, error)
+	// ID returns the id of an object; empty for none.
+	ID func(T) string
+	// Matches reports whether an object may be the one that Create created.
+	Matches func(T) bool
+	// Discard, if any, deletes an object whose answer was lost, because it is of no use without the answer. Nil: the
+	// object is returned.
+	Discard func(context.Context, T) error
+}
+
+const (
+	// maxCreateAttempts bounds how often a creation is repeated if its answers are lost.
+	maxCreateAttempts = 3
+	// maxListAttempts bounds how often a list or a deletion is repeated. Giving up could leave an object in no state.
+	maxListAttempts = 5
+	// createListings is how many lists are read over InFlight before a creation counts as not carried out.
+	createListings = 5
+)
+
+// Run creates one object. If an answer is lost it reads lists until one contains a new object that matches, as long as
+// the request may be in flight. Only then is the creation repeated. Once the first request is sent, the end of ctx only
+// prevents further attempts: see rental.Detached.
+func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
+	o.Creations.mu.Lock()
+	defer o.Creations.mu.Unlock()
+	var none T
+	before, err := o.List(ctx)
+	if err == nil {
+		err = ctx.Err() // the run was interrupted while it waited
+	}
+	if err != nil {
+		return none, err
+	}
+	interrupted := ctx.Err
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	attempt := createAttempt[T]{CreateOnce: o, known: map[string]bool{}}
+	for of := range o.Creations.created {
+		if of.service == o.Service {
+			attempt.known[of.id] = true
+		}
+	}
+	for _, item := range before {
+		attempt.known[o.ID(item)] = true
+	}
+	for try := 1; ; try++ {
+		made, err := attempt.create(ctx)
+		if err == nil || attempt.final || try == maxCreateAttempts || interrupted() != nil || ctx.Err() != nil {
+			return made, err
+		}
+	}
+}
+
+// createAttempt is the state of one Run.
+type createAttempt[T any] struct {
+	CreateOnce[T]
+	known map[string]bool // ids of objects that this creation did not create
+	lost  bool            // an answer was lost
+	final bool            // the error is final
+}
+
+// create sends one request and finds out whether it created an object.
+func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
+	var none T
+	made, err := a.Create(ctx)
+	if err == nil {
+		a.keep(made)
+		a.discardEarlier(ctx)
+		return made, nil
+	}
+	found := []T{made} // its id could be read, the rest of the answer could not
+	if a.ID(made) == "" {
+		refused := !rental.IsOutcomeUnknown(err) && !rental.IsInFlight(err)
+		if a.final = refused; refused && !a.lost {
+			return none, err
+		}
+		var listErr error
+		if found, listErr = a.find(ctx); listErr != nil {
+			a.final = true
+			return none, errors.Join(
+				err,
+				fmt.Errorf("reading the list to find out whether it was created failed, too: %w", listErr),
+			)
+		}
+	}
+	a.lost = true
+	if len(found) > 0 && a.Discard == nil {
+		a.keep(found[0])
+		return found[0], nil
+	}
+	if discardErr := a.discardAll(ctx, found); discardErr != nil {
+		a.final = true
+		return none, errors.Join(err, discardErr)
+	}
+	return none, err
+}
+
+// keep records an object of this process for the creations that follow.
+func (a *createAttempt[T]) keep(made T) {
+	if a.Creations.created == nil {
+		a.Creations.created = map[createdID]bool{}
+	}
+	a.Creations.created[createdID{a.Service, a.ID(made)}] = true
+	a.known[a.ID(made)] = true
+}
+
+// find reads lists until one contains an object that matches, as long as a request may be in flight.
+func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
+	pauses := backoff.Exponential{First: a.InFlight / (1<<(createListings-1) - 1)}
+	for n := range createListings {
+		found, err := a.list(ctx)
+		if err != nil || len(found) > 0 || n == createListings-1 || backoff.Sleep(ctx, pauses.Pause(n)) != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// list returns the objects that this creation may have created.
+func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
+	var all, found []T
+	err := retry(ctx, func() (err error) {
+		all, err = a.List(ctx)
+		return err
+	})
+	for _, item := range all {
+		if !a.known[a.ID(item)] && a.Matches(item) {
+			found = append(found, item)
+		}
+	}
+	return found, err
+}
+
+// discardEarlier deletes what an earlier request created whose answer was lost, and which no list contained before. If
+// that fails, the new object is kept anyway.
+func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
+	if !a.lost || a.Discard == nil {
+		return
+	}
+	if found, err := a.list(ctx); err == nil {
+		_ = a.discardAll(ctx, found) //nolint:errcheck // the new object counts
+	}
+}
+
+func (a *createAttempt[T]) discardAll(ctx context.Context, items []T) error {
+	var problems []error
+	for _, item := range items {
+		a.known[a.ID(item)] = true
+		err := retry(ctx, func() error { return a.Discard(ctx, item) })
+		if err != nil && !rental.IsNotFound(err) {
+			problems = append(problems, fmt.Errorf("%s was created, but deleting it failed: %w", a.ID(item), err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// retry repeats a request that fails, maxListAttempts times at most. That an object does not exist is final.
+func retry(ctx context.Context, do func() error) error {
+	err := do()
+	for try := 1; err != nil && !rental.IsNotFound(err) && try < maxListAttempts && ctx.Err() == nil; try++ {
+		err = do()
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package tfkit
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+)
+
+type nameKey struct{}
+
+func TestWithRelease_IsTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
+	released, release := WithRelease(ctx)
+	defer release()
+	child, stop := context.WithTimeout(released, time.Hour)
+	defer stop()
+	if child.Value(nameKey{}) != "x" || child.Err() != nil {
+		t.Errorf("value %v, error %v", child.Value(nameKey{}), child.Err())
+	}
+	cancel()
+	<-child.Done()
+	if released.Err() == nil {
+		t.Error("it does not end with the context")
+	}
+}
+
+func TestWithRelease_ReleasesTheContext(t *testing.T) {
+	gone := make(chan struct{})
+	kept := func() context.Context {
+		load := new([1 << 20]byte)
+		runtime.AddCleanup(load, func(gone chan struct{}) { close(gone) }, gone)
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, load))
+		defer cancel()
+		released, release := WithRelease(ctx)
+		defer release()
+		kept, stop := context.WithCancel(released)
+		t.Cleanup(stop) // the framework keeps it, too
+		return kept
+	}()
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-gone:
+			if kept.Err() == nil {
+				t.Error("it is not canceled")
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Error("the context is still referred to")
+}

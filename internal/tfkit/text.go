@@ -1,0 +1,129 @@
+package tfkit
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Text is a text for users that is safe to show. A constant is one as it is. Everything else becomes one through Textf,
+// because a text of the API could contain line breaks, terminal sequences or Terraform expressions.
+type Text string
+
+// How many characters of an argument a Text shows.
+const (
+	maxArgument = 200
+	maxError    = 2000
+)
+
+// Textf formats like fmt.Sprintf. Arguments that are not of type Text appear on one line, without control characters,
+// and shortened.
+func Textf(format string, arguments ...any) Text {
+	for i, argument := range arguments {
+		arguments[i] = sanitizeArgument(argument)
+	}
+	return Text(fmt.Sprintf(format, arguments...))
+}
+
+func sanitizeArgument(argument any) any {
+	switch a := argument.(type) {
+	case Text:
+		return string(a)
+	case bool, int, int64, uint64, float64:
+		return a
+	case error:
+		return rental.Printable(a.Error(), maxError)
+	case []string:
+		return string(List(a))
+	}
+	return rental.Printable(fmt.Sprint(argument), maxArgument)
+}
+
+// maxListed is how many elements of a list a Text shows.
+const maxListed = 10
+
+// List returns the first elements of a list, separated by commas.
+func List(elements []string) Text {
+	var shown []string
+	for _, element := range elements[:min(len(elements), maxListed)] {
+		shown = append(shown, rental.Printable(element, maxArgument))
+	}
+	return Text(strings.Join(shown, ", ")) + andMore(", ", len(elements))
+}
+
+// andMore counts the elements that are not shown.
+func andMore(separator Text, all int) Text {
+	if all <= maxListed {
+		return ""
+	}
+	return Textf("%s… and %d more", separator, all-maxListed)
+}
+
+// Lines returns the elements on a line each, indented, as they are shortened to max characters.
+func Lines(elements []string, maxLength int) Text {
+	var lines strings.Builder
+	for _, element := range elements {
+		lines.WriteString("\n  " + rental.Printable(element, maxLength))
+	}
+	return Text(lines.String())
+}
+
+// AddError adds an error.
+func AddError(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddError(string(summary), string(detail))
+}
+
+// AddWarning adds a warning.
+func AddWarning(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddWarning(string(summary), string(detail))
+}
+
+// AddAttributeError adds an error about an attribute.
+func AddAttributeError(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeError(at, string(summary), string(detail))
+}
+
+// AddAttributeWarning adds a warning about an attribute.
+func AddAttributeWarning(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeWarning(at, string(summary), string(detail))
+}
+
+// Sanitize replaces the control characters of a text, except line breaks, by spaces. They could move the cursor or
+// change colors.
+func Sanitize(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// OneLine returns a text of any length on one line, without control characters.
+func OneLine(text string) string { return strings.ReplaceAll(Sanitize(text), "\n", " ") }
+
+// pasteable matches the ids that can be copied into a Terraform configuration or a shell: such an id has no other
+// meaning there. In particular it is no template (${, %{), no quoted text and no option (-).
+var pasteable = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:~+/=@-]{0,199}$`)
+
+// ImportBlock returns the import block for an object of a resource type, for example "gpurent_instance", and false for
+// an id that must not be copied into a configuration.
+func ImportBlock(resourceType, id string) (block Text, ok bool) {
+	if !pasteable.MatchString(id) {
+		return "", false
+	}
+	return Textf("  import {\n    to = %s.NAME\n    id = \"%s\"\n  }", resourceType, id), true
+}
+
+// asAPIError returns the API's error, if err is one with an answer.
+func asAPIError(err error) (*rental.Error, bool) {
+	apiErr, ok := errors.AsType[*rental.Error](err)
+	return apiErr, ok && apiErr.Status != 0
+}
