@@ -1,247 +1,255 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// bench is a run of measurements.
+const (
+	// commandTimeout ends a CLI that hangs.
+	commandTimeout = 20 * time.Minute
+	// shutdownTimeout is how long an interrupted CLI may take to stop its provider.
+	shutdownTimeout = 5 * time.Second
+
+	fileMode   = 0o600
+	reportMode = 0o644
+	folderMode = 0o700
+)
+
+// releaseFlags are the flags of a release, except for those that compile all packages again.
+var releaseFlags = []string{"-tags=grpcnotrace", "-ldflags=-s -w"}
+
 type bench struct {
 	options
-	out      io.Writer
-	folder   string // for everything that is made on the way
-	cli      clis.CLI
-	provider clis.Installed // the build for measurements
-	fleets   map[fleetKey]*workspace
-	places   int // workspaces made so far
-	results  Results
-
-	mu       sync.Mutex
-	troubles []error
+	cli    clis.CLI
+	folder string // temporary
+	config string // TF_CLI_CONFIG_FILE
 }
 
-// group is measured together: each round has one measurement of each member, in
-// random order, so that what else the machine does falls on all alike.
-type group []member
-
-// member is a cell and how it is measured. An error says that there is no valid
-// measurement; the CLI's exit code is part of the sample.
-type member struct {
-	cell    Cell
-	once    bool                  // whatever -repeat says: it takes a minute or more
-	takes   time.Duration         // about
-	prepare func(context.Context) // what would disturb others that are measured meanwhile; may be nil
-	measure func(context.Context) (sample, error)
+// sample is what one run of a command took. The zero value is no run.
+type sample struct {
+	wall     time.Duration
+	cpu      time.Duration // of the provider's processes
+	peakKB   int64         // of the largest of them
+	requests int
 }
 
-// measure is the whole program: prepare, measure, judge, tell.
-func measure(ctx context.Context, opts options, root string, out io.Writer) (err error) {
-	folder, err := os.MkdirTemp("", "gpurent-bench-")
+// best combines the runs of a command: other work on the machine only makes figures larger.
+func best(samples []sample) sample {
+	all := samples[0]
+	for _, s := range samples[1:] {
+		all.wall, all.cpu, all.peakKB = min(all.wall, s.wall), min(all.cpu, s.cpu), min(all.peakKB, s.peakKB)
+		all.requests = max(all.requests, s.requests)
+	}
+	return all
+}
+
+// newBench builds the programs and installs the launcher as the provider of the CLI.
+func newBench(ctx context.Context, opts options, folder string, out io.Writer) (*bench, error) {
+	own, err := clis.Root(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	b := &bench{options: opts, out: out, folder: folder, fleets: map[fleetKey]*workspace{}}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.prepare(ctx, root); err != nil {
-		return err
-	}
-	if err := b.runAll(ctx, b.groups()); err != nil {
-		return err
-	}
-	if b.wants(Cell{Work: workProgram}) {
-		if b.results.Program, err = measureProgram(ctx, root, folder, out); err != nil {
-			b.trouble(fmt.Errorf("%s: %w", workProgram, err))
+	root := own
+	if opts.root != "" {
+		if root, err = filepath.Abs(opts.root); err != nil {
+			return nil, err
 		}
 	}
-	b.results.Goals = judge(b.results)
-	if err := b.tell(root); err != nil {
-		return err
+	b := &bench{options: opts, folder: folder, config: filepath.Join(folder, "cli.tfrc")}
+	if b.cli, err = clis.One(ctx, out); err != nil {
+		return nil, err
 	}
-	return errors.Join(append(b.troubles, missed(b.results.Goals)...)...)
+	if err := b.build(ctx, own, root); err != nil {
+		return nil, err
+	}
+	launcher := filepath.Join(folder, "launcher", launcherName)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.Mkdir(filepath.Dir(launcher), folderMode), os.Symlink(self, launcher)); err != nil {
+		return nil, err
+	}
+	config := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n}\n",
+		filepath.Dir(launcher))
+	return b, os.WriteFile(b.config, []byte(config), fileMode)
 }
 
-// prepare finds a CLI and builds the provider for measurements.
-func (b *bench) prepare(ctx context.Context, root string) (err error) {
-	if b.cli, err = clis.One(ctx, b.out); err != nil {
+// build builds the provider in root. The sources of the controls are this module's, so that a checkout without them can
+// be measured.
+func (b *bench) build(ctx context.Context, own, root string) error {
+	if err := clis.Build(ctx, root, ".", filepath.Join(b.folder, programProvider), releaseFlags...); err != nil {
 		return err
 	}
-	place := filepath.Join(b.folder, "provider")
-	if err := os.Mkdir(place, folderMode); err != nil {
-		return err
-	}
-	if b.provider, err = clis.Install(ctx, root, place, "-tags=bench"); err != nil {
-		return err
-	}
-	b.results = Results{
-		Date: time.Now().UTC().Format(time.DateOnly), CLI: b.cli.String(), Go: runtime.Version(),
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Repeat: b.repeat,
+	for _, name := range []string{programControl, programEmpty} {
+		source := filepath.Join("internal", "bench", name, "main.go")
+		overlay, err := json.Marshal(map[string]any{
+			"Replace": map[string]string{filepath.Join(root, source): filepath.Join(own, source)},
+		})
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(b.folder, name+".json")
+		if err := os.WriteFile(file, overlay, fileMode); err != nil {
+			return err
+		}
+		flags := append(slices.Clone(releaseFlags), "-overlay="+file)
+		if err := clis.Build(ctx, root, "./internal/bench/"+name, filepath.Join(b.folder, name), flags...); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// groups is everything there is to measure that -only and -quick leave.
-func (b *bench) groups() []group {
-	var kept []group
-	for _, all := range [][]group{b.controls(), b.refreshes(), b.plans(), b.others(), b.lives()} {
-		for _, g := range all {
-			var wanted group
-			for _, m := range g {
-				if b.wants(m.cell) {
-					wanted = append(wanted, m)
+func (b *bench) measureAll(ctx context.Context, out io.Writer) ([]row, error) {
+	var rows []row
+	for _, s := range scenarios {
+		if !b.only.MatchString(s.name) {
+			continue
+		}
+		r, err := b.measure(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		rows = append(rows, r)
+		if _, err := fmt.Fprintln(out, r); err != nil {
+			return nil, err
+		}
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("-only matches no scenario")
+	}
+	return rows, nil
+}
+
+// measure runs the provider and the control in turn, so that other work on the machine slows both down.
+func (b *bench) measure(ctx context.Context, s scenario) (_ row, err error) {
+	var provider, control []sample
+	var w *workspace
+	defer func() { err = errors.Join(err, w.close()) }()
+	for range b.repeat {
+		for _, run := range []struct {
+			program string
+			samples *[]sample
+		}{{programProvider, &provider}, {s.controlProgram, &control}} {
+			if w == nil || !s.created {
+				if err := w.close(); err != nil {
+					return row{}, err
+				}
+				if w, err = b.workspace(ctx, s); err != nil {
+					return row{}, err
 				}
 			}
-			if len(wanted) > 0 {
-				kept = append(kept, wanted)
+			taken, err := w.run(ctx, run.program, s.command...)
+			if err != nil {
+				return row{}, fmt.Errorf("with the %s: %w", run.program, err)
 			}
+			*run.samples = append(*run.samples, taken)
 		}
 	}
-	return kept
+	return row{s, best(provider), best(control)}, nil
 }
 
-func (b *bench) runAll(ctx context.Context, groups []group) error {
-	p := newProgress(b.out, groups, b.repeat)
-	for _, g := range groups {
-		p.begin(g)
-		rows := b.runGroup(ctx, g)
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
-		b.results.Rows = append(b.results.Rows, rows...)
-		p.end(g, rows)
-	}
-	return nil
+// workspace is a folder with a configuration, and the simulator that it uses.
+type workspace struct {
+	*bench
+	folder  string
+	service *simulator.Server
 }
 
-// runGroup measures in rounds. A member that fails is not measured again: it
-// would only fail more slowly.
-func (b *bench) runGroup(ctx context.Context, g group) []Row {
-	samples := make([][]sample, len(g))
-	failed := make([]bool, len(g))
-	take := func(i int) {
-		s, err := g[i].measure(ctx)
-		if err == nil {
-			samples[i] = append(samples[i], s)
-		}
-		if err == nil && s.exit != 0 {
-			err = fmt.Errorf("exit code %d\n%s", s.exit, tail(s.output))
-		}
-		if err != nil && ctx.Err() == nil {
-			failed[i] = true
-			b.trouble(fmt.Errorf("%s: %w", g[i].cell, err))
-		}
-	}
-	b.takeWaiting(ctx, g, take)
-	for range b.repeat {
-		for _, i := range rand.Perm(len(g)) {
-			if !g[i].once && !failed[i] && ctx.Err() == nil {
-				take(i)
-			}
-		}
-	}
-	var rows []Row
-	for i, taken := range samples {
-		if len(taken) > 0 {
-			rows = append(rows, summarize(g[i].cell, taken))
-		}
-	}
-	return rows
-}
-
-// takeWaiting measures those that are measured once, all at the same time: they do
-// nothing but wait for the limit, each for that of a service of its own.
-func (b *bench) takeWaiting(ctx context.Context, g group, take func(int)) {
-	for _, m := range g {
-		if m.once && m.prepare != nil {
-			m.prepare(ctx)
-		}
-	}
-	var waiting sync.WaitGroup
-	for i, m := range g {
-		if m.once {
-			waiting.Go(func() { take(i) })
-		}
-	}
-	waiting.Wait()
-}
-
-// trouble is told at once and makes the whole run fail at its end: what can be
-// measured still is.
-func (b *bench) trouble(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.troubles = append(b.troubles, err)
-	fmt.Fprintf(b.out, "FAILED %v\n", err)
-}
-
-// workspace makes an empty folder for a CLI that uses a service.
-func (b *bench) workspace(w *world) (*workspace, error) {
-	b.places++
-	place := &workspace{cli: b.cli, config: b.provider.Config, folder: filepath.Join(b.folder, "work"+strconv.Itoa(b.places)), world: w}
-	return place, os.Mkdir(place.folder, folderMode)
-}
-
-// observe runs the CLI on a service of the cell's kind and counts its requests.
-func observe(ctx context.Context, place *workspace, c Cell, reads string, args ...string) (sample, error) {
-	place.world.prepare(c)
-	s, err := place.run(ctx, reads, args...)
+// workspace prepares a scenario: it creates the servers if they exist before the command.
+func (b *bench) workspace(ctx context.Context, s scenario) (*workspace, error) {
+	folder, err := os.MkdirTemp(b.folder, "workspace-")
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	s.requests, err = place.world.tally()
-	return s, err
+	service, err := startService(ctx, s.servers)
+	if err != nil {
+		return nil, err
+	}
+	w := &workspace{b, folder, service}
+	if err := w.prepare(ctx, s); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
 }
 
-func (b *bench) close() error {
-	var err error
-	for _, place := range b.fleets {
-		err = errors.Join(err, place.world.close())
+func (w *workspace) prepare(ctx context.Context, s scenario) error {
+	ids, err := offers(ctx, w.service, s.servers)
+	if err != nil {
+		return err
+	}
+	const source = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
+	config := source + serversConfig(pollInterval+"\n  "+s.settings, "server", ids)
+	if err := os.WriteFile(filepath.Join(w.folder, "main.tf"), []byte(config), fileMode); err != nil {
+		return err
+	}
+	if s.created {
+		_, err = w.run(ctx, programProvider, applyCommand...)
 	}
 	return err
 }
 
-// tell prints the tables and writes the files.
-func (b *bench) tell(root string) error {
-	var text strings.Builder
-	table(&text, b.results)
-	if _, err := io.WriteString(b.out, text.String()); err != nil {
-		return err
+// run runs the CLI with one of the programs as the provider.
+func (w *workspace) run(ctx context.Context, program string, command ...string) (sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	w.service.ClearRequests()
+	usage := filepath.Join(w.folder, "usage")
+	if err := os.RemoveAll(usage); err != nil {
+		return sample{}, err
 	}
-	results, plotted := filepath.Join(b.options.out, filepath.Base(committedResults)), filepath.Join(b.options.out, filepath.Base(committedPlot))
-	switch {
-	case b.options.out != "":
-		if err := os.MkdirAll(b.options.out, folderMode); err != nil {
-			return err
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, w.cli.Path, command...) //nolint:gosec // a CLI that clis found
+	cmd.Dir, cmd.Stdout, cmd.Stderr = w.folder, &output, &output
+	cmd.Env = clis.Environ(
+		"TF_CLI_CONFIG_FILE="+w.config, "GPURENT_BASE_URL="+w.service.BaseURL, "GPURENT_API_KEY="+w.service.APIKey,
+		programVariable+"="+filepath.Join(w.bench.folder, program), usageVariable+"="+usage,
+	)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = shutdownTimeout
+	begin := time.Now()
+	if err := cmd.Run(); err != nil {
+		return sample{}, fmt.Errorf("%s: %w\n%s", command[0], err, &output)
+	}
+	s := sample{wall: time.Since(begin)}
+	if command[0] == "plan" && !strings.Contains(output.String(), "No changes") {
+		return sample{}, fmt.Errorf("the refresh has found changes:\n%s", &output)
+	}
+	requests := w.service.Requests()
+	s.requests = len(requests)
+	for _, r := range requests {
+		if r.Status >= http.StatusBadRequest {
+			return sample{}, fmt.Errorf("%s %s: HTTP %d", r.Method, r.Path, r.Status)
 		}
-	case b.partial():
-		fmt.Fprintln(b.out, "\nThis was a partial run: it is written nowhere without -out.")
+	}
+	if program != programProvider && len(requests) > 0 {
+		return sample{}, fmt.Errorf("the control has sent %s %s", requests[0].Method, requests[0].Path)
+	}
+	var err error
+	s.cpu, s.peakKB, err = readUsage(usage)
+	return s, err
+}
+
+// close stops the simulator. The temporary folder is deleted at the end of the program.
+func (w *workspace) close() error {
+	if w == nil {
 		return nil
-	default:
-		results, plotted = filepath.Join(root, filepath.FromSlash(committedResults)), filepath.Join(root, filepath.FromSlash(committedPlot))
 	}
-	if err := writeResults(results, b.results); err != nil {
-		return err
-	}
-	if b.options.out == "" {
-		if err := writeSection(filepath.Join(root, filepath.FromSlash(committedGuide)), b.results); err != nil {
-			return err
-		}
-	}
-	drawn, err := plot(b.results)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(plotted, []byte(drawn), sharedMode)
+	return w.service.Close()
 }

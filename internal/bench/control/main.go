@@ -1,0 +1,88 @@
+// Command control is the provider without requests. It decodes and encodes plans and states as the provider does, reads
+// every resource as its state, and creates every resource as planned. What the provider takes longer is due to its
+// requests and to what it does with the responses.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+)
+
+// gcPercent is the value of the provider: see internal/cli.
+const gcPercent = 400
+
+func main() {
+	debug.SetGCPercent(gcPercent)
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+func serve() error {
+	plugin, err := provider.NewPlugin("control")
+	if err != nil {
+		return err
+	}
+	schema, err := plugin.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		return err
+	}
+	return tf6server.Serve("registry.terraform.io/gpurent/gpurent", func() tfprotov6.ProviderServer {
+		return control{plugin, schema}
+	})
+}
+
+// control is the provider's server, never configured: without a client it sends no requests.
+type control struct {
+	tfprotov6.ProviderServer
+	schema *tfprotov6.GetProviderSchemaResponse
+}
+
+// ConfigureProvider leaves the provider without a client.
+func (control) ConfigureProvider(
+	context.Context, *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
+	return &tfprotov6.ConfigureProviderResponse{}, nil
+}
+
+// ReadResource returns the state as it is. The provider warns that it has read nothing, and control drops the warning.
+func (c control) ReadResource(
+	ctx context.Context, req *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
+	resp, err := c.ProviderServer.ReadResource(ctx, req)
+	if err == nil {
+		resp.Diagnostics = nil
+	}
+	return resp, err
+}
+
+// ApplyResourceChange returns the plan, with null in place of what is unknown until after a creation.
+func (c control) ApplyResourceChange(
+	_ context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	kind := c.schema.ResourceSchemas[req.TypeName].ValueType()
+	planned, err := req.PlannedState.Unmarshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	created, err := tftypes.Transform(planned, func(_ *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if !v.IsKnown() {
+			return tftypes.NewValue(v.Type(), nil), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	state, err := tfprotov6.NewDynamicValue(kind, created)
+	return &tfprotov6.ApplyResourceChangeResponse{NewState: &state}, err
+}

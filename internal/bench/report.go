@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// row is the result of a scenario.
+type row struct {
+	scenario
+	provider, control sample
+}
+
+// figure is a quantity of the provider and of its control.
+type figure struct {
+	name              string
+	provider, control float64
+	unit              string
+	bound             float64 // largest ratio; 0 for none
+}
+
+func (r row) figures() []figure {
+	megabytes := func(kB int64) float64 { return float64(kB) * 1024 / 1e6 }
+	milliseconds := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	p, c := r.provider, r.control
+	return []figure{
+		{"wall time", p.wall.Seconds(), c.wall.Seconds(), "s", r.maxWall},
+		{"provider CPU time", milliseconds(p.cpu), milliseconds(c.cpu), "ms", r.maxCPU},
+		{"provider peak memory", megabytes(p.peakKB), megabytes(c.peakKB), "MB", r.maxMemory},
+	}
+}
+
+func (f figure) ratio() float64 { return f.provider / f.control }
+
+// String returns, for example, "3.03 s / 2.95 s = 1.03 ≤ 1.15".
+func (f figure) String() string {
+	text := fmt.Sprintf("%.2f %s / %.2f %s = %.2f", f.provider, f.unit, f.control, f.unit, f.ratio())
+	if f.unit != "s" {
+		text = fmt.Sprintf("%.0f %s / %.0f %s = %.2f", f.provider, f.unit, f.control, f.unit, f.ratio())
+	}
+	switch {
+	case f.bound == 0:
+		return text
+	case f.ratio() > f.bound:
+		return fmt.Sprintf("%s > %.2f", text, f.bound)
+	}
+	return fmt.Sprintf("%s ≤ %.2f", text, f.bound)
+}
+
+// String returns a line of the table.
+func (r row) String() string {
+	line := fmt.Sprintf("| %s | %d |", r.name, r.provider.requests)
+	for _, f := range r.figures() {
+		line += fmt.Sprintf(" %s |", f)
+	}
+	return line
+}
+
+// report returns the results as Markdown.
+func report(cli string, rows []row) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Benchmark results\n\n`make bench` writes this file. Each figure is provider / control = ratio, "+
+		"with the largest ratio that passes.\n\nMeasured on %s with %s on %s/%s with %d processors.\n\n",
+		time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	text.WriteString("| scenario | requests |")
+	for _, f := range (row{}).figures() {
+		fmt.Fprintf(&text, " %s |", f.name)
+	}
+	text.WriteString("\n|---|---:|---:|---:|---:|\n")
+	for _, r := range rows {
+		text.WriteString(r.String() + "\n")
+	}
+	return text.String()
+}
+
+// verdict returns an error for each ratio that exceeds its bound.
+func verdict(rows []row) error {
+	var errs []error
+	for _, r := range rows {
+		for _, f := range r.figures() {
+			if f.bound > 0 && f.ratio() > f.bound {
+				errs = append(errs, fmt.Errorf("%s: %s: %s", r.name, f.name, f))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,62 @@
+package main
+
+// Programs that are measured.
+const (
+	programProvider = "provider"
+	// programControl is the provider without requests: see the package control.
+	programControl = "control"
+	// programEmpty is a provider with one empty resource: see the package empty.
+	programEmpty = "empty"
+)
+
+// scenario is a CLI command that runs with the provider and with a control.
+type scenario struct {
+	name           string
+	controlProgram string
+	command        []string
+	servers        int
+	// created means that the servers exist before the command. The same state then serves all runs.
+	created bool
+	// settings are arguments of the provider block.
+	settings string
+	// maxWall, maxCPU and maxMemory are the largest ratios to the control. 0 means no bound.
+	maxWall, maxCPU, maxMemory float64
+}
+
+// Bounds of DESIGN for 1,000 servers. A smaller number is dominated by the start of the processes.
+const (
+	maxRefreshWall   = 1.15
+	maxRefreshMemory = 2
+)
+
+var (
+	schemaCommand  = []string{"providers", "schema", "-json"}
+	refreshCommand = []string{"plan", "-refresh-only", "-input=false", "-no-color", "-parallelism=10"}
+	applyCommand   = []string{"apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=50"}
+)
+
+// scenarios lists what is measured. No rate limit applies, and servers boot at once: the result is what the provider
+// adds to the work of the CLI.
+var scenarios = []scenario{
+	{name: "schema", controlProgram: programEmpty, command: schemaCommand, maxCPU: 1.5, maxMemory: 1.35},
+	refresh("refresh/200", 200, 1.3),
+	refresh("refresh/1000", 1000, maxRefreshWall),
+	refresh("refresh/5000", 5000, maxRefreshWall),
+	create("create/200", 200, ""),
+	create("create/1000", 1000, ""),
+	create("create/1000/max-burn", 1000, "spending = { max_burn_kop_h = 100000000000 }"),
+}
+
+func refresh(name string, servers int, maxWall float64) scenario {
+	return scenario{
+		name: name, controlProgram: programControl, command: refreshCommand, servers: servers, created: true,
+		maxWall: maxWall, maxMemory: maxRefreshMemory,
+	}
+}
+
+func create(name string, servers int, settings string) scenario {
+	return scenario{
+		name: name, controlProgram: programControl, command: applyCommand, servers: servers, settings: settings,
+		maxWall: 1.5, maxMemory: 2,
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const (
+	// boot is short: the boot of a server does not depend on the provider.
+	boot = 10 * time.Millisecond
+	// pollInterval is an argument of the provider block. The default would be the largest part of a creation.
+	pollInterval = `poll_interval = "100ms"`
+	// offersPerScale is the least number of offers that a market of scale 1 has.
+	offersPerScale = 60
+	// balanceKop pays for all servers.
+	balanceKop = 900_000_000_000
+
+	requestTimeout = 30 * time.Second
+)
+
+// startService starts a simulator without a rate limit that has an offer for each server.
+func startService(ctx context.Context, servers int) (*simulator.Server, error) {
+	service, err := simulator.Start(ctx, simulator.Config{
+		Boot: boot, Market: simulator.MarketStill, MarketScale: 1 + servers/offersPerScale,
+	})
+	if err != nil {
+		return nil, err
+	}
+	service.SetRateLimit(0, 0)
+	account := simulator.AccountPatch{BalanceKop: new(int64(balanceKop)), MaxInstances: new(int64(servers))}
+	if err := service.SetAccount(account); err != nil {
+		return nil, errors.Join(err, service.Close())
+	}
+	return service, nil
+}
+
+// offers returns the ids of n offers.
+func offers(ctx context.Context, service *simulator.Server, n int) ([]string, error) {
+	var ids []string
+	for cursor := ""; len(ids) < n; {
+		var page struct {
+			Data []struct{ ID string }
+			Next *string `json:"next_cursor"`
+		}
+		if err := get(ctx, service, "/offers?limit=200"+cursor, &page); err != nil {
+			return nil, err
+		}
+		for _, offer := range page.Data {
+			ids = append(ids, offer.ID)
+		}
+		if page.Next == nil {
+			break
+		}
+		cursor = "&cursor=" + url.QueryEscape(*page.Next)
+	}
+	if len(ids) < n {
+		return nil, fmt.Errorf("the simulator has %d offers, and the scenario needs %d", len(ids), n)
+	}
+	return ids[:n], nil
+}
+
+func get(ctx context.Context, service *simulator.Server, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, service.BaseURL+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+service.APIKey)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: HTTP %d", path, resp.StatusCode)
+	}
+	return errors.Join(err, json.NewDecoder(resp.Body).Decode(into), resp.Body.Close())
+}
