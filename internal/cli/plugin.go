@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -57,7 +56,7 @@ func servePlugin(ctx context.Context, debugger bool) error {
 		outlive()
 		orphaned = parentGone()
 	}
-	report, log := measure(), endLog()
+	log := endLog()
 	served := make(chan error, 1)
 	go func() {
 		served <- tf6server.Serve(registryHost+provider.Address, func() tfprotov6.ProviderServer { return plugin }, options...)
@@ -73,7 +72,7 @@ func servePlugin(ctx context.Context, debugger bool) error {
 	for _, left := range plugin.Finish(ctx) {
 		log.Warn("The provider ends and leaves something behind", "error", left)
 	}
-	return errors.Join(err, report())
+	return err
 }
 
 // outlive keeps the plugin from dying of what its CLI dies of: the end of the

@@ -96,9 +96,6 @@ func Adopt(ctx context.Context, req resource.UpdateRequest, resp *resource.Updat
 // warning, if the object cannot be read because the provider configuration is not known.
 func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
-	if reading == readNothing {
-		return true
-	}
 	if r.Meta.Ready() {
 		return false
 	}

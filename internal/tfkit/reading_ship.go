@@ -1,5 +1,0 @@
-//go:build !bench
-
-package tfkit
-
-const reading = readShared
