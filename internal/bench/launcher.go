@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The CLI starts this program under the provider's name, and this program starts the program to measure. So the provider
+// The CLI starts this program under the provider's name, and this program starts the one to measure. So the provider
 // needs no code for measurements, and any checkout can be measured.
 const (
 	launcherName = "terraform-provider-gpurent"
@@ -45,7 +45,7 @@ func appendUsage(name string, state *os.ProcessState) (err error) {
 	return err
 }
 
-// readUsage returns the CPU time of all programs that the file of usage lists, and the peak memory of the largest, in kB.
+// readUsage returns the CPU time of all programs in the file of usage, and the peak memory of the largest, in kB.
 func readUsage(name string) (cpu time.Duration, peakKB int64, err error) {
 	file, err := os.Open(name) //nolint:gosec // bench names it
 	if err != nil {

@@ -16,7 +16,7 @@ func TestVerdict(t *testing.T) {
 		want     string
 	}{
 		"at the bounds":   {sample{1150 * time.Millisecond, 1500 * time.Millisecond, 2000, 9}, ""},
-		"too slow":        {sample{1200 * time.Millisecond, time.Second, 1000, 0}, "s: wall time: 1.20 s / 1.00 s = 1.20 > 1.15"},
+		"too slow":        {sample{1200 * time.Millisecond, time.Second, 1000, 0}, "s: wall time: 1.20 s / 1.00 s = 1.20"},
 		"too much CPU":    {sample{time.Second, 2 * time.Second, 1000, 0}, "CPU time: 2000 ms / 1000 ms = 2.00 > 1.50"},
 		"too much memory": {sample{time.Second, time.Second, 3000, 0}, "peak memory: 3 MB / 1 MB = 3.00 > 2.00"},
 	} {
