@@ -23,10 +23,12 @@ type scenario struct {
 	maxWall, maxCPU, maxMemory float64
 }
 
-// Bounds of DESIGN for 1,000 servers. A smaller number is dominated by the start of the processes.
 const (
-	maxRefreshWall   = 1.15
-	maxRefreshMemory = 2
+	// maxRefreshWall is for 1,000 servers and more. The start of the processes dominates a smaller refresh.
+	maxRefreshWall = 1.15
+	// maxCreateWall allows for the polls of the provider: the control does not wait for servers.
+	maxCreateWall = 1.5
+	maxMemory     = 2
 )
 
 var (
@@ -39,7 +41,7 @@ var (
 // adds to the work of the CLI.
 var scenarios = []scenario{
 	{name: "schema", controlProgram: programEmpty, command: schemaCommand, maxCPU: 1.5, maxMemory: 1.35},
-	refresh("refresh/200", 200, 1.3),
+	refresh("refresh/200", 200, 0),
 	refresh("refresh/1000", 1000, maxRefreshWall),
 	refresh("refresh/5000", 5000, maxRefreshWall),
 	create("create/200", 200, ""),
@@ -50,13 +52,13 @@ var scenarios = []scenario{
 func refresh(name string, servers int, maxWall float64) scenario {
 	return scenario{
 		name: name, controlProgram: programControl, command: refreshCommand, servers: servers, created: true,
-		maxWall: maxWall, maxMemory: maxRefreshMemory,
+		maxWall: maxWall, maxMemory: maxMemory,
 	}
 }
 
 func create(name string, servers int, settings string) scenario {
 	return scenario{
 		name: name, controlProgram: programControl, command: applyCommand, servers: servers, settings: settings,
-		maxWall: 1.5, maxMemory: 2,
+		maxWall: maxCreateWall, maxMemory: maxMemory,
 	}
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -16,18 +17,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// gcPercent is the value of the provider: see internal/cli.
+// gcPercent is the value of the provider.
 const gcPercent = 400
 
 func main() {
-	debug.SetGCPercent(gcPercent)
 	if err := serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
+// serve starts as the provider does in internal/cli: without logs that the CLI discards, and with fewer collections of
+// garbage.
 func serve() error {
+	debug.SetGCPercent(gcPercent)
+	if err := errors.Join(os.Setenv("TF_LOG_SDK", "OFF"), os.Setenv("TF_LOG_PROVIDER_GPURENT", "OFF")); err != nil {
+		return err
+	}
 	plugin, err := provider.NewPlugin("control")
 	if err != nil {
 		return err
@@ -74,15 +80,15 @@ func (c control) ApplyResourceChange(
 	if err != nil {
 		return nil, err
 	}
-	created, err := tftypes.Transform(planned, func(_ *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if !v.IsKnown() {
-			return tftypes.NewValue(v.Type(), nil), nil
-		}
-		return v, nil
-	})
-	if err != nil {
+	var attributes map[string]tftypes.Value
+	if err := planned.As(&attributes); err != nil {
 		return nil, err
 	}
-	state, err := tfprotov6.NewDynamicValue(kind, created)
+	for name, value := range attributes {
+		if !value.IsKnown() {
+			attributes[name] = tftypes.NewValue(value.Type(), nil)
+		}
+	}
+	state, err := tfprotov6.NewDynamicValue(kind, tftypes.NewValue(kind, attributes))
 	return &tfprotov6.ApplyResourceChangeResponse{NewState: &state}, err
 }
