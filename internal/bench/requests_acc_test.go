@@ -47,7 +47,7 @@ const scaledPolling = `poll_interval = "2500ms"`
 // real time.
 func startUnlimited(t *testing.T, servers int) *acctest.Env {
 	t.Helper()
-	// These quirks need requests of their own.
+	// These quirks need additional requests.
 	quirks := acctest.WithoutQuirks("status-after-work", "gateway-errors", "small-pages", "lagging-list",
 		"lagging-status", "optional-fields-absent", "strange-neighbours")
 	env := acctest.Start(t, quirks, func(c *simulator.Config) {

@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// serve starts as the provider does in internal/cli: without logs that the CLI discards, and with fewer collections of
-// garbage.
+// serve starts as the provider does in internal/cli: without logs that the CLI discards, and with infrequent garbage
+// collection.
 func serve() error {
 	debug.SetGCPercent(gcPercent)
 	if err := errors.Join(os.Setenv("TF_LOG_SDK", "OFF"), os.Setenv("TF_LOG_PROVIDER_GPURENT", "OFF")); err != nil {
