@@ -194,15 +194,16 @@ func (w *workspace) prepare(ctx context.Context, s scenario) error {
 	if err != nil {
 		return err
 	}
-	const source = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
-	config := source + serversConfig(pollInterval+"\n  "+s.settings, "server", ids)
-	if err := os.WriteFile(filepath.Join(w.folder, "main.tf"), []byte(config), fileMode); err != nil {
-		return err
-	}
 	if s.created {
-		_, err = w.run(ctx, programProvider, applyCommand...)
+		return w.seed(ctx, s.settings, ids)
 	}
-	return err
+	return w.configure(s.settings, ids)
+}
+
+func (w *workspace) configure(settings string, offers []string) error {
+	const source = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
+	config := source + serversConfig(pollInterval+"\n  "+settings, "server", offers)
+	return os.WriteFile(filepath.Join(w.folder, "main.tf"), []byte(config), fileMode)
 }
 
 // run runs the CLI with one of the programs as the provider.

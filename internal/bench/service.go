@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -49,7 +51,7 @@ func offers(ctx context.Context, service *simulator.Server, n int) ([]string, er
 			Data []struct{ ID string }
 			Next *string `json:"next_cursor"`
 		}
-		if err := get(ctx, service, "/offers?limit=200"+cursor, &page); err != nil {
+		if err := call(ctx, service, http.MethodGet, "/offers?limit=200"+cursor, "", &page); err != nil {
 			return nil, err
 		}
 		for _, offer := range page.Data {
@@ -66,20 +68,23 @@ func offers(ctx context.Context, service *simulator.Server, n int) ([]string, er
 	return ids[:n], nil
 }
 
-func get(ctx context.Context, service *simulator.Server, path string, into any) error {
+// call sends a request and decodes the response. Only the creation of a server uses the idempotency key.
+func call(ctx context.Context, service *simulator.Server, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, service.BaseURL+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, method, service.BaseURL+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+service.APIKey)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", rand.Text())
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: HTTP %d", path, resp.StatusCode)
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s %s: HTTP %d", method, path, resp.StatusCode)
 	}
 	return errors.Join(err, json.NewDecoder(resp.Body).Decode(into), resp.Body.Close())
 }
