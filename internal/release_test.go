@@ -342,7 +342,7 @@ func TestAllPromisedVersionsAreTested(t *testing.T) {
 	}
 	for name, versions := range tested {
 		newest := fmt.Sprintf("%s_version: 1.%d.", name, slices.Max(versions))
-		if !strings.Contains(read(t, ".github/workflows/soak.yml"), newest) {
+		if !strings.Contains(read(t, ".github/workflows/nightly.yml"), newest) {
 			t.Errorf("the long runs are not made with the newest: %s", newest)
 		}
 	}

@@ -120,11 +120,11 @@ jobs:
 // What .ci/run leaves out for its time limit must run in a workflow.
 func TestWorkflowsRunWhatCIRunLeavesOut(t *testing.T) {
 	for file, parts := range map[string][]string{
-		".ci/run":                    {"in test lint docs-check demo sample; do"},
-		".github/workflows/lint.yml": {"[lint, docs-check, workflows-check, release-check, release-snapshot, reproducible, demo, coverage]"},
-		".github/workflows/test.yml": {"make unit", "make acceptance"},
-		".github/workflows/soak.yml": {"schedule:", "make soak"},
-		"GNUmakefile":                {"\nsoak: race load guides quirks chaos crash fuzz ##", "-run RandomHistory -rapid.checks="},
+		".ci/run":                       {"in test lint docs-check demo sample; do"},
+		".github/workflows/lint.yml":    {"[lint, docs-check, workflows-check, release-check, release-snapshot, reproducible, demo, coverage]"},
+		".github/workflows/test.yml":    {"make unit", "make testacc"},
+		".github/workflows/nightly.yml": {"schedule:", "make soak"},
+		"GNUmakefile":                   {"\nsoak: race load guides quirks chaos crash fuzz ##", "-run RandomHistory -rapid.checks="},
 	} {
 		content := read(t, file)
 		for _, part := range parts {

@@ -37,7 +37,7 @@ var tryCommands = []string{
 }
 
 // The commands of the example's pipelines succeed. The state file carries the service from one command to the next.
-func TestNightlyTryWithoutSpending_PipelineCommands(t *testing.T) {
+func TestAccTryWithoutSpending_pipelineCommands(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	needs(t, "curl")
 	setup := newCLISetup(t)

@@ -1,15 +1,13 @@
-// Command acceptance runs the acceptance tests (the tests named TestAcc...) with
-// Terraform and with OpenTofu. It builds the CLI that PATH lacks or has in an old
-// version. The tests need no network: each test starts a simulator of the service.
+// Command acceptance runs the acceptance tests (the tests named TestAcc...) with Terraform and with OpenTofu. It builds
+// a CLI from source if PATH has none or only an old one. The tests need no network: each test starts a simulator.
 //
 //	acceptance [PACKAGE...] [FLAG...]
 //
-// Packages, such as "./folder", restrict the run to their tests, and flags are
-// passed to go test: the long runs use both. GPURENT_TEST_CLI=terraform, or tofu,
-// tests only with that CLI from PATH.
+// The arguments are those of go test. The default is all packages that have acceptance tests, and -run=^TestAcc.
+// GPURENT_TEST_CLI=terraform, or tofu, tests only with that CLI from PATH.
 //
-// Without arguments, the first CLI tests against the plain simulator and the second against one with all quirks: a
-// sample of each combination. "make guides" and "make quirks" run them all.
+// Without arguments, the tests run with Terraform against the plain simulator and with OpenTofu against a simulator with
+// all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
 package main
 
 import (
@@ -20,16 +18,24 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// shutdownTimeout limits how long interrupted tests may take to end.
-const shutdownTimeout = 10 * time.Second
+const (
+	gotestsumModule = "internal/tools/gotestsum/go.mod"
+	// shutdownTimeout is the time that interrupted tests have to stop their CLIs.
+	shutdownTimeout = 10 * time.Second
+)
+
+// measured are the build flags of a provider that counts the statements it executes.
+var measured = []string{"-cover", "-coverpkg=./..."}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,9 +47,9 @@ func main() {
 	}
 }
 
-// run tests with one CLI after the other: the tests of one CLI already keep all
-// cores busy. After a failure with one CLI it still tests the next.
-func run(ctx context.Context, out io.Writer, arguments []string) (failed error) {
+// run tests with one CLI after the other, because the tests of one CLI keep all cores busy. A failure with the first
+// CLI does not keep run from testing with the second.
+func run(ctx context.Context, out io.Writer, arguments []string) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
@@ -60,68 +66,83 @@ func run(ctx context.Context, out io.Writer, arguments []string) (failed error) 
 	if err != nil {
 		return err
 	}
-	defer func() { failed = errors.Join(failed, os.RemoveAll(folder)) }()
-	provider, err := clis.Install(ctx, root, folder, "-ldflags=-s -w")
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	buildFlags := []string{"-ldflags=-s -w"}
+	if slices.Contains(arguments, measured[0]) {
+		buildFlags = measured
+	}
+	provider, err := clis.Install(ctx, root, folder, buildFlags...)
 	if err != nil {
 		return err
 	}
+	var failed error
+	var logs []string
 	for n, cli := range found {
-		// What does not depend on the CLI runs on the first, or is split: see internal/acctest.
-		env := append(cli.AcceptanceEnv(provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
 		flags := slices.Clone(arguments)
 		if sample && n > 0 {
 			flags = append(flags, "-acctest.quirks=all")
 		}
-		if err := testWith(ctx, out, cli, root, env, flags); err != nil {
+		log := filepath.Join(folder, cli.Name+".json")
+		logs = append(logs, log)
+		// With the share, a test that does not depend on the CLI runs with the first CLI only: see internal/acctest.
+		env := append(environ(cli, provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
+		if err := testWith(ctx, out, cli, root, log, env, flags); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return failed
+	if failed != nil {
+		return failed
+	}
+	return command(ctx, out, root, append([]string{"run", "./internal/tools/skips"}, logs...)...).Run()
 }
 
-// testWith runs the tests with one CLI. It fails if a test fails or no test runs.
-func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root string, env, arguments []string) (err error) {
-	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s%s\n", cli.Describe(), quirks(arguments)); err != nil {
+// testWith runs the tests with one CLI and writes their events to the file log.
+func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root, log string, env, arguments []string) error {
+	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s\n", cli.Describe()); err != nil {
 		return err
 	}
-	begin := time.Now()
-	// The caller's flags come last and override the defaults.
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json", "-count=1"}, clis.AcceptanceFlags(), arguments)...) //nolint:gosec // the caller may run any command
-	cmd.Dir = root
-	cmd.Env = clis.Environ(env...)
-	cmd.Stderr = os.Stderr
-	// An interrupt lets each test stop its CLI.
+	tests := command(ctx, out, root, slices.Concat([]string{
+		"tool", "-modfile=" + gotestsumModule, "gotestsum", "--format=standard-quiet", "--hide-summary=skipped",
+		"--jsonfile=" + log, "--", "-count=1",
+	}, flags(), arguments)...)
+	tests.Env = clis.Environ(env...)
+	return tests.Run()
+}
+
+// flags are the default flags of go test. The caller's flags come later on the command line and override them.
+func flags() []string {
+	return []string{
+		"-p=" + strconv.Itoa(runtime.NumCPU()+1), // packages at once: some of them mostly wait
+		// Tests of a package at once. They wait for processes to start more than they compute, so two tests per core are
+		// faster than one.
+		"-parallel=8",
+		"-ldflags=-s -w", // halves the time to link the test binaries
+		"-run=^" + acceptanceTests,
+	}
+}
+
+// environ returns the environment of acceptance tests with the CLI and a provider that all packages share.
+func environ(cli clis.CLI, provider clis.Installed) []string {
+	// Hundreds of CLI processes live for a second each: with the default GOGC, a quarter of their work is collecting
+	// garbage.
+	env := []string{
+		"TF_ACC=1", "TF_ACC_TERRAFORM_PATH=" + cli.Path, "GOGC=400", "GPURENT_TEST_BINARY=" + provider.Binary,
+	}
+	if host := cli.ProviderHost(); host != "" {
+		env = append(env, "TF_ACC_PROVIDER_HOST="+host)
+	}
+	return env
+}
+
+// command prepares a go command in the module's root folder. The end of ctx interrupts it, so that each test can stop
+// its CLI.
+func command(ctx context.Context, out io.Writer, root string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the caller may run any command
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, out, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = shutdownTimeout
-	events, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	count, readErr := relay(events, out)
-	err = errors.Join(readErr, cmd.Wait())
-	if err == nil && count.passed == 0 {
-		err = errors.New("no test ran")
-	}
-	status := "ok"
-	if err != nil {
-		status = "FAILED"
-	}
-	_, printErr := fmt.Fprintf(out, "%s: %s\n%s with %s in %.0f seconds\n", cli.Name, count, status, cli, time.Since(begin).Seconds())
-	return errors.Join(err, printErr)
-}
-
-// quirks tells people which quirks the flags switch on.
-func quirks(flags []string) string {
-	for _, flag := range flags {
-		if names, found := strings.CutPrefix(flag, "-acctest.quirks="); found {
-			return ", and these quirks of the simulator: " + names
-		}
-	}
-	return ""
+	return cmd
 }

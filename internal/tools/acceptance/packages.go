@@ -9,11 +9,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// withPackages puts every package with acceptance tests before the arguments, unless they name packages.
+// acceptanceTests is a regular expression for the start of the names of acceptance tests. TestAccount does not match.
+const acceptanceTests = "TestAcc[A-Z]"
+
+var declaration = regexp.MustCompile(`(?m)^func ` + acceptanceTests)
+
+// withPackages puts all packages with acceptance tests before the arguments, unless the arguments name packages.
 func withPackages(module fs.FS, arguments []string) ([]string, error) {
 	if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
 		return arguments, nil
@@ -25,42 +28,22 @@ func withPackages(module fs.FS, arguments []string) ([]string, error) {
 	return append(packages, arguments...), err
 }
 
-// packagesWithTests returns the packages of a module, as "./folder", that have
-// acceptance tests, so that go test builds no others. Packages with the most test
-// code come first: if a long one started last, the run would end with one busy core.
+// packagesWithTests returns the packages that have acceptance tests, as "./folder", so that go test links no others.
+// Packages with the most test code come first: if a long package started last, the run would end with one busy core.
 func packagesWithTests(module fs.FS) ([]string, error) {
-	declared := regexp.MustCompile(`(?m)^func ` + clis.AcceptanceTests)
 	size, has := map[string]int{}, map[string]bool{}
-	err := fs.WalkDir(module, ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	err := fs.WalkDir(module, "internal", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
 			return err
-		}
-		if entry.IsDir() {
-			return skip(file)
-		}
-		if !strings.HasSuffix(file, "_test.go") {
-			return nil
 		}
 		content, err := fs.ReadFile(module, file)
-		if err != nil {
-			return err
-		}
 		name := "./" + path.Dir(file)
 		size[name] += len(content)
-		has[name] = has[name] || declared.Match(content)
-		return nil
+		has[name] = has[name] || declaration.Match(content)
+		return err
 	})
 	maps.DeleteFunc(has, func(_ string, tests bool) bool { return !tests })
 	return slices.SortedFunc(maps.Keys(has), func(a, b string) int {
 		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
 	}), err
-}
-
-// skip leaves out the folders that Go leaves out.
-func skip(folder string) error {
-	name := path.Base(folder)
-	if folder != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata") {
-		return fs.SkipDir
-	}
-	return nil
 }
