@@ -8,41 +8,42 @@ import (
 	"strings"
 )
 
-// wish is what a user wants of one server.
-type wish struct {
-	arguments map[string]string // as they are written
-	keyed     bool
+// serverConfig is the configuration of one server.
+type serverConfig struct {
+	arguments      map[string]string // HCL expressions by argument; "" leaves the argument out
+	idempotencyKey bool
 }
 
-// wishes are a whole configuration.
-type wishes struct {
-	servers   map[string]*wish
-	image     string // of the own template
-	apiKey    bool
-	retries   int
-	impatient bool // a request times out before a slow answer comes
+// configuration is a whole configuration.
+type configuration struct {
+	servers    map[string]*serverConfig
+	image      string // of the account's template
+	apiKey     bool
+	maxRetries int
+	// shortTimeout makes requests time out before a delayed response arrives.
+	shortTimeout bool
 }
 
 const maxServers = 4
 
-func newWishes(rng *rand.Rand) *wishes {
-	w := &wishes{
-		servers: map[string]*wish{}, image: "ubuntu:24.04", apiKey: rng.IntN(2) == 0,
-		retries: pickOne(rng, 0, 1, 3), impatient: rng.IntN(2) == 0,
+func newConfiguration(rng *rand.Rand) *configuration {
+	c := &configuration{
+		servers: map[string]*serverConfig{}, image: "ubuntu:24.04", apiKey: rng.IntN(2) == 0,
+		maxRetries: pickOne(rng, 0, 1, 3), shortTimeout: rng.IntN(2) == 0,
 	}
 	for range 2 {
-		w.add(rng)
+		c.addServer(rng)
 	}
-	return w
+	return c
 }
 
-func (w *wishes) add(rng *rand.Rand) {
+func (c *configuration) addServer(rng *rand.Rand) {
 	for n := range maxServers {
 		name := fmt.Sprintf("s%d", n)
-		if w.servers[name] != nil {
+		if c.servers[name] != nil {
 			continue
 		}
-		w.servers[name] = &wish{keyed: rng.IntN(2) == 0, arguments: map[string]string{
+		c.servers[name] = &serverConfig{idempotencyKey: rng.IntN(2) == 0, arguments: map[string]string{
 			"template":    pickOne(rng, `"pytorch"`, `"ubuntu"`, "gpurent_template.own.slug"),
 			"disk_gb":     "60",
 			"offer_query": pickOne(rng, `{}`, `{ gpu = ["rtx_4090"] }`, `{ order = "dlperf" }`),
@@ -53,27 +54,28 @@ func (w *wishes) add(rng *rand.Rand) {
 	}
 }
 
-// change is what a user does to a configuration between two applies.
-func (w *wishes) change(rng *rand.Rand) string {
-	names := slices.Sorted(maps.Keys(w.servers))
+// change changes the configuration between two applies and returns a description.
+func (c *configuration) change(rng *rand.Rand) string {
+	names := slices.Sorted(maps.Keys(c.servers))
 	action := rng.IntN(12)
 	switch {
 	case action == 0 || len(names) == 0:
-		w.add(rng)
-		return "another server"
+		c.addServer(rng)
+		return "add a server"
 	case action == 1 && len(names) > 1:
 		name := pickOne(rng, names...)
-		delete(w.servers, name)
-		return "without " + name
+		delete(c.servers, name)
+		return "remove " + name
 	case action == 2:
-		w.image = pickOne(rng, "ubuntu:24.04", "ubuntu:22.04")
-		return "template from " + w.image
+		c.image = pickOne(rng, "ubuntu:24.04", "ubuntu:22.04")
+		return "template image " + c.image
 	case action == 3:
-		w.apiKey = !w.apiKey
-		return fmt.Sprintf("an API key: %t", w.apiKey)
+		c.apiKey = !c.apiKey
+		return fmt.Sprintf("API key: %t", c.apiKey)
 	}
 	name := pickOne(rng, names...)
-	argument := pickOne(rng, "name", "desired_state", "desired_state", "desired_state", "disk_gb", "on_outbid", "offer_query", "ssh_key_ids", "replace_on", "max_price_kop_h")
+	argument := pickOne(rng, "name", "desired_state", "desired_state", "desired_state", "disk_gb", "on_outbid",
+		"offer_query", "ssh_key_ids", "replace_on", "max_price_kop_h")
 	value := pickOne(rng, map[string][]string{
 		"name":            {`"renamed"`, `"` + name + `"`, ""},
 		"desired_state":   {`"running"`, `"stopped"`},
@@ -84,14 +86,14 @@ func (w *wishes) change(rng *rand.Rand) string {
 		"replace_on":      {"", `["offer_query"]`},
 		"max_price_kop_h": {"", "9000000"},
 	}[argument]...)
-	w.servers[name].arguments[argument] = value
+	c.servers[name].arguments[argument] = value
 	return fmt.Sprintf("%s: %s = %s", name, argument, value)
 }
 
-// provider writes the provider block.
-func (w *wishes) provider(baseURL, apiKey string) string {
-	timeout := "5s" // beyond the delay of a storm; after a lost answer, an apply waits this long
-	if w.impatient {
+// provider returns the provider block.
+func (c *configuration) provider(baseURL, apiKey string) string {
+	timeout := "5s" // longer than the delay in faults; after a lost response, an apply waits this long
+	if c.shortTimeout {
 		timeout = "1500ms"
 	}
 	return fmt.Sprintf(`provider "gpurent" {
@@ -101,26 +103,32 @@ func (w *wishes) provider(baseURL, apiKey string) string {
   max_retries     = %d
   request_timeout = %q
 }
-`, baseURL, apiKey, w.retries, timeout)
+`, baseURL, apiKey, c.maxRetries, timeout)
 }
 
-// text writes the configuration, without its provider block.
-func (w *wishes) text() string {
+const sshKeyBlock = `resource "gpurent_ssh_key" "own" {
+  public_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
+}
+`
+
+// resources returns the resource blocks.
+func (c *configuration) resources() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = %q\n  ports = [8080]\n}\n", w.image)
-	text.WriteString("resource \"gpurent_ssh_key\" \"own\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n")
-	if w.apiKey {
+	fmt.Fprintf(&text, "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = %q\n  ports = [8080]\n}\n",
+		c.image)
+	text.WriteString(sshKeyBlock)
+	if c.apiKey {
 		text.WriteString("resource \"gpurent_api_key\" \"own\" {\n  name = \"own\"\n  scopes = [\"instances:read\"]\n}\n")
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.servers)) {
-		wish := w.servers[name]
+	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
+		server := c.servers[name]
 		fmt.Fprintf(&text, "resource \"gpurent_instance\" %q {\n", name)
-		for _, argument := range slices.Sorted(maps.Keys(wish.arguments)) {
-			if value := wish.arguments[argument]; value != "" {
+		for _, argument := range slices.Sorted(maps.Keys(server.arguments)) {
+			if value := server.arguments[argument]; value != "" {
 				fmt.Fprintf(&text, "  %s = %s\n", argument, value)
 			}
 		}
-		if wish.keyed {
+		if server.idempotencyKey {
 			fmt.Fprintf(&text, "  idempotency_key = %q\n", "key-of-"+name)
 		}
 		text.WriteString("}\n")

@@ -1,6 +1,5 @@
-// Package chaos lets a user change everything, and the world and the wire break
-// everything, at random, and then asks whether each server is where it belongs.
+// Package chaos changes a configuration at random, while the service and the network fail at random. It checks after
+// every apply that no server is lost, and at the end that the configuration converges.
 //
-// It consists of tests alone: go test ./internal/chaos -chaos.seeds=200 runs two
-// hundred walks, -chaos.seed=N the one that failed.
+// The package has only tests. "make chaos" runs them with random seeds, and "make chaos SEED=N" repeats one run.
 package chaos

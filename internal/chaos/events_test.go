@@ -1,0 +1,149 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+const fullBalance = 1e9 // kopecks
+
+// faults are the errors, lost connections and delays that hit about one request in four.
+var faults = []simulator.Fault{
+	{Status: 500}, {Status: 503}, {Status: 429},
+	{Drop: simulator.DropBefore}, {Drop: simulator.DropAfter},
+	{DelayMS: 2000}, // between the two request timeouts
+}
+
+const faultProbability = 0.05 // of each fault
+
+// event changes the account, the offers or a server between two applies and returns a description.
+func (r *run) event() string {
+	live := r.live()
+	if len(live) == 0 {
+		return "none"
+	}
+	server := pickOne(r.rng, live...)
+	patch := func(patch simulator.InstancePatch) { r.must(r.env.SetInstance(server.ID, patch)) }
+	switch r.rng.IntN(10) {
+	case 0:
+		if offer := r.offerOf(server.ID); offer != "" && server.Type == "interruptible" {
+			r.must(r.env.SetOffer(offer, simulator.OfferPatch{InterruptibleKopH: new(int64(800_000))}))
+			return server.ID + " is outbid"
+		}
+	case 1:
+		r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1))}))
+		r.env.Advance(time.Hour)
+		return "the balance runs out"
+	case 2:
+		patch(simulator.InstancePatch{Status: new("failed")})
+		return server.ID + " fails"
+	case 3:
+		r.patchOffers(10, simulator.OfferPatch{Available: new(false)})
+		return "ten offers are rented by others"
+	case 4:
+		r.failing = append(r.failing, r.patchOffers(3, simulator.OfferPatch{FailBoots: new(true)})...)
+		return "three offers fail to boot"
+	case 5:
+		reason := pickOne(r.rng, "user", "admin", "provider", "low_balance")
+		patch(simulator.InstancePatch{
+			Status: new("stopped"), DesiredState: new("stopped"), StopReason: new(reason),
+		})
+		return server.ID + " is stopped"
+	case 6:
+		r.env.Delete("instances/" + server.ID)
+		return server.ID + " is destroyed in the console"
+	case 7:
+		if offer := r.offerOf(server.ID); offer != "" {
+			r.must(r.env.SetOffer(offer, simulator.OfferPatch{Online: new(false)}))
+			r.offline = append(r.offline, offer)
+			return "the host of " + server.ID + " goes offline"
+		}
+	case 8:
+		r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance))}))
+		return "a payment arrives"
+	}
+	r.env.Advance(time.Duration(r.rng.IntN(3600)) * time.Second)
+	return "time passes"
+}
+
+// patchOffers changes the first offers of the listing and returns their ids.
+func (r *run) patchOffers(limit int, patch simulator.OfferPatch) (ids []string) {
+	for _, offer := range r.env.Offers(fmt.Sprintf("limit=%d", limit)) {
+		r.must(r.env.SetOffer(offer.ID, patch))
+		ids = append(ids, offer.ID)
+	}
+	return ids
+}
+
+// undoEvents undoes the events and switches the quirks off. The servers stay as they are. With the quirk
+// outbid-soon-after-start, a server with on_outbid = "replace" would be replaced again and again.
+func (r *run) undoEvents() {
+	r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance))}))
+	for _, offer := range r.offline {
+		r.must(r.env.SetOffer(offer, simulator.OfferPatch{Online: new(true)}))
+	}
+	for _, offer := range r.failing {
+		r.must(r.env.SetOffer(offer, simulator.OfferPatch{FailBoots: new(false)}))
+	}
+	r.offline, r.failing = nil, nil
+	r.must(r.env.SetQuirks())
+}
+
+// quirkPercent is the probability that a quirk is on.
+const quirkPercent = 30
+
+// switchQuirks switches random quirks on and the others off.
+func (r *run) switchQuirks() {
+	var names []string
+	for _, quirk := range simulator.AllQuirks() {
+		if r.quirkRNG.IntN(100) < quirkPercent {
+			names = append(names, quirk.Name)
+		}
+	}
+	r.must(r.env.SetQuirks(names...))
+	r.hadQuirks = r.hadQuirks || len(names) > 0
+	r.logf("--- quirks: %s", strings.Join(names, ", "))
+}
+
+// addFaults switches the faults on, until ClearFaults.
+func (r *run) addFaults() {
+	for _, fault := range faults {
+		fault.Probability = faultProbability
+		r.must(r.env.AddFault(fault))
+	}
+}
+
+// server is an instance in the API.
+type server struct{ ID, Name, Status, Type string }
+
+// live returns the servers that are neither destroyed nor being destroyed.
+func (r *run) live() []server {
+	var live []server
+	acctest.List(r.env, "instances?limit=200", func(s server) {
+		if s.Status != "destroying" && s.Status != "destroyed" {
+			live = append(live, s)
+		}
+	})
+	return live
+}
+
+// offerOf returns the offer of a server in the state, or "".
+func (r *run) offerOf(id string) string {
+	for _, s := range r.saved() {
+		if s.Attributes.ID == id {
+			return s.Attributes.OfferID
+		}
+	}
+	return ""
+}
+
+func (r *run) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatalf("the simulator refuses a change: %v", err)
+	}
+}
