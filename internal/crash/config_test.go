@@ -17,7 +17,7 @@ provider "gpurent" {
 }
 `
 
-// quoted is a server and all that it needs; the rest of the fleet is queried.
+// quoted is a server with an offer_id, and everything that it needs.
 const quoted = `
 resource "gpurent_ssh_key" "crash" {
   name       = "crash"
@@ -44,6 +44,7 @@ resource "gpurent_instance" "quoted" {
 }
 `
 
+// queried are two servers with an offer_query.
 const queried = `
 resource "gpurent_instance" "queried" {
   count       = 2
@@ -56,52 +57,53 @@ resource "gpurent_instance" "queried" {
 }
 `
 
-// addresses are the servers of the fleet, by their names.
+// addresses are the addresses of the servers, by their names.
 var addresses = map[string]string{
 	"quoted":    "gpurent_instance.quoted",
 	"queried-0": "gpurent_instance.queried[0]",
 	"queried-1": "gpurent_instance.queried[1]",
 }
 
-// passed is a key that lives as long as the run.
-const passed = `
+// ephemeralKey is an API key that exists during one command.
+const ephemeralKey = `
 ephemeral "gpurent_api_key" "job" {
   name   = "crash"
   scopes = ["user:read", "user:write", "instances:read", "instances:write"]
 }
 `
 
-const issuedKey = `
+// managedKey is an API key that is a resource.
+const managedKey = `
 resource "gpurent_api_key" "crash" {
   name   = "crash"
   scopes = ["instances:read"]
 }
 `
 
-// withKeys and withoutKeys are the fleet with a fixed idempotency key for each
-// server, and with none.
-func withKeys() string { return fleetWith("idempotency_key =") }
+// withKeys returns the three servers with a fixed idempotency key for each.
+func withKeys() string { return threeServers("idempotency_key =") }
 
-func withoutKeys() string { return fleetWith("#") }
+// withoutKeys returns the three servers without idempotency keys.
+func withoutKeys() string { return threeServers("#") }
 
-func fleetWith(key string) string {
+func threeServers(key string) string {
 	return provider("") + strings.ReplaceAll(quoted+queried, "KEY", key)
 }
 
-func oneKey() string { return provider("") + issuedKey }
+func oneManagedKey() string { return provider("") + managedKey }
 
-// passedKey is one server of the fleet, made with a key that only this run has.
-func passedKey() string {
-	return provider("") + passed + provider("alias = \"job\"\n  api_key = ephemeral.gpurent_api_key.job.secret") +
-		ours.ReplaceAllString(strings.ReplaceAll(quoted, "KEY", "idempotency_key ="), "$0\n  provider = gpurent.job")
+// withEphemeralKey returns one server that a provider with an ephemeral API key creates.
+func withEphemeralKey() string {
+	return provider("") + ephemeralKey + provider("alias = \"job\"\n  api_key = ephemeral.gpurent_api_key.job.secret") +
+		blockStart.ReplaceAllString(strings.ReplaceAll(quoted, "KEY", "idempotency_key ="), "$0\n  provider = gpurent.job")
 }
 
-// ours are the first lines of what the provider manages.
-var ours = regexp.MustCompile(`(?m)^(resource|data) "gpurent_.*\{$`)
+// blockStart matches the first lines of resources and data sources.
+var blockStart = regexp.MustCompile(`(?m)^(resource|data) "gpurent_.*\{$`)
 
-func provider(arguments string) string { return fmt.Sprintf(providerBlock, arguments, patience) }
+func provider(arguments string) string { return fmt.Sprintf(providerBlock, arguments, requestTimeout) }
 
-// importing is a block that takes something over.
-func importing(address, id string) string {
+// importBlock returns an import block.
+func importBlock(address, id string) string {
 	return fmt.Sprintf("\nimport {\n  to = %s\n  id = %q\n}\n", address, id)
 }

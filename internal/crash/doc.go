@@ -1,9 +1,7 @@
-// Package crash holds the provider to its promise: kill anything at any moment,
-// apply again, and nothing is rented twice and nothing is lost.
+// Package crash tests that an interrupted apply is repaired by applying again: no server is rented twice and none is
+// lost.
 //
-// Its tests run the real binary under a real CLI, and break a whole apply at
-// every single request that it makes. Each such point is a cell of a matrix:
-// what happens, the number of the request, and whether it happens before or
-// after the service has done the work. go test samples the cells;
-// -crash.every=1 takes them all.
+// Its tests run the provider's program with a real CLI and break an apply at each of its requests. A cell of the matrix
+// is a failure, such as a killed provider before the API has processed the request, and the number of the request. By
+// default the tests run a sample of the cells; -crash.every=1 -crash.kinds=1 runs all.
 package crash

@@ -17,59 +17,69 @@ import (
 )
 
 var (
-	every = flag.Int("crash.every", 60, "try every `n`-th request of the apply; 1 tries all")
-	nth   = flag.Int("crash.kinds", 2, "try every `n`-th kind of failure; 1 tries all")
+	every = flag.Int("crash.every", 60, "test every `n`-th request of the apply; 1 tests all")
+	nth   = flag.Int("crash.kinds", 2, "test every `n`-th failure; 1 tests all")
 )
 
-// table is a configuration, what happens to its apply, and what must hold after.
+// table is a part of the matrix: a configuration, the failures of its apply, and the check after each.
 type table struct {
-	name    string
-	config  func() string
-	kinds   []kind
-	promise func(*cell)
-	servers map[string]string // what the configuration rents: addresses, by their names
-	tally   total
+	name     string
+	config   func() string
+	failures []failure
+	check    func(*cell)
+	servers  map[string]string // addresses of the servers in the configuration, by their names
+	totals   totals
 }
 
-// With a fixed key for each server, applying again heals everything.
+// With a fixed idempotency key for each server, applying again repairs everything.
 func TestAccCrashMatrix_fixedKeys(t *testing.T) {
-	(&table{name: "fixed keys", config: withKeys, servers: addresses, kinds: ends, promise: heals}).all(t)
+	(&table{
+		name: "fixed keys", config: withKeys, servers: addresses, failures: interruptions, check: checkReapply,
+	}).test(t)
 }
 
-// Without keys, a server can be lost only to kill -9, and the next plan tells.
+// Without keys, only a kill can lose a server, and the next plan shows it.
 func TestAccCrashMatrix_withoutKeys(t *testing.T) {
-	(&table{name: "without keys", config: withoutKeys, servers: addresses, kinds: ends, promise: tells}).all(t)
+	(&table{
+		name: "without keys", config: withoutKeys, servers: addresses, failures: interruptions, check: checkImport,
+	}).test(t)
 }
 
-// Without keys, no fault of the service or the network loses anything.
+// Without keys, no fault of the service or the network loses a server.
 func TestAccCrashMatrix_faults(t *testing.T) {
-	(&table{name: "faults", config: withoutKeys, servers: addresses, kinds: faults, promise: tells}).all(t)
+	(&table{name: "faults", config: withoutKeys, servers: addresses, failures: faults, check: checkImport}).test(t)
 }
 
-// The secret of an issued key stays out of logs and outputs, too.
+// The secret of a managed API key does not appear in logs and outputs.
 func TestAccCrashMatrix_issuedKey(t *testing.T) {
-	(&table{name: "issued key", config: oneKey, kinds: ends, promise: keeps}).all(t)
+	(&table{name: "managed key", config: oneManagedKey, failures: interruptions, check: checkManagedKey}).test(t)
 }
 
-// slots bounds how many cells of all tables are tried at the same time. They
-// wait more than they compute, so two a core are faster than one.
+// An ephemeral API key is left over only if the provider is killed.
+func TestAccCrashMatrix_ephemeralKey(t *testing.T) {
+	(&table{
+		name: "ephemeral key", config: withEphemeralKey, servers: map[string]string{"quoted": addresses["quoted"]},
+		failures: slices.Concat(interruptions, faults), check: checkEphemeralKey,
+	}).test(t)
+}
+
+// slots limits the number of cells of all tables that run at the same time. They wait more than they compute, so two
+// cells per core are faster than one.
 var slots = make(chan struct{}, 2*runtime.NumCPU())
 
-// A key that lives as long as a run outlives it only when the provider is killed.
-func TestAccCrashMatrix_ephemeralKey(t *testing.T) {
-	kinds := slices.Concat(ends, faults)
-	(&table{name: "ephemeral key", config: passedKey, servers: map[string]string{"quoted": addresses["quoted"]}, kinds: kinds, promise: revokes}).all(t)
-}
-
-// all tries the cells.
-func (tb *table) all(t *testing.T) {
+// test runs the cells.
+func (tb *table) test(t *testing.T) {
+	t.Helper()
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	plain := newCell(t, tb, newTrap(kind{}, 0))
-	if plain.breakOff(); plain.code != 0 {
-		t.Fatalf("an apply that nothing happens to ended with %d:\n%s", plain.code, strings.Join(plain.told, "\n"))
+	reference := newCell(t, tb, newInterceptor(failure{}, 0))
+	if reference.breakApply(); reference.exitCode != 0 {
+		t.Fatalf("an apply without a failure ended with %d:\n%s", reference.exitCode, strings.Join(reference.log, "\n"))
 	}
-	s := &sweep{table: tb, t: t, requests: plain.trap.seen, over: make([]atomic.Bool, len(tb.kinds)), points: make(chan point)}
+	s := &sweep{
+		table: tb, t: t, requests: reference.interceptor.requests,
+		done: make([]atomic.Bool, len(tb.failures)), points: make(chan point),
+	}
 	begin := time.Now()
 	var workers sync.WaitGroup
 	for range cap(slots) {
@@ -77,26 +87,26 @@ func (tb *table) all(t *testing.T) {
 	}
 	s.feed()
 	workers.Wait()
-	tb.tally.report(t, tb.name, len(s.requests), time.Since(begin))
-	if tb.tally.cells == 0 {
-		t.Error("no cell ran in which a request was hit: nothing was tested")
+	tb.totals.report(t, tb.name, len(s.requests), time.Since(begin))
+	if tb.totals.cells == 0 {
+		t.Error("no cell reached its request: nothing was tested")
 	}
 }
 
-// sweep goes over all cells of a table.
+// sweep runs all cells of a table.
 type sweep struct {
 	*table
 	t        *testing.T
-	requests []string      // of an apply that nothing happens to
-	over     []atomic.Bool // by kind: an apply ended before its request came
+	requests []string      // of the reference apply
+	done     []atomic.Bool // by failure: an apply ended before it reached the request
 	points   chan point
 }
 
-// point is where a cell is.
-type point struct{ kind, number int }
+// point is the position of a cell.
+type point struct{ failure, number int }
 
-// feed hands out points in the order of the requests, until no apply makes so
-// many. Applies differ a little in how often they poll.
+// feed sends points in the order of the requests until no apply makes that many requests. The number of requests
+// differs a little between applies, because they poll.
 func (s *sweep) feed() {
 	defer close(s.points)
 	last := 2*len(s.requests) + 20
@@ -105,13 +115,13 @@ func (s *sweep) feed() {
 	}
 	for number := 1; number <= last; number++ {
 		left := false
-		for k := range s.kinds {
-			if s.over[k].Load() {
+		for f := range s.failures {
+			if s.done[f].Load() {
 				continue
 			}
 			left = true
-			if s.sampled(k, number) {
-				s.points <- point{k, number}
+			if s.sampled(f, number) {
+				s.points <- point{f, number}
 			}
 		}
 		if !left {
@@ -120,49 +130,49 @@ func (s *sweep) feed() {
 	}
 }
 
-// sampled reports whether a cell belongs to the sample. A sample takes every nth kind.
-// If its step is wider than the apply, the CLIs divide the kinds. Kinds with an odd
-// number fail at a rental, where most is at stake, the others at requests all over
-// the apply; from there the sample takes every so many requests in both directions.
+// sampled reports whether the run includes a cell.
 //
-// All of it is every request, but for faults of the service and the network, which a
-// CLI hears nothing of: the CLIs share those.
-func (s *sweep) sampled(k, number int) bool {
+// A sample has every nth failure. If *every is larger than the number of requests, the CLIs divide the failures. A
+// failure with an odd index starts at a request that rents a server, where a mistake is most expensive; the others start
+// at requests all over the apply. From there, the sample takes every so many requests in both directions.
+//
+// A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
+func (s *sweep) sampled(f, number int) bool {
 	if *every == 1 {
-		return !s.kinds[k].unheard || acctest.OwnShare(k+number)
+		return !s.failures[f].anyCLI || acctest.OwnShare(f+number)
 	}
-	if k%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(k / *nth) {
+	if f%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(f / *nth) {
 		return false
 	}
-	anchor := 1 + 5*k%len(s.requests)
+	start := 1 + 5*f%len(s.requests)
 	var rentals []int
 	for i, request := range s.requests {
 		if request == "POST /instances" {
 			rentals = append(rentals, i+1)
 		}
 	}
-	if k%2 == 1 && len(rentals) > 0 {
-		anchor = rentals[k/2%len(rentals)]
+	if f%2 == 1 && len(rentals) > 0 {
+		start = rentals[f/2%len(rentals)]
 	}
-	return (number-anchor)%*every == 0
+	return (number-start)%*every == 0
 }
 
 func (s *sweep) work() {
 	for p := range s.points {
 		slots <- struct{}{}
 		var c *cell
-		passed := s.t.Run(fmt.Sprintf("%s/%d", s.kinds[p.kind].name, p.number), func(t *testing.T) {
-			c = newCell(t, s.table, newTrap(s.kinds[p.kind], p.number))
-			c.try()
+		passed := s.t.Run(fmt.Sprintf("%s/%d", s.failures[p.failure].name, p.number), func(t *testing.T) {
+			c = newCell(t, s.table, newInterceptor(s.failures[p.failure], p.number))
+			c.test()
 		})
 		<-slots
 		if c == nil {
-			continue // -run leaves it out
+			continue // -run excludes it
 		}
-		if c.trap.sprung {
-			s.tally.add(s.kinds[p.kind], c.count)
+		if c.interceptor.triggered {
+			s.totals.add(s.failures[p.failure], c.counts)
 		} else if passed || p.number > len(s.requests) {
-			s.over[p.kind].Store(true)
+			s.done[p.failure].Store(true)
 		}
 	}
 }

@@ -5,5 +5,5 @@ package crash
 import "testing"
 
 func TestAccCrashMatrix(t *testing.T) {
-	t.Skip("only on Linux do the tests know how to find the processes that they kill")
+	t.Skip("the tests find the processes to kill only on Linux")
 }

@@ -1,0 +1,239 @@
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// interceptor is middleware in front of the service. It counts the requests of one apply and triggers its failure at
+// one of them.
+type interceptor struct {
+	failure failure
+	number  int // of the request that triggers the failure; 0 never does
+
+	mu        sync.Mutex
+	active    bool
+	requests  []string // while active, as "GET /instances"
+	triggered bool
+	killed    int // provider processes
+	err       error
+	secrets   map[string]bool // all that were sent or issued
+
+	started   chan struct{} // closed when run is set
+	run       *acctest.Run
+	workspace *acctest.Workspace
+}
+
+func newInterceptor(f failure, number int) *interceptor {
+	return &interceptor{failure: f, number: number, secrets: map[string]bool{}, started: make(chan struct{})}
+}
+
+// setActive makes the interceptor count requests, or pass all of them.
+func (i *interceptor) setActive(active bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.active = active
+}
+
+// setRun sets the command whose processes the failure kills.
+func (i *interceptor) setRun(run *acctest.Run) {
+	i.run = run
+	close(i.started)
+}
+
+// target returns the request that triggers the failure.
+func (i *interceptor) target() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.number < 1 || i.number > len(i.requests) {
+		return "not reached"
+	}
+	return i.requests[i.number-1]
+}
+
+// sawAfter reports whether a request with the path followed request number n.
+func (i *interceptor) sawAfter(n int, path string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.ContainsFunc(i.requests[n:], func(request string) bool { return strings.HasSuffix(request, " "+path) })
+}
+
+// count records a request and reports whether it triggers the failure.
+func (i *interceptor) count(r *http.Request) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); key != "" {
+		i.secrets[key] = true
+	}
+	if !i.active {
+		return false
+	}
+	i.requests = append(i.requests, r.Method+" "+pathOf(r))
+	i.triggered = i.triggered || len(i.requests) == i.number
+	return len(i.requests) == i.number
+}
+
+func pathOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/api/v1") }
+
+// wrap is for acctest.WithWrap.
+func (i *interceptor) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // the client is gone
+		}
+		// The service processes a request even if the client is gone.
+		x := &exchange{
+			interceptor: i, next: next, w: w, gone: r.Context().Done(),
+			r: r.WithContext(context.WithoutCancel(r.Context())),
+		}
+		x.r.Body = io.NopCloser(bytes.NewReader(body))
+		if i.count(r) {
+			i.failure.act(x)
+			return
+		}
+		x.respond(x.process())
+	})
+}
+
+// exchange is one request and its response.
+type exchange struct {
+	*interceptor
+	next http.Handler
+	w    http.ResponseWriter
+	r    *http.Request
+	gone <-chan struct{} // closed when the client has given up
+}
+
+var issuedSecret = regexp.MustCompile(`"secret":\s*"([^"]+)"`)
+
+// process lets the service process the request and returns the response.
+func (x *exchange) process() *httptest.ResponseRecorder {
+	response := httptest.NewRecorder()
+	maps.Copy(response.Header(), x.w.Header())
+	x.next.ServeHTTP(response, x.r)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, found := range issuedSecret.FindAllSubmatch(response.Body.Bytes(), -1) {
+		x.secrets[string(found[1])] = true
+	}
+	return response
+}
+
+// respond sends a response. The client may be gone.
+func (x *exchange) respond(response *httptest.ResponseRecorder) {
+	maps.Copy(x.w.Header(), response.Header())
+	x.w.WriteHeader(response.Code)
+	if response.Body.Len() == 0 {
+		return // status 204 allows no write, not even an empty one
+	}
+	if _, err := x.w.Write(response.Body.Bytes()); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// write responds in place of the service.
+func (x *exchange) write(status int, contentType, body string) {
+	x.w.Header().Set("Content-Type", contentType)
+	x.w.WriteHeader(status)
+	if _, err := io.WriteString(x.w, body); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// fail responds with an API error in place of the service.
+func (x *exchange) fail(status int, code string) {
+	x.write(status, "application/json", `{"error":{"code":"`+code+`","message":"Something went wrong"}}`)
+}
+
+// cut closes the connection without a response.
+func (x *exchange) cut() { panic(http.ErrAbortHandler) }
+
+// kill kills processes with one of the methods of Run.
+func (x *exchange) kill(processes func(*acctest.Run) (int, error)) {
+	<-x.started
+	n, err := processes(x.run)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.killed, x.err = n, err
+}
+
+// stop sends a signal with one of the methods of Run and waits until the CLI has called StopProvider.
+func (x *exchange) stop(signal func(*acctest.Run) error) {
+	x.kill(func(run *acctest.Run) (int, error) {
+		if err := signal(run); err != nil {
+			return 0, err
+		}
+		return 0, poll("the provider to get StopProvider", func() bool {
+			return !run.Running() || strings.Contains(x.workspace.Read("trace.log"), "tf_rpc=StopProvider")
+		})
+	})
+}
+
+// waitForNextRequest waits until the client sends another request to the same path, or the command ends.
+func (x *exchange) waitForNextRequest() {
+	x.kill(func(run *acctest.Run) (int, error) {
+		return 0, poll("the next request", func() bool { return !run.Running() || x.sawAfter(x.number, pathOf(x.r)) })
+	})
+}
+
+// poll waits for a condition.
+func poll(what string, condition func() bool) error {
+	const interval = 20 * time.Millisecond
+	for deadline := time.Now().Add(commandTimeout); !condition(); time.Sleep(interval) {
+		if time.Now().After(deadline) {
+			return errors.New("timeout while waiting for " + what)
+		}
+	}
+	return nil
+}
+
+// waitForService waits until the service has processed every request of processes that have ended: it has then closed
+// their connections, which the kernel lists.
+func waitForService(baseURL string) error {
+	parsed, err := url.Parse(baseURL)
+	if err != nil {
+		return err
+	}
+	port, err := strconv.Atoi(parsed.Port())
+	if err != nil {
+		return err
+	}
+	local := fmt.Sprintf(":%04X", port)
+	var readErr error
+	err = poll("the service to close its connections", func() bool {
+		var content []byte
+		if content, readErr = os.ReadFile("/proc/net/tcp"); readErr != nil {
+			return true
+		}
+		for line := range strings.Lines(string(content)) {
+			fields := strings.Fields(line)
+			if len(fields) > 3 && strings.HasSuffix(fields[1], local) && slices.Contains(open, fields[3]) {
+				return false
+			}
+		}
+		return true
+	})
+	return errors.Join(err, readErr)
+}
+
+// open are the states of connections that the service has not closed: ESTABLISHED, SYN_RECV and CLOSE_WAIT.
+var open = []string{"01", "03", "08"}
