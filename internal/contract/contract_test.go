@@ -81,7 +81,7 @@ func TestOperations(t *testing.T) {
 		b contract.Operation) bool {
 		return a.Path+" "+a.Method < b.Path+" "+b.Method
 	})
-	if diff := cmp.Diff(want, contract.Operations(), byPathAndMethod); diff != "" || len(want) != 25 {
+	if diff := cmp.Diff(want, contract.Operations(), byPathAndMethod); diff != "" || len(want) < 25 {
 		t.Errorf("%d operations (-want +got):\n%s", len(want), diff)
 	}
 }
