@@ -6,8 +6,8 @@
 // The arguments are those of go test. The default is all packages that have acceptance tests, and -run=^TestAcc.
 // GPURENT_TEST_CLI=terraform, or tofu, tests only with that CLI from PATH.
 //
-// Without arguments, the tests run with Terraform against the plain simulator and with OpenTofu against a simulator with
-// all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
+// Without arguments, the tests run with Terraform against the plain simulator and with OpenTofu against a simulator
+// with all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
 package main
 
 import (

@@ -16,8 +16,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// source describes how a CLI is built from a tools module. Each CLI has a module
-// to itself, because it brings hundreds of dependencies.
+// source describes how to build a CLI from a tools module. Each CLI has a separate module because it has hundreds of
+// dependencies.
 type source struct {
 	name       string // program name
 	product    string // product name for messages
@@ -112,7 +112,8 @@ func (s source) buildOnce(ctx context.Context, progress io.Writer, built artifac
 	if exists(built.path) {
 		return nil // built by another process in the meantime
 	}
-	_, err = fmt.Fprintf(progress, "Building %s %s once, which takes some minutes (%s) ...\n", s.product, built.version, reason)
+	_, err = fmt.Fprintf(progress, "Building %s %s once, which takes a few minutes (%s) ...\n",
+		s.product, built.version, reason)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,8 @@ func (s source) goBuild(ctx context.Context, progress io.Writer, built artifact)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	fresh := filepath.Join(scratch, filepath.Base(built.path))
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags="+s.ldflags, "-o", fresh, s.pkg) //nolint:gosec // every argument is a constant or a path of this package
+	//nolint:gosec // constants and own paths
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags="+s.ldflags, "-o", fresh, s.pkg)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = built.folder, progress, progress
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.WaitDelay = time.Second

@@ -35,7 +35,8 @@ func TestBuildOnce_TwoProcessesBuildOnce(t *testing.T) {
 	}
 	group.Wait()
 	printed := progress[0].String() + progress[1].String()
-	if strings.Count(printed, "Building CLI v1.0.0 once, which takes some minutes (not on PATH)") != 1 || !exists(built.path) {
+	const message = "Building CLI v1.0.0 once, which takes a few minutes (not on PATH)"
+	if strings.Count(printed, message) != 1 || !exists(built.path) {
 		t.Errorf("printed %q, want one build of %s", printed, built.path)
 	}
 }

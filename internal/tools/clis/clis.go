@@ -40,8 +40,8 @@ type CLI struct {
 	Path string
 	// Version is the version that the CLI reports, for example "1.11.4".
 	Version string
-	// BuildReason says why this package built the CLI, for example "not on PATH".
-	// It is empty for a CLI from PATH.
+	// BuildReason is the reason why this package built the CLI, for example "not on PATH". It is empty for a CLI from
+	// PATH.
 	BuildReason string
 }
 
@@ -85,18 +85,6 @@ func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
 	return found, nil
 }
 
-// First returns the first CLI of All and does not build the other.
-func First(ctx context.Context, progress io.Writer) (CLI, error) {
-	if os.Getenv(cliVariable) == "" {
-		return sources[0].find(ctx, progress)
-	}
-	found, err := All(ctx, progress)
-	if err != nil {
-		return CLI{}, err
-	}
-	return found[0], nil
-}
-
 // find returns the CLI from PATH, or builds it if PATH has none or an old one.
 func (s source) find(ctx context.Context, progress io.Writer) (CLI, error) {
 	cli, err := onPath(ctx, s.name)
@@ -113,9 +101,8 @@ func (s source) find(ctx context.Context, progress io.Writer) (CLI, error) {
 	return s.build(ctx, progress, fmt.Sprintf("%s on PATH is older than %s", cli.Version, s.minVersion))
 }
 
-// One returns a CLI for a demonstration or a measurement, whatever its version:
-// the first on PATH, else the first that is already built, else Terraform built
-// from source, which is the quicker build. Build messages go to progress.
+// One returns a CLI of any version, for a demonstration or a measurement: the first on PATH, else the first that is
+// already built. If there is none, it builds Terraform, which is faster than OpenTofu. Build messages go to progress.
 func One(ctx context.Context, progress io.Writer) (CLI, error) {
 	for _, s := range sources {
 		cli, err := onPath(ctx, s.name)

@@ -30,7 +30,9 @@ func TestParseVersion(t *testing.T) {
 }
 
 func TestOlderThan(t *testing.T) {
-	for number, want := range map[string]bool{"1.11.4": true, "1.13.99": true, "1.14.0-beta1": false, "1.14.0": false, "1.15.9": false, "1.17.0-dev": false} {
+	for number, want := range map[string]bool{
+		"1.11.4": true, "1.13.99": true, "1.14.0-beta1": false, "1.14.0": false, "1.15.9": false, "1.17.0-dev": false,
+	} {
 		if got, err := olderThan(number, "1.14.0"); got != want || err != nil {
 			t.Errorf("%s older than 1.14.0: %t (%v), want %t", number, got, err, want)
 		}
@@ -70,10 +72,13 @@ func TestRequirement_MissingModule(t *testing.T) {
 	}
 }
 
-func TestEnvironKeepsADevelopersSettingsOut(t *testing.T) {
-	inherited := []string{"PATH=/bin", "TF_CLI_CONFIG_FILE=/missing", "TF_VAR_gpu=h100", "GPURENT_API_KEY=secret", "TFOO=kept"}
-	got := environ(inherited, []string{"GPURENT_BASE_URL=http://127.0.0.1:1/api/v1"})
-	want := []string{"PATH=/bin", "TFOO=kept", "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GPURENT_BASE_URL=http://127.0.0.1:1/api/v1"}
+func TestEnviron_RemovesSettingsOfDeveloper(t *testing.T) {
+	const added = "GPURENT_BASE_URL=http://127.0.0.1:1/api/v1"
+	inherited := []string{
+		"PATH=/bin", "TF_CLI_CONFIG_FILE=/missing", "TF_VAR_gpu=h100", "GPURENT_API_KEY=secret", "TFOO=kept",
+	}
+	got := environ(inherited, []string{added})
+	want := []string{"PATH=/bin", "TFOO=kept", "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", added}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment %q, want %q", got, want)
 	}
@@ -200,19 +205,6 @@ func TestOne_UsesWhatIsBuilt(t *testing.T) {
 	}
 }
 
-// First must not build OpenTofu.
-func TestFirst(t *testing.T) {
-	machine{terraform: "1.11.4", builtTerraform: "1.15.9"}.use(t)
-	for selected, want := range map[string]string{"": "terraform 1.15.9", "terraform": "terraform 1.11.4"} {
-		t.Setenv(cliVariable, selected)
-		var progress strings.Builder
-		first, err := First(t.Context(), &progress)
-		if err != nil || first.String() != want || progress.String() != "" {
-			t.Errorf("%q selected: %s (%v), printed %q; want %s without a build", selected, first, err, &progress, want)
-		}
-	}
-}
-
 func TestDescribe_NamesReasonOfBuild(t *testing.T) {
 	cli := CLI{Name: terraform, Version: "1.15.9", Path: "/cache/terraform"}
 	if got, want := cli.Describe(), "terraform 1.15.9 (/cache/terraform)"; got != want {
@@ -234,7 +226,9 @@ func withReason(cli CLI) string {
 // A matrix of versions must not test another version or a build from source.
 func TestAll_SelectedCLIMustBeOnPath(t *testing.T) {
 	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
-	for name, want := range map[string]string{"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\""} {
+	for name, want := range map[string]string{
+		"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\"",
+	} {
 		t.Setenv(cliVariable, name)
 		if found, err := All(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v and %v, want an error with %q", name, found, err, want)

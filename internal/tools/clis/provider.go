@@ -8,23 +8,22 @@ import (
 	"path/filepath"
 )
 
-// program is the provider's file name, which is how a CLI recognises it.
+// program is the file name by which a CLI finds the provider.
 const program = "terraform-provider-gpurent"
 
-// configMode keeps the CLI's configuration to this user.
+// configMode lets only this user read the configuration.
 const configMode = 0o600
 
-// Installed is the provider, built from this tree, for a CLI to use.
+// Installed is a provider that was built from this tree.
 type Installed struct {
-	// Binary is the provider's program.
+	// Binary is the path of the program.
 	Binary string
-	// Config is the CLI configuration file (TF_CLI_CONFIG_FILE) that makes a CLI
-	// use it, without a registry and without init.
+	// Config is a CLI configuration file (TF_CLI_CONFIG_FILE) with which a CLI uses the provider without a registry and
+	// without init.
 	Config string
 }
 
-// Install builds the provider of the module in root into the given folder, with
-// any further flags of go build.
+// Install builds the provider of the module in root into the folder, with the given flags of go build.
 func Install(ctx context.Context, root, folder string, flags ...string) (Installed, error) {
 	installed := Installed{
 		Binary: filepath.Join(folder, executable(program)),
@@ -33,15 +32,16 @@ func Install(ctx context.Context, root, folder string, flags ...string) (Install
 	if err := Build(ctx, root, ".", installed.Binary, flags...); err != nil {
 		return Installed{}, err
 	}
-	config := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n", folder)
+	config := fmt.Sprintf(
+		"provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n", folder)
 	return installed, os.WriteFile(installed.Config, []byte(config), configMode)
 }
 
-// Build builds a main package, such as "./internal/tools/demo", of the module in
-// root into a file. Like the releases it needs no C compiler.
+// Build builds a main package of the module in root, such as "./internal/tools/demo", into a file. Like a release, the
+// build uses no C compiler.
 func Build(ctx context.Context, root, name, file string, flags ...string) error {
 	arguments := append(append([]string{"build"}, flags...), "-o", file, name)
-	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // every argument is ours
+	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // constants and own paths
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {

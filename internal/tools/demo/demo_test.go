@@ -26,10 +26,16 @@ func TestRubles(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	for name, test := range map[string]struct{ output, want string }{
-		"plan":      {"Plan: see below\n", "Plan: see below"},
-		"no change": {"x: Refreshing state...\n\nNo changes. Your infrastructure matches.\n", "No changes. Your infrastructure matches."},
-		// An apply prints its plan first: what it did is what counts.
-		"apply":   {"Plan: 1 to add, 0 to change.\n\nApply complete! Resources: 1 added.\n\nOutputs:\n", "Apply complete! Resources: 1 added."},
+		"plan": {"Plan: see below\n", "Plan: see below"},
+		"no change": {
+			"x: Refreshing state...\n\nNo changes. Your infrastructure matches.\n",
+			"No changes. Your infrastructure matches.",
+		},
+		// An apply prints the summary of its plan first.
+		"apply": {
+			"Plan: 1 to add, 0 to change.\n\nApply complete! Resources: 1 added.\n\nOutputs:\n",
+			"Apply complete! Resources: 1 added.",
+		},
 		"nothing": {"Error: no such file\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,14 +44,13 @@ func TestSummary(t *testing.T) {
 				t.Errorf("summary %q and error %v, want %q", got, err, test.want)
 			}
 			if err != nil && !strings.Contains(err.Error(), test.output) {
-				t.Errorf("the error %q hides what the CLI printed", err)
+				t.Errorf("the error %q does not contain the output of the CLI", err)
 			}
 		})
 	}
 }
 
-// The sum must count every page, or a ledger that is wrong would pass.
-func TestLedgerReadsAllPages(t *testing.T) {
+func TestLedger_ReadsAllPages(t *testing.T) {
 	pages := map[string]string{
 		"":   `{"data":[{"amount_kop":-30},{"amount_kop":-20}],"next_cursor":"c1"}`,
 		"c1": `{"data":[{"amount_kop":500000}],"next_cursor":null}`,
@@ -57,7 +62,7 @@ func TestLedgerReadsAllPages(t *testing.T) {
 	}
 }
 
-func TestLeftNamesEverythingButTheCatalogueAndTheKeyInUse(t *testing.T) {
+func TestLeft_ExceptCatalogAndKeyInUse(t *testing.T) {
 	answers := map[string][]map[string]string{
 		"/templates": {{"slug": "pytorch", "owner": "catalog"}},
 		"/api-keys":  {{"id": "key_own", "prefix": "gpu_4f1a"}},
@@ -86,7 +91,7 @@ func TestLeftNamesEverythingButTheCatalogueAndTheKeyInUse(t *testing.T) {
 		}
 	}
 	if strings.Contains(left, "pytorch") || strings.Contains(left, "key_own") {
-		t.Errorf("left %q names what was there before", left)
+		t.Errorf("left %q includes the catalog or the key in use", left)
 	}
 }
 

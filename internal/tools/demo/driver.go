@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// pollInterval suits a simulator whose servers boot in a moment.
+	// pollInterval is short because servers of the simulator boot in less than a second.
 	pollInterval = "200ms"
-	// stepTimeout ends a CLI that hangs. A step takes some seconds.
+	// stepTimeout ends a CLI that hangs. A step takes a few seconds.
 	stepTimeout = 2 * time.Minute
-	// farewell is how long an interrupted CLI may take to stop its providers.
-	farewell = 5 * time.Second
-	// changesPlanned is what plan -detailed-exitcode returns besides success (0) and failure (1).
+	// shutdownTimeout is the time that an interrupted CLI has to stop its providers.
+	shutdownTimeout = 5 * time.Second
+	// changesPlanned is the exit code of plan -detailed-exitcode for a plan with changes.
 	changesPlanned = 2
 )
 
-// driver runs the CLI in a working folder with the provider just built.
+// driver runs the CLI with the built provider in a working folder.
 type driver struct {
 	path, folder string
 	env          []string
 }
 
-// newDriver is a driver for the working folder, against the simulator.
+// newDriver returns a driver that uses the simulator.
 func newDriver(cli clis.CLI, provider clis.Installed, work string, sim *simulator) *driver {
 	return &driver{path: cli.Path, folder: work, env: clis.Environ(
 		"TF_CLI_CONFIG_FILE="+provider.Config,
@@ -51,11 +51,11 @@ func (d *driver) plan(ctx context.Context) (string, error) {
 	return summary(output)
 }
 
-// planNothing fails unless a plan finds nothing to do.
-func (d *driver) planNothing(ctx context.Context) (string, error) {
+// planUnchanged fails if a plan has changes.
+func (d *driver) planUnchanged(ctx context.Context) (string, error) {
 	output, err := d.run(ctx, "plan", "-input=false", "-no-color", "-detailed-exitcode")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == changesPlanned {
-		return "", fmt.Errorf("a second plan finds something to do:\n%s", output)
+		return "", fmt.Errorf("the second plan has changes:\n%s", output)
 	}
 	if err != nil {
 		return "", err
@@ -84,7 +84,7 @@ func (d *driver) destroy(ctx context.Context) (string, error) {
 type server struct {
 	Status    string  `json:"status"`
 	GPU       string  `json:"gpu"`
-	Country   *string `json:"country"` // nil when the service does not say
+	Country   *string `json:"country"` // nil if unknown
 	PriceKopH int64   `json:"price_kop_h"`
 	SSH       *string `json:"ssh"` // nil while it is stopped
 }
@@ -102,30 +102,30 @@ func (d *driver) servers(ctx context.Context) (map[string]server, error) {
 	return servers, nil
 }
 
-// run returns what the CLI printed on stdout; an error shows all it printed.
+// run runs the CLI and returns its stdout. An error contains stdout and stderr.
 func (d *driver) run(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, d.path, args...) //nolint:gosec // a CLI that clis found
+	cmd := exec.CommandContext(ctx, d.path, args...) //nolint:gosec // the path is from package clis
 	cmd.Dir, cmd.Env = d.folder, d.env
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = farewell
+	cmd.WaitDelay = shutdownTimeout
 	if err := cmd.Run(); err != nil {
 		return stdout.String(), fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
 	}
 	return stdout.String(), nil
 }
 
-// summaries are the lines in which the CLIs say what they are about to do or did.
+// summaries matches the lines that summarize a plan or an apply.
 var summaries = regexp.MustCompile(`(?m)^(Plan: .*|No changes\..*|Apply complete! .*|Destroy complete! .*)$`)
 
-// summary is the last such line of the CLI's output.
+// summary returns the last summary line of the CLI's output.
 func summary(output string) (string, error) {
 	found := summaries.FindAllString(output, -1)
 	if len(found) == 0 {
-		return "", fmt.Errorf("no summary in the CLI's output:\n%s", output)
+		return "", fmt.Errorf("no summary in the output of the CLI:\n%s", output)
 	}
 	return found[len(found)-1], nil
 }

@@ -1,9 +1,7 @@
-// Command demo shows the provider at work: it builds it, starts the simulator of
-// the rental service, and takes examples/fleet through its whole life with a
-// real Terraform or OpenTofu. Nothing leaves this machine and nothing is paid.
+// Command demo demonstrates the provider. It builds the provider, starts the simulator, and creates, changes and
+// destroys examples/fleet with Terraform or OpenTofu. It makes no request outside this machine, and costs no money.
 //
-// It prints a few lines about what happened and fails when anything is not as it
-// should be.
+// It prints each step and fails if a step has an unexpected result.
 package main
 
 import (
@@ -22,13 +20,13 @@ import (
 const example = "examples/fleet"
 
 func main() {
-	// A reader that leaves (make demo | head) must not leave the simulator behind.
+	// SIGPIPE, for example in make demo | head, must stop the simulator, too.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	begin := time.Now()
 	out := &report{out: os.Stdout}
 	err := run(ctx, out)
 	if ctx.Err() != nil {
-		err = errors.New("it was interrupted; nothing is left running")
+		err = errors.New("interrupted; no process is left")
 	}
 	stop()
 	if err == nil {
@@ -41,8 +39,7 @@ func main() {
 	}
 }
 
-// run prepares a folder, the provider, the simulator and the CLI, tells the
-// story and tidies up, whatever happened.
+// run prepares a folder, the provider, the simulator and the CLI, runs the steps, and cleans up.
 func run(ctx context.Context, out *report) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
@@ -78,5 +75,5 @@ func run(ctx context.Context, out *report) (err error) {
 	if err := os.CopyFS(work, os.DirFS(filepath.Join(root, filepath.FromSlash(example)))); err != nil {
 		return err
 	}
-	return tell(ctx, out, newDriver(cli, provider, work, sim), newService(sim))
+	return runSteps(ctx, out, newDriver(cli, provider, work, sim), newService(sim))
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// report prints the story. Its first failure to print is kept in err.
+// report prints the steps. The first write error is in err.
 type report struct {
 	out io.Writer
 	err error
@@ -20,7 +20,7 @@ type report struct {
 // line prints one line.
 func (r *report) line(format string, args ...any) { r.print(format+"\n", args...) }
 
-// step prints what is being done, and how it ended and after how long.
+// step runs a step and prints its name, duration and result.
 func (r *report) step(name string, do func() (string, error)) error {
 	r.print("%-10s ", name)
 	begin := time.Now()
@@ -33,7 +33,7 @@ func (r *report) step(name string, do func() (string, error)) error {
 	return nil
 }
 
-// fleet prints the example's servers, and fails unless they have the statuses.
+// fleet prints the servers of the example and checks their statuses.
 func (r *report) fleet(ctx context.Context, cli *driver, want map[string]string) error {
 	servers, err := cli.servers(ctx)
 	if err != nil {
@@ -43,10 +43,11 @@ func (r *report) fleet(ctx context.Context, cli *driver, want map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		server := servers[name]
 		got[name] = server.Status
-		r.line("%19s%-10s %-8s %11s an hour  %s%s%s", "", name, server.Status, rubles(server.PriceKopH), server.GPU, text(", ", server.Country), text("  ", server.SSH))
+		r.line("%19s%-10s %-8s %11s an hour  %s%s%s", "", name, server.Status, rubles(server.PriceKopH), server.GPU,
+			text(", ", server.Country), text("  ", server.SSH))
 	}
 	if !maps.Equal(got, want) {
-		return fmt.Errorf("the servers are %v, not %v", got, want)
+		return fmt.Errorf("the servers are %v, want %v", got, want)
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func (r *report) print(format string, args ...any) {
 	}
 }
 
-// text is the value with something before it, or nothing.
+// text returns a prefix and the value, or "" for nil.
 func text(before string, value *string) string {
 	if value == nil {
 		return ""
@@ -65,7 +66,7 @@ func text(before string, value *string) string {
 	return before + *value
 }
 
-// rubles writes kopecks for people: 123456 is "1 234,56 ₽".
+// rubles formats kopecks: 123456 is "1 234,56 ₽".
 func rubles(kopecks int64) string {
 	sign := ""
 	if kopecks < 0 {

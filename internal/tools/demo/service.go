@@ -17,18 +17,19 @@ import (
 
 const requestTimeout = 10 * time.Second
 
-// service looks at the rental service by plain HTTP: what the demo checks must
-// not depend on the client it shows.
+// service reads the account with plain HTTP, so that the checks do not depend on the provider's client.
 type service struct {
 	base, control, key string
 	http               *http.Client
 }
 
 func newService(sim *simulator) *service {
-	return &service{base: sim.BaseURL, control: sim.ControlURL, key: sim.APIKey, http: &http.Client{Timeout: requestTimeout}}
+	return &service{
+		base: sim.BaseURL, control: sim.ControlURL, key: sim.APIKey, http: &http.Client{Timeout: requestTimeout},
+	}
 }
 
-// account is the money: kopecks. Available counts usage that is not posted yet.
+// account is the balance in kopecks. AvailableKop includes usage that is not posted yet.
 type account struct {
 	BalanceKop   int64 `json:"balance_kop"`
 	AvailableKop int64 `json:"available_kop"`
@@ -40,7 +41,7 @@ func (s *service) account(ctx context.Context) (account, error) {
 	return money, err
 }
 
-// ledger is the number and the sum, kopecks, of all entries.
+// ledger returns the number and the sum (kopecks) of all transactions.
 func (s *service) ledger(ctx context.Context) (entries int, sum int64, err error) {
 	type entry struct {
 		AmountKop int64 `json:"amount_kop"`
@@ -52,23 +53,25 @@ func (s *service) ledger(ctx context.Context) (entries int, sum int64, err error
 	return len(all), sum, err
 }
 
-// left names what the account still has, besides the key that is in use; "" for nothing.
+// left lists everything in the account except the API key in use. It returns "" if there is noo.
 func (s *service) left(ctx context.Context) (string, error) {
-	type thing struct {
+	type object struct {
 		ID     string `json:"id"`
 		Slug   string `json:"slug"`   // templates have no id
 		Owner  string `json:"owner"`  // of templates
 		Prefix string `json:"prefix"` // of API keys
 	}
 	var found []string
-	for noun, path := range map[string]string{"server": "/instances", "template": "/templates", "SSH key": "/ssh-keys", "API key": "/api-keys"} {
-		things, err := list[thing](ctx, s, path)
+	for noun, path := range map[string]string{
+		"server": "/instances", "template": "/templates", "SSH key": "/ssh-keys", "API key": "/api-keys",
+	} {
+		objects, err := list[object](ctx, s, path)
 		if err != nil {
 			return "", err
 		}
-		for _, thing := range things {
-			if thing.Owner != "catalog" && !s.inUse(thing.Prefix) {
-				found = append(found, noun+" "+cmp.Or(thing.ID, thing.Slug))
+		for _, o := range objects {
+			if o.Owner != "catalog" && !s.inUse(o.Prefix) {
+				found = append(found, noun+" "+cmp.Or(o.ID, o.Slug))
 			}
 		}
 	}
@@ -76,10 +79,10 @@ func (s *service) left(ctx context.Context) (string, error) {
 	return strings.Join(found, ", "), nil
 }
 
-// inUse tells the demo's own API key by its prefix. Other things have none.
+// inUse reports whether a prefix is that of the demo's API key. Other objects have none.
 func (s *service) inUse(prefix string) bool { return prefix != "" && strings.HasPrefix(s.key, prefix) }
 
-// advance moves the simulator's clock.
+// advance moves the simulator's clock forward.
 func (s *service) advance(ctx context.Context, by time.Duration) error {
 	body := map[string]int64{"advance_seconds": int64(by / time.Second)}
 	return s.call(ctx, http.MethodPost, s.control+"/clock", body, nil)
@@ -105,7 +108,7 @@ func list[T any](ctx context.Context, s *service, path string) ([]T, error) {
 	}
 }
 
-// call decodes the answer into result unless that is nil.
+// call sends a request and decodes the response into result, if that is not nil.
 func (s *service) call(ctx context.Context, method, address string, body, result any) (err error) {
 	sent, err := json.Marshal(body)
 	if err != nil {
@@ -122,15 +125,15 @@ func (s *service) call(ctx context.Context, method, address string, body, result
 		return err
 	}
 	defer func() { err = errors.Join(err, resp.Body.Close()) }()
-	answer, err := io.ReadAll(resp.Body)
+	response, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: %s: %s", method, address, resp.Status, answer)
+		return fmt.Errorf("%s %s: %s: %s", method, address, resp.Status, response)
 	}
 	if result == nil {
 		return nil
 	}
-	return json.Unmarshal(answer, result)
+	return json.Unmarshal(response, result)
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// readyTimeout is how long the simulator may take to say where it listens.
+	// readyTimeout is the time that the simulator has to print its address.
 	readyTimeout = 10 * time.Second
-	// stopTimeout is how long it may take to stop when asked to.
+	// stopTimeout is the time that the simulator has to stop.
 	stopTimeout = 5 * time.Second
 )
 
@@ -26,16 +26,16 @@ type simulator struct {
 	APIKey     string `json:"api_key"`
 
 	cmd *exec.Cmd
-	end context.CancelCauseFunc // asks the process to stop
-	log *bytes.Buffer           // stderr; to be read only once the process has ended
+	end context.CancelCauseFunc // stops the process
+	log *bytes.Buffer           // stderr; read it only after the end of the process
 }
 
-// startSimulator returns once the simulator accepts connections. The context's
-// end stops it.
+// startSimulator starts the simulator and returns when it accepts connections. The end of ctx stops it.
 func startSimulator(ctx context.Context, binary string) (*simulator, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	sim := &simulator{end: cancel, log: &bytes.Buffer{}}
-	sim.cmd = exec.CommandContext(ctx, binary, "simulator", "--clock", "real", "--time-scale", "60", "--boot", "8s", "--seed", "7", "--market", "still")
+	sim.cmd = exec.CommandContext(ctx, binary, "simulator", "--clock", "real", "--time-scale", "60", "--boot", "8s",
+		"--seed", "7", "--market", "still")
 	sim.cmd.Stderr = sim.log
 	sim.cmd.Cancel = func() error { return sim.cmd.Process.Signal(syscall.SIGTERM) }
 	sim.cmd.WaitDelay = stopTimeout
@@ -47,15 +47,15 @@ func startSimulator(ctx context.Context, binary string) (*simulator, error) {
 		cancel(nil)
 		return nil, fmt.Errorf("starting the simulator: %w", err)
 	}
-	// A simulator that says nothing is ended, and that ends the read.
-	late := time.AfterFunc(readyTimeout, func() { cancel(errors.New("no answer in time")) })
+	// The timeout stops the simulator, which ends the read.
+	timeout := time.AfterFunc(readyTimeout, func() { cancel(errors.New("timeout")) })
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
-	late.Stop()
+	timeout.Stop()
 	if err == nil {
 		err = json.Unmarshal(line, sim)
 	}
 	if err == nil && (sim.BaseURL == "" || sim.ControlURL == "" || sim.APIKey == "") {
-		err = errors.New("its first line lacks an address or the key")
+		err = errors.New("the first line has no address or no key")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the simulator: %w", err), context.Cause(ctx), sim.stop(true))
@@ -63,12 +63,11 @@ func startSimulator(ctx context.Context, binary string) (*simulator, error) {
 	return sim, nil
 }
 
-// stop ends the simulator and fails if it did not end well. After a failure of
-// the demo the error carries the simulator's log as well.
+// stop stops the simulator. If the simulator or the demo has failed, the error contains the simulator's log.
 func (s *simulator) stop(failed bool) error {
 	s.end(nil)
 	err := s.cmd.Wait()
-	// That it was told to stop is no failure; how it stopped may be one.
+	// The cancellation stops the process and is no failure.
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}

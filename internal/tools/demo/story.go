@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// stopped is the server of the example that the story stops for a while.
+// stopped is the server that the demo stops.
 const stopped = "trainer-2"
 
-// rest is how long it stays stopped, in the simulator's time.
-const rest = time.Hour
+// pause is the simulated time for which it is stopped.
+const pause = time.Hour
 
-// tell takes the example from nothing to nothing.
-func tell(ctx context.Context, out *report, cli *driver, service *service) error {
+// runSteps creates, changes and destroys the example.
+func runSteps(ctx context.Context, out *report, cli *driver, service *service) error {
 	before, err := service.account(ctx)
 	if err != nil {
 		return err
 	}
-	if err := rent(ctx, out, cli); err != nil {
+	if err := create(ctx, out, cli); err != nil {
 		return err
 	}
 	if err := stopAndStart(ctx, out, cli, service); err != nil {
@@ -28,11 +28,11 @@ func tell(ctx context.Context, out *report, cli *driver, service *service) error
 	if err := out.step("destroy", func() (string, error) { return cli.destroy(ctx) }); err != nil {
 		return err
 	}
-	return settle(ctx, out, service, before)
+	return checkAccount(ctx, out, service, before)
 }
 
-// rent creates the example, and plans again: nothing may be left to do.
-func rent(ctx context.Context, out *report, cli *driver) error {
+// create creates the example and expects no changes in a second plan.
+func create(ctx context.Context, out *report, cli *driver) error {
 	if err := out.step("plan", func() (string, error) { return cli.plan(ctx) }); err != nil {
 		return err
 	}
@@ -42,12 +42,13 @@ func rent(ctx context.Context, out *report, cli *driver) error {
 	if err := out.fleet(ctx, cli, map[string]string{"trainer-1": "running", stopped: "running"}); err != nil {
 		return err
 	}
-	return out.step("plan again", func() (string, error) { return cli.planNothing(ctx) })
+	return out.step("plan again", func() (string, error) { return cli.planUnchanged(ctx) })
 }
 
-// stopAndStart stops one server, lets time pass and starts it again.
+// stopAndStart stops one server, advances the clock and starts the server again.
 func stopAndStart(ctx context.Context, out *report, cli *driver, service *service) error {
-	if err := out.step("stop one", func() (string, error) { return cli.apply(ctx, `-var=stopped=["`+stopped+`"]`) }); err != nil {
+	stop := func() (string, error) { return cli.apply(ctx, `-var=stopped=["`+stopped+`"]`) }
+	if err := out.step("stop one", stop); err != nil {
 		return err
 	}
 	if err := out.fleet(ctx, cli, map[string]string{"trainer-1": "running", stopped: "stopped"}); err != nil {
@@ -58,11 +59,11 @@ func stopAndStart(ctx context.Context, out *report, cli *driver, service *servic
 		if err != nil {
 			return "", err
 		}
-		if err := service.advance(ctx, rest); err != nil {
+		if err := service.advance(ctx, pause); err != nil {
 			return "", err
 		}
 		later, err := service.account(ctx)
-		return "an hour passes; it costs " + rubles(earlier.AvailableKop-later.AvailableKop), err
+		return "one hour passes; cost: " + rubles(earlier.AvailableKop-later.AvailableKop), err
 	})
 	if err != nil {
 		return err
@@ -73,9 +74,9 @@ func stopAndStart(ctx context.Context, out *report, cli *driver, service *servic
 	return out.fleet(ctx, cli, map[string]string{"trainer-1": "running", stopped: "running"})
 }
 
-// settle looks at what is left, past the provider: nothing that costs money, no
-// key, and a ledger that explains every kopeck.
-func settle(ctx context.Context, out *report, service *service, before account) error {
+// checkAccount checks through the API, without the provider, that nothing is left in the account and that the ledger
+// adds up to the balance.
+func checkAccount(ctx context.Context, out *report, service *service, before account) error {
 	after, err := service.account(ctx)
 	if err != nil {
 		return err
@@ -84,10 +85,11 @@ func settle(ctx context.Context, out *report, service *service, before account) 
 	if err != nil {
 		return err
 	}
-	out.line("\nbalance    %s before, %s after: the fleet cost %s", rubles(before.BalanceKop), rubles(after.BalanceKop), rubles(before.BalanceKop-after.BalanceKop))
-	out.line("ledger     %d entries, together %s", entries, rubles(sum))
+	out.line("\nbalance    %s before, %s after: the fleet cost %s",
+		rubles(before.BalanceKop), rubles(after.BalanceKop), rubles(before.BalanceKop-after.BalanceKop))
+	out.line("ledger     %d entries, sum %s", entries, rubles(sum))
 	if sum != after.BalanceKop {
-		return fmt.Errorf("the ledger does not explain the balance: entries sum to %d kopecks, the balance is %d", sum, after.BalanceKop)
+		return fmt.Errorf("the sum of the ledger is %d kopecks, but the balance is %d", sum, after.BalanceKop)
 	}
 	if after.BalanceKop >= before.BalanceKop {
 		return errors.New("the fleet cost nothing")
@@ -97,8 +99,8 @@ func settle(ctx context.Context, out *report, service *service, before account) 
 		return err
 	}
 	if left != "" {
-		return fmt.Errorf("after destroy there is still: %s", left)
+		return fmt.Errorf("left after destroy: %s", left)
 	}
-	out.line("left       nothing: no server, template, SSH key or API key of the fleet")
+	out.line("left       nothing")
 	return nil
 }

@@ -22,9 +22,9 @@ func TestCompare(t *testing.T) {
 	}
 	write(committed, "new\n")
 	if err := compare(t.Context(), committed, fresh); err != nil {
-		t.Error("documents that are current:", err)
+		t.Error("current documents:", err)
 	}
 	if err := compare(t.Context(), filepath.Join(committed, "missing"), fresh); err == nil {
-		t.Error("no documents at all pass for current")
+		t.Error("no error without documents")
 	}
 }

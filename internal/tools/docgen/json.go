@@ -7,8 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// The JSON form of a provider's schema, field by field as a CLI prints it. What
-// is false, empty or none is left out there, too.
+// The types below have the JSON format in which a CLI prints a provider's schema. Like the CLI, they omit zero values.
 
 type document struct {
 	FormatVersion string                  `json:"format_version"`
@@ -43,7 +42,7 @@ type blockJSON struct {
 	Deprecated      bool                     `json:"deprecated,omitempty"`
 }
 
-// nestedJSON is a block in a block.
+// nestedJSON is a nested block.
 type nestedJSON struct {
 	NestingMode string    `json:"nesting_mode"`
 	Block       blockJSON `json:"block"`
@@ -51,7 +50,7 @@ type nestedJSON struct {
 	MaxItems    int64     `json:"max_items,omitempty"`
 }
 
-// attributeJSON has a type or a nested type.
+// attributeJSON has either a type or a nested type.
 type attributeJSON struct {
 	Type            tftypes.Type `json:"type,omitempty"`
 	NestedType      *objectJSON  `json:"nested_type,omitempty"`
@@ -98,8 +97,10 @@ type parameterJSON struct {
 	Type        tftypes.Type `json:"type"`
 }
 
-// fromProvider converts what a provider says of itself.
-func fromProvider(types *tfprotov6.GetProviderSchemaResponse, identities *tfprotov6.GetResourceIdentitySchemasResponse) providerJSON {
+// fromProvider converts the schemas of a provider.
+func fromProvider(
+	types *tfprotov6.GetProviderSchemaResponse, identities *tfprotov6.GetResourceIdentitySchemasResponse,
+) providerJSON {
 	return providerJSON{
 		Provider:           fromSchema(types.Provider),
 		Resources:          each(types.ResourceSchemas, fromSchema),
@@ -114,7 +115,7 @@ func fromProvider(types *tfprotov6.GetProviderSchemaResponse, identities *tfprot
 	}
 }
 
-// each converts what a map holds.
+// each converts the values of a map.
 func each[From, To any](all map[string]From, convert func(From) To) map[string]To {
 	converted := map[string]To{}
 	for name, one := range all {
@@ -136,7 +137,9 @@ func fromBlock(b *tfprotov6.SchemaBlock) blockJSON {
 		Deprecated:      b.Deprecated,
 	}
 	for _, n := range b.BlockTypes {
-		block.BlockTypes[n.TypeName] = nestedJSON{NestingMode: lower(n.Nesting), Block: fromBlock(n.Block), MinItems: n.MinItems, MaxItems: n.MaxItems}
+		block.BlockTypes[n.TypeName] = nestedJSON{
+			NestingMode: lower(n.Nesting), Block: fromBlock(n.Block), MinItems: n.MinItems, MaxItems: n.MaxItems,
+		}
 	}
 	return block
 }
@@ -156,7 +159,9 @@ func fromAttributes(all []*tfprotov6.SchemaAttribute) map[string]attributeJSON {
 			WriteOnly:       a.WriteOnly,
 		}
 		if nested := a.NestedType; nested != nil {
-			attribute.NestedType = &objectJSON{Attributes: fromAttributes(nested.Attributes), NestingMode: lower(nested.Nesting)}
+			attribute.NestedType = &objectJSON{
+				Attributes: fromAttributes(nested.Attributes), NestingMode: lower(nested.Nesting),
+			}
 		}
 		converted[a.Name] = attribute
 	}
@@ -167,7 +172,8 @@ func fromIdentity(s *tfprotov6.ResourceIdentitySchema) identityJSON {
 	identity := identityJSON{Version: s.Version, Attributes: map[string]identityAttributeJSON{}}
 	for _, a := range s.IdentityAttributes {
 		identity.Attributes[a.Name] = identityAttributeJSON{
-			Type: a.Type, Description: a.Description, RequiredForImport: a.RequiredForImport, OptionalForImport: a.OptionalForImport,
+			Type: a.Type, Description: a.Description,
+			RequiredForImport: a.RequiredForImport, OptionalForImport: a.OptionalForImport,
 		}
 	}
 	return identity
@@ -175,7 +181,8 @@ func fromIdentity(s *tfprotov6.ResourceIdentitySchema) identityJSON {
 
 func fromFunction(f *tfprotov6.Function) functionJSON {
 	function := functionJSON{
-		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: f.Return.Type,
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage,
+		ReturnType: f.Return.Type,
 	}
 	for _, p := range f.Parameters {
 		function.Parameters = append(function.Parameters, fromParameter(p))
@@ -191,5 +198,5 @@ func fromParameter(p *tfprotov6.FunctionParameter) parameterJSON {
 	return parameterJSON{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: p.Type}
 }
 
-// lower names a mode or kind as the JSON form does; the protocol shouts.
+// lower returns the JSON name of a mode or kind, which the protocol writes in capitals.
 func lower(name interface{ String() string }) string { return strings.ToLower(name.String()) }

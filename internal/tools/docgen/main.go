@@ -1,9 +1,7 @@
-// Command docgen writes docs/ from the provider's schema, templates/ and
-// examples/. With -check it writes nothing, and fails with the difference when
-// docs/ is not current.
+// Command docgen writes docs/ from the provider's schema, templates/ and examples/. With -check it writes nothing, and
+// fails with the difference if docs/ is not current.
 //
-// It asks the provider itself, in this process: which Terraform or OpenTofu the
-// machine has makes no difference, nor whether it has one.
+// It reads the schema from the provider in this process and needs no Terraform or OpenTofu.
 package main
 
 import (
@@ -23,20 +21,19 @@ import (
 )
 
 const (
-	// shortName is the provider's, with which all its types begin.
+	// shortName is the name of the provider and the prefix of its types.
 	shortName = "gpurent"
-	// toolModule names the generator and its version.
+	// toolModule requires a version of the generator.
 	toolModule = "internal/tools/docs/go.mod"
 	docs       = "docs"
 	fileMode   = 0o600
 )
 
-// sources are the folders that the generator reads, besides the schema. One that
-// does not exist counts as empty.
+// sources are the folders that the generator reads. A folder that does not exist counts as empty.
 var sources = []string{"examples", "templates"}
 
 func main() {
-	check := flag.Bool("check", false, "fail with the difference when docs/ is not current, and write nothing")
+	check := flag.Bool("check", false, "fail with the difference if docs/ is not current, and write nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *check)
@@ -47,7 +44,7 @@ func main() {
 	}
 }
 
-// run generates in a temporary copy, so that a failure leaves docs/ alone.
+// run generates in a temporary copy, so that a failure does not change docs/.
 func run(ctx context.Context, check bool) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
@@ -72,7 +69,7 @@ func run(ctx context.Context, check bool) (err error) {
 	return os.CopyFS(committed, os.DirFS(fresh))
 }
 
-// generate returns the folder, below the given one, that holds the fresh documents.
+// generate generates the documents and returns their folder, which is below the given folder.
 func generate(ctx context.Context, root, folder string) (string, error) {
 	schema, err := writeSchema(ctx, folder)
 	if err != nil {
@@ -88,7 +85,8 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 			return "", err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+toolModule, "tfplugindocs", "generate", //nolint:gosec // every argument is ours
+	//nolint:gosec // constants and own paths
+	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+toolModule, "tfplugindocs", "generate",
 		"--provider-dir="+project, "--provider-name="+shortName, "--providers-schema="+schema)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -97,20 +95,21 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 	return filepath.Join(project, docs), nil
 }
 
-// compare fails with the difference between what is there and what should be.
+// compare returns an error with the difference between the committed and the fresh documents.
 func compare(ctx context.Context, committed, fresh string) error {
 	if _, err := os.Stat(committed); err != nil {
-		return fmt.Errorf("there is no %s: run make docs", docs)
+		return fmt.Errorf("%s does not exist: run make docs", docs)
 	}
 	var difference bytes.Buffer
-	cmd := exec.CommandContext(ctx, "git", "diff", "--no-index", "--no-color", "--", committed, fresh) //nolint:gosec // every argument is ours
+	//nolint:gosec // constants and own paths
+	cmd := exec.CommandContext(ctx, "git", "diff", "--no-index", "--no-color", "--", committed, fresh)
 	cmd.Stdout, cmd.Stderr = &difference, os.Stderr
 	err := cmd.Run()
 	if err == nil {
 		_, err = fmt.Fprintln(os.Stdout, docs+"/ is current.")
 		return err
 	}
-	// git diff exits 1 for a difference, and higher for what went wrong.
+	// git diff ends with 1 for a difference, and with a higher code for an error.
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return fmt.Errorf("%s is not current: run make docs and commit the result\n%s", docs, difference.Bytes())
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// formatVersion is that of what "terraform providers schema -json" prints.
+// formatVersion is the version of the output of "terraform providers schema -json".
 const formatVersion = "1.0"
 
-// writeSchema asks the provider for its schema and returns the file, in the given
-// folder, that holds it as the generator wants it.
+// writeSchema writes the provider's schema to a file in the folder, in the format of the CLI, and returns the file.
 func writeSchema(ctx context.Context, folder string) (string, error) {
-	schema, err := askProvider(ctx)
+	schema, err := providerSchema(ctx)
 	if err != nil {
 		return "", err
 	}
-	content, err := json.Marshal(document{FormatVersion: formatVersion, Providers: map[string]providerJSON{shortName: schema}})
+	providers := map[string]providerJSON{shortName: schema}
+	content, err := json.Marshal(document{FormatVersion: formatVersion, Providers: providers})
 	if err != nil {
 		return "", err
 	}
@@ -31,9 +31,9 @@ func writeSchema(ctx context.Context, folder string) (string, error) {
 	return file, os.WriteFile(file, content, fileMode)
 }
 
-// askProvider asks the provider in this process for all kinds of types: a CLI
-// leaves out those that it is too old to know.
-func askProvider(ctx context.Context) (providerJSON, error) {
+// providerSchema returns the schema of all kinds of types from the provider in this process. An old CLI omits the kinds
+// that it does not support.
+func providerSchema(ctx context.Context) (providerJSON, error) {
 	server, err := provider.Server("docs")()
 	if err != nil {
 		return providerJSON{}, err
@@ -46,14 +46,14 @@ func askProvider(ctx context.Context) (providerJSON, error) {
 	if err != nil {
 		return providerJSON{}, err
 	}
-	if err := complaints(append(types.Diagnostics, identities.Diagnostics...)); err != nil {
+	if err := diagnosticsError(append(types.Diagnostics, identities.Diagnostics...)); err != nil {
 		return providerJSON{}, err
 	}
 	return fromProvider(types, identities), nil
 }
 
-// complaints are errors and warnings alike: a schema that is whole has neither.
-func complaints(diagnostics []*tfprotov6.Diagnostic) error {
+// diagnosticsError returns an error for all errors and warnings: a valid schema has neither.
+func diagnosticsError(diagnostics []*tfprotov6.Diagnostic) error {
 	var all []error
 	for _, d := range diagnostics {
 		all = append(all, fmt.Errorf("%s: %s", d.Summary, d.Detail))

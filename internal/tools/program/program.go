@@ -1,5 +1,5 @@
-// Package program checks a built provider: its platform, build flags and modules, and
-// that it holds no test code. It reads the program itself, not the build's configuration.
+// Package program checks a built provider: its platform, build flags and modules, and that it contains no test code. It
+// reads the program, not the configuration of the build.
 package program
 
 import (
@@ -37,12 +37,12 @@ var Unwanted = []string{
 	"github.com/zclconf/go-cty", "golang.org/x/mod", "golang.org/x/tools", "pgregory.net/rapid", "net/http/httptest",
 	Module + "/internal/acctest", Module + "/internal/bench", Module + "/internal/contract/contracttest",
 	Module + "/internal/tools",
-	// They make every start or download slower and bring no benefit.
+	// They slow down starts and downloads without a benefit.
 	"github.com/spf13/cobra", "github.com/spf13/pflag", "log/slog", "net/http/pprof", "runtime/pprof", "expvar",
 	"time/tzdata",
 }
 
-// reviewedFile lists the modules that may be in the provider, one a line.
+// reviewedFile lists the modules that may be in the provider, one per line.
 const reviewedFile = "internal/tools/program/modules.txt"
 
 // Rules are what a built provider is checked against.
@@ -95,8 +95,7 @@ func ReadRules(root fs.FS) (Rules, error) {
 	return rules, nil
 }
 
-// Check reports everything that is wrong with a program for a platform, such as
-// "linux_amd64".
+// Check returns all problems of a program for a platform, such as "linux_amd64".
 func (r Rules) Check(program []byte, platform string) error {
 	info, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
@@ -105,7 +104,7 @@ func (r Rules) Check(program []byte, platform string) error {
 	return errors.Join(r.CheckInfo(info, platform), CheckFunctions(program))
 }
 
-// CheckInfo checks what the Go command recorded in a program: platform, flags, modules.
+// CheckInfo checks the platform, the flags and the modules that the Go command recorded in a program.
 func (r Rules) CheckInfo(info *debug.BuildInfo, platform string) error {
 	problems := r.checkSettings(info, platform)
 	if info.Path != Module || info.Main.Path != Module || info.Main.Replace != nil {
@@ -160,9 +159,8 @@ func (r Rules) checkModule(module *debug.Module) error {
 	return nil
 }
 
-// CheckFunctions searches a program's table of functions, which stripped programs keep,
-// for those of unwanted packages and of package testing. The table is a list of names
-// such as "net/http.Get", each between two zero bytes.
+// CheckFunctions searches a program's table of functions for those of unwanted packages and of package testing. Stripped
+// programs keep the table. It is a list of names such as "net/http.Get", each between two zero bytes.
 func CheckFunctions(program []byte) error {
 	if !hasFunction(program, Module+"/internal/rental.") {
 		return errors.New("the program's table of functions was not found")

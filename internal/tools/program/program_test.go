@@ -19,7 +19,7 @@ var rules = Rules{
 	Commit:   commit,
 }
 
-// good is the record of a program with nothing wrong.
+// good returns the record of a valid program.
 func good() *debug.BuildInfo {
 	info := &debug.BuildInfo{Path: Module, Main: debug.Module{Path: Module}}
 	for _, setting := range []string{

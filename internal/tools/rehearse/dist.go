@@ -21,37 +21,37 @@ import (
 
 const (
 	binary = "terraform-provider-gpurent"
-	// protocol is the version of the plugin protocol that the provider speaks.
+	// protocol is the version of the plugin protocol that the provider implements.
 	protocol = "6.0"
-	// runnable is the mode of a program: a CLI starts it as it was packed.
+	// runnable is the mode of a program, which registries and CLIs keep.
 	runnable fs.FileMode = 0o755
 )
 
-// release is what was found.
+// release is the version and the platforms of the archives in a folder.
 type release struct {
 	version   string
 	platforms []string
 }
 
-// list is a file of checksums.
+// list is a file with checksums.
 type list struct {
 	name, text string
-	sums       map[string]string // by file name, in hexadecimal
+	sums       map[string]string // hexadecimal, by file name
 }
 
-// version is the version of the release that a list belongs to.
+// version returns the version of the release.
 func (l list) version() string {
 	return strings.TrimSuffix(strings.TrimPrefix(l.name, binary+"_"), "_SHA256SUMS")
 }
 
-// checksums reads the one list of checksums in a folder.
+// checksums reads the only list of checksums in a folder.
 func checksums(dist fs.FS) (list, error) {
 	names, err := fs.Glob(dist, "*_SHA256SUMS")
 	if err != nil {
 		return list{}, err
 	}
 	if len(names) != 1 {
-		return list{}, fmt.Errorf("%d lists of checksums", len(names))
+		return list{}, fmt.Errorf("%d lists of checksums, want 1", len(names))
 	}
 	text, err := fs.ReadFile(dist, names[0])
 	if err != nil {
@@ -62,27 +62,27 @@ func checksums(dist fs.FS) (list, error) {
 	for each := range strings.Lines(found.text) {
 		parts := line.FindStringSubmatch(each)
 		if parts == nil {
-			return list{}, fmt.Errorf("%s: %q is no checksum", found.name, each)
+			return list{}, fmt.Errorf("%s: %q is not a checksum", found.name, each)
 		}
 		found.sums[parts[2]] = parts[1]
 	}
 	return found, nil
 }
 
-// inspection is what a release is checked with.
+// inspection checks a release.
 type inspection struct {
 	dist     fs.FS
-	manifest []byte // the registries' manifest, as it is in the source
-	// check reports what is wrong with a program for a platform.
+	manifest []byte // the manifest for the registries, from the source
+	// check returns the problems of a program for a platform.
 	check func(content []byte, platform string) error
-	// sboms tells whether each archive must come with a list of what is in it.
+	// sboms requires an SPDX file for each archive.
 	sboms bool
-	// key must have signed the list of checksums; nil before a release is signed.
+	// key is the key that signed the list of checksums, nil before the signing.
 	key *openpgp.Entity
 }
 
-// inspect reports everything in a folder that the registries of Terraform and OpenTofu
-// would refuse, and every program that is not the one to release.
+// inspect returns an error for everything that the registries of Terraform and OpenTofu would reject, and for every
+// program that must not be released.
 func (i inspection) inspect() (release, error) {
 	dist := i.dist
 	sums, err := checksums(dist)
@@ -102,7 +102,7 @@ func (i inspection) inspect() (release, error) {
 	for _, file := range files {
 		name := file.Name()
 		if file.IsDir() || !strings.HasPrefix(name, binary+"_") || strings.HasPrefix(name, sums.name) {
-			continue // what GoReleaser leaves behind, the list itself, and its signatures
+			continue // other files of GoReleaser, the list itself and its signatures
 		}
 		if _, listed := sums.sums[name]; !listed {
 			problems = append(problems, fmt.Errorf("%s is not in the list of checksums", name))
@@ -115,19 +115,19 @@ func (i inspection) inspect() (release, error) {
 			continue
 		}
 		if digest(content) != sums.sums[name] {
-			problems = append(problems, fmt.Errorf("%s has another checksum than listed", name))
+			problems = append(problems, fmt.Errorf("%s does not have the listed checksum", name))
 		}
 		if platform, ok := platformOf(name, version); ok {
 			found.platforms = append(found.platforms, platform)
 			problems = append(problems, within(name, i.checkArchive(content, platform, version)))
 			if _, listed := sums.sums[name+".spdx.json"]; i.sboms && !listed {
-				problems = append(problems, fmt.Errorf("%s has no list of what is in it", name))
+				problems = append(problems, fmt.Errorf("%s has no SPDX file", name))
 			}
 		}
 	}
 	for _, platform := range program.Platforms {
 		if !slices.Contains(found.platforms, platform) {
-			problems = append(problems, fmt.Errorf("there is none for %s", platform))
+			problems = append(problems, fmt.Errorf("there is no archive for %s", platform))
 		}
 	}
 	return found, errors.Join(problems...)
@@ -147,44 +147,42 @@ func within(name string, err error) error {
 
 func manifestName(version string) string { return binary + "_" + version + "_manifest.json" }
 
-// platformOf reads "linux_amd64" off an archive's name, which is where registries
-// read it.
+// platformOf returns the platform, such as "linux_amd64", from the name of an archive, as registries do.
 func platformOf(name, version string) (string, bool) {
 	rest, ours := strings.CutPrefix(name, binary+"_"+version+"_")
 	platform, archive := strings.CutSuffix(rest, ".zip")
 	return platform, ours && archive
 }
 
-// checkManifest makes sure that the list has the manifest, as it will be
-// published, and that it names our protocol: without it registries assume another.
+// checkManifest checks that the list contains the manifest, and that the manifest names the protocol. Without a manifest
+// registries assume protocol 5.0.
 func checkManifest(sums list, version string, manifest []byte) error {
 	if sums.sums[manifestName(version)] != digest(manifest) {
-		return fmt.Errorf("%s is not listed, or with another checksum", manifestName(version))
+		return fmt.Errorf("%s is not listed with its checksum", manifestName(version))
 	}
-	var said struct {
+	var parsed struct {
 		Version  int
 		Metadata struct {
 			Protocols []string `json:"protocol_versions"`
 		}
 	}
-	if err := json.Unmarshal(manifest, &said); err != nil {
+	if err := json.Unmarshal(manifest, &parsed); err != nil {
 		return err
 	}
-	if said.Version != 1 || !slices.Equal(said.Metadata.Protocols, []string{protocol}) {
-		return fmt.Errorf("the manifest is not of version 1 with protocol %s: %s", protocol, manifest)
+	if parsed.Version != 1 || !slices.Equal(parsed.Metadata.Protocols, []string{protocol}) {
+		return fmt.Errorf("the manifest does not have version 1 and protocol %s: %s", protocol, manifest)
 	}
 	return nil
 }
 
-// checkArchive makes sure that an archive holds the program, executable, and nothing
-// else.
+// checkArchive checks that an archive contains the executable program and nothing else.
 func (i inspection) checkArchive(content []byte, platform, version string) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return err
 	}
 	if len(archive.File) != 1 {
-		return fmt.Errorf("%d files, not the program alone", len(archive.File))
+		return fmt.Errorf("%d files, want only the program", len(archive.File))
 	}
 	name := binary + "_v" + version
 	if strings.HasPrefix(platform, "windows_") {

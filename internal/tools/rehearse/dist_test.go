@@ -27,7 +27,7 @@ const (
 
 var manifestText = []byte(`{"version": 1, "metadata": {"protocol_versions": ["6.0"]}}`)
 
-// testKey signs, and strangersKey is another one.
+// testKey signs the release. strangersKey is another key.
 var testKey, strangersKey = newKey(packet.PubKeyAlgoRSA), newKey(packet.PubKeyAlgoRSA)
 
 func newKey(algorithm packet.PublicKeyAlgorithm) *openpgp.Entity {
@@ -40,7 +40,7 @@ func newKey(algorithm packet.PublicKeyAlgorithm) *openpgp.Entity {
 
 func TestInspect_Good(t *testing.T) {
 	dist := good(t)
-	// GoReleaser keeps its programs and its notes there.
+	// GoReleaser has other files there.
 	dist[binary+"_linux_amd64_v1/"+linuxProgram] = &fstest.MapFile{}
 	dist["artifacts.json"] = &fstest.MapFile{}
 	found, err := inspect(dist, manifestText)
@@ -54,25 +54,38 @@ func TestInspect_Good(t *testing.T) {
 
 func TestInspect_Refuses(t *testing.T) {
 	for name, test := range map[string]struct {
-		breakIt   func(*testing.T, fstest.MapFS)
-		complaint string
+		change func(*testing.T, fstest.MapFS)
+		want   string
 	}{
 		"no list": {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName) }, "0 lists"},
-		"a list that is none": {func(_ *testing.T, dist fstest.MapFS) {
+		"an invalid list": {func(_ *testing.T, dist fstest.MapFS) {
 			dist[sumsName] = &fstest.MapFile{Data: []byte("abc *file\n")}
-		}, "is no checksum"},
-		"a missing archive":        {func(_ *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive) }, "linux_amd64.zip"},
-		"a changed archive":        {func(_ *testing.T, dist fstest.MapFS) { dist[linuxArchive].Data = pack(t, linuxProgram, 0o755, "x") }, "another checksum"},
-		"an unlisted archive":      {func(_ *testing.T, dist fstest.MapFS) { dist[binary+"_stray.zip"] = &fstest.MapFile{} }, "stray.zip is not in the list"},
-		"a missing platform":       {func(t *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive); enlist(t, dist) }, "none for linux_amd64"},
-		"nothing of what is in it": {func(t *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive+".spdx.json"); enlist(t, dist) }, "no list of what is in it"},
+		}, "is not a checksum"},
+		"a missing archive": {func(_ *testing.T, dist fstest.MapFS) { delete(dist, linuxArchive) }, "linux_amd64.zip"},
+		"a changed archive": {func(_ *testing.T, dist fstest.MapFS) {
+			dist[linuxArchive].Data = pack(t, linuxProgram, 0o755, "x")
+		}, "does not have the listed checksum"},
+		"an unlisted archive": {func(_ *testing.T, dist fstest.MapFS) {
+			dist[binary+"_stray.zip"] = &fstest.MapFile{}
+		}, "stray.zip is not in the list"},
+		"a missing platform": {func(t *testing.T, dist fstest.MapFS) {
+			delete(dist, linuxArchive)
+			enlist(t, dist)
+		}, "no archive for linux_amd64"},
+		"no SPDX file": {func(t *testing.T, dist fstest.MapFS) {
+			delete(dist, linuxArchive+".spdx.json")
+			enlist(t, dist)
+		}, "has no SPDX file"},
 		"no manifest": {func(_ *testing.T, dist fstest.MapFS) {
 			lines := strings.SplitAfter(string(dist[sumsName].Data), "\n")
-			dist[sumsName].Data = []byte(strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "manifest") }), ""))
+			isManifest := func(line string) bool { return strings.Contains(line, "manifest") }
+			dist[sumsName].Data = []byte(strings.Join(slices.DeleteFunc(lines, isManifest), ""))
 		}, "_manifest.json is not listed"},
-		"no signature":       {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName+".sig") }, ".sig"},
-		"an empty signature": {func(_ *testing.T, dist fstest.MapFS) { dist[sumsName+".sig"].Data = nil }, "SHA256SUMS.sig: "},
-		"another key":        {func(t *testing.T, dist fstest.MapFS) { sign(t, dist, strangersKey) }, "unknown entity"},
+		"no signature": {func(_ *testing.T, dist fstest.MapFS) { delete(dist, sumsName+".sig") }, ".sig"},
+		"an empty signature": {func(_ *testing.T, dist fstest.MapFS) {
+			dist[sumsName+".sig"].Data = nil
+		}, "SHA256SUMS.sig: "},
+		"another key": {func(t *testing.T, dist fstest.MapFS) { sign(t, dist, strangersKey) }, "unknown entity"},
 		"a signature of another list": {func(_ *testing.T, dist fstest.MapFS) {
 			dist[sumsName].Data = append(dist[sumsName].Data, dist[sumsName].Data...)
 		}, "SHA256SUMS.sig: "},
@@ -86,15 +99,15 @@ func TestInspect_Refuses(t *testing.T) {
 		"not the program": {repacked(pack, "README.md", 0o755, "linux_amd64"), "README.md"},
 		"another version": {repacked(pack, binary+"_v9.9.9", 0o755, "linux_amd64"), "v9.9.9"},
 		"not executable":  {repacked(pack, linuxProgram, 0o644, "linux_amd64"), "-rw-r--r--"},
-		// What else a program can be refused for is tested in package program.
+		// The other checks of a program are tested in package program.
 		"another platform":      {repacked(pack, linuxProgram, 0o755, "darwin_amd64"), `built for darwin_amd64`},
 		"more than the program": {repacked(packTwo, linuxProgram, 0o755, "linux_amd64"), "2 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dist := good(t)
-			test.breakIt(t, dist)
-			if _, err := inspect(dist, manifestText); err == nil || !strings.Contains(err.Error(), test.complaint) {
-				t.Errorf("error %v, want one with %q", err, test.complaint)
+			test.change(t, dist)
+			if _, err := inspect(dist, manifestText); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
 			}
 		})
 	}
@@ -122,7 +135,7 @@ func inspect(dist fs.FS, manifest []byte) (release, error) {
 	return inspection{dist: dist, manifest: manifest, check: isFor, sboms: true, key: testKey}.inspect()
 }
 
-// isFor takes programs that consist of the platform's name.
+// isFor accepts a program that consists of the name of the platform.
 func isFor(content []byte, platform string) error {
 	if string(content) != platform {
 		return fmt.Errorf("built for %s", content)
@@ -130,7 +143,7 @@ func isFor(content []byte, platform string) error {
 	return nil
 }
 
-// good is a release with nothing wrong in it.
+// good returns a valid release.
 func good(t *testing.T) fstest.MapFS {
 	t.Helper()
 	dist := fstest.MapFS{manifestName(testVersion): {Data: manifestText}}
@@ -147,7 +160,7 @@ func good(t *testing.T) fstest.MapFS {
 	return dist
 }
 
-// enlist lists the checksums of a folder, and signs the list.
+// enlist writes the list of checksums of a folder and signs it.
 func enlist(t *testing.T, dist fstest.MapFS) {
 	t.Helper()
 	var lines string
@@ -169,8 +182,10 @@ func sign(t *testing.T, dist fstest.MapFS, key *openpgp.Entity) {
 	dist[sumsName+".sig"] = &fstest.MapFile{Data: signature.Bytes()}
 }
 
-// repacked puts something else into the archive for Linux, and lists and signs it.
-func repacked(how func(*testing.T, string, fs.FileMode, string) []byte, name string, mode fs.FileMode, text string) func(*testing.T, fstest.MapFS) {
+// repacked returns a function that replaces the content of the archive for Linux, and lists and signs it.
+func repacked(
+	how func(*testing.T, string, fs.FileMode, string) []byte, name string, mode fs.FileMode, text string,
+) func(*testing.T, fstest.MapFS) {
 	return func(t *testing.T, dist fstest.MapFS) {
 		dist[linuxArchive] = &fstest.MapFile{Data: how(t, name, mode, text)}
 		enlist(t, dist)

@@ -1,5 +1,5 @@
-// Command rehearse does what a release does, without the publisher's key, a tag or a
-// network, and checks the result.
+// Command rehearse performs the steps of a release without the publisher's key, a tag or a network, and checks the
+// result.
 //
 //	rehearse check                 check .goreleaser.yml
 //	rehearse snapshot              build all platforms into dist/, sign and verify it
@@ -80,7 +80,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (err error) {
 	return errUsage
 }
 
-// notes prints what CHANGELOG.md says of a version: the text of its release.
+// notes prints the section of CHANGELOG.md about a version, which is the text of its release.
 func (s stage) notes(version string) error {
 	changelog, err := os.ReadFile(filepath.Join(s.root, changelogFile))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s stage) notes(version string) error {
 	return err
 }
 
-// verify checks a folder that GoReleaser filled from the last commit.
+// verify checks a folder with the output of GoReleaser for the last commit.
 func (s stage) verify(ctx context.Context, folder string, sboms bool, key *openpgp.Entity) error {
 	manifest, err := os.ReadFile(filepath.Join(s.root, manifestFile))
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// sectionOf is what a changelog in the form of Keep a Changelog says of a
-// version, without the version's own heading. A version that it does not name,
-// or says nothing of, must not be released.
+// sectionOf returns the section about a version in a changelog with the format of Keep a Changelog, without its heading. A
+// version without a section or with an empty section is an error.
 func sectionOf(changelog, version string) (string, error) {
 	version = strings.TrimPrefix(version, "v")
 	var section strings.Builder
@@ -22,13 +21,13 @@ func sectionOf(changelog, version string) (string, error) {
 	}
 	text := strings.TrimSpace(section.String())
 	if text == "" {
-		return "", fmt.Errorf("nothing under a heading \"## [%s] - DATE\"", version)
+		return "", fmt.Errorf("no text under a heading \"## [%s] - DATE\"", version)
 	}
 	return text + "\n", nil
 }
 
-// isLink tells whether a line says where a "[1.2.3]" leads: such lines stand
-// below the last version and belong to none.
+// isLink reports whether a line defines the target of a link such as "[1.2.3]". These lines follow the last version and
+// belong to none.
 func isLink(line string) bool {
 	name, _, found := strings.Cut(line, "]: ")
 	return found && strings.HasPrefix(name, "[") && !strings.ContainsAny(name, " ]")

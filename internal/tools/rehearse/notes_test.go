@@ -17,7 +17,7 @@ const changelog = `# Changelog
 
 ### Fixed
 
-- See [the guide](docs/guide.md): it tells all.
+- See [the guide](docs/guide.md): it has the details.
 
 ## [1.1.0-rc.1] - 2026-11-01
 
@@ -35,8 +35,8 @@ const changelog = `# Changelog
 
 func TestSectionOf(t *testing.T) {
 	for version, want := range map[string]string{
-		"v1.1.0":      "### Fixed\n\n- See [the guide](docs/guide.md): it tells all.\n",
-		"1.1.0":       "### Fixed\n\n- See [the guide](docs/guide.md): it tells all.\n",
+		"v1.1.0":      "### Fixed\n\n- See [the guide](docs/guide.md): it has the details.\n",
+		"1.1.0":       "### Fixed\n\n- See [the guide](docs/guide.md): it has the details.\n",
 		"v1.1.0-rc.1": "- A candidate.\n",
 		"v1.0.0":      "- The first.\n",
 	} {
@@ -46,11 +46,11 @@ func TestSectionOf(t *testing.T) {
 	}
 }
 
-// A tag that the changelog says nothing of is no release.
-func TestSectionOfAVersionWithoutOne(t *testing.T) {
+// A version without a text in the changelog must not be released.
+func TestSectionOf_NoText(t *testing.T) {
 	for _, version := range []string{"v1.1", "v2.0.0", "v0.9.0", "v1.1.0-rc"} {
 		if got, err := sectionOf(changelog, version); err == nil || !strings.Contains(err.Error(), "## [") {
-			t.Errorf("%s: %q and %v, want a refusal that tells the heading", version, got, err)
+			t.Errorf("%s: %q and %v, want an error with the heading", version, got, err)
 		}
 	}
 }

@@ -18,12 +18,11 @@ import (
 const (
 	// signScript signs a release and its rehearsal.
 	signScript = "internal/tools/rehearse/sign.sh"
-	// keyBits is the size of a throw-away key: less than that of a real one, to save time.
+	// keyBits is the size of a temporary key, smaller than that of a real key to save time.
 	keyBits = 2048
 )
 
-// sign signs the list of checksums in a folder, as the release workflow does, with a
-// throw-away key that it returns.
+// sign signs the list of checksums in a folder, as the release workflow does, with a temporary key. It returns the key.
 func (s stage) sign(ctx context.Context, dist string) (*openpgp.Entity, error) {
 	list, err := checksums(os.DirFS(dist))
 	if err != nil {
@@ -54,7 +53,7 @@ func (s stage) signWith(ctx context.Context, key *openpgp.Entity, dist, sum stri
 	return nil
 }
 
-// armoredSecret returns a key with its secret part, as the release workflow gets it.
+// armoredSecret returns the private key in the format of the release workflow.
 func armoredSecret(key *openpgp.Entity) (string, error) {
 	var secret bytes.Buffer
 	writer, err := armor.Encode(&secret, openpgp.PrivateKeyType, nil)
@@ -67,7 +66,7 @@ func armoredSecret(key *openpgp.Entity) (string, error) {
 
 // readPublicKey reads an armored public key.
 func readPublicKey(file string) (*openpgp.Entity, error) {
-	content, err := os.ReadFile(file) //nolint:gosec // the user who runs this names the file
+	content, err := os.ReadFile(file) //nolint:gosec // the caller names the file
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +80,8 @@ func readPublicKey(file string) (*openpgp.Entity, error) {
 	return keys[0], nil
 }
 
-// checkSignature verifies the signature of the list of checksums as Terraform and
-// OpenTofu do: it must be binary, and made by the key.
+// checkSignature verifies the signature of the list of checksums as Terraform and OpenTofu do: it must be a binary
+// signature by the key.
 func checkSignature(dist fs.FS, sums list, key *openpgp.Entity) error {
 	name := sums.name + ".sig"
 	signature, err := fs.ReadFile(dist, name)

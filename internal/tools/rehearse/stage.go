@@ -17,26 +17,23 @@ import (
 )
 
 const (
-	// toolModule names the GoReleaser to use. It is a module of its own because
-	// its dependencies are hundreds.
+	// toolModule requires a version of GoReleaser. It is a separate module because it has hundreds of dependencies.
 	toolModule = "internal/tools/release/go.mod"
-	// home is where GoReleaser, which insists on a remote, believes the source to
-	// be. Nothing is ever fetched from it or sent there.
+	// home is the remote of the clones, because GoReleaser requires one. It is not contacted.
 	home = "https://github.com/gpurent/terraform-provider-gpurent.git"
 
 	folderMode = 0o755
 	fileMode   = 0o644
 )
 
-// stage is where releases are rehearsed.
+// stage contains the folders of a rehearsal.
 type stage struct {
 	root string // the module's folder
-	work string // a folder of our own that is removed in the end
+	work string // a temporary folder
 	out  io.Writer
 }
 
-// check lets GoReleaser read its configuration, in a repository that has nothing
-// but a remote: a clone at hand may have none.
+// check lets GoReleaser check its configuration in an empty repository with a remote, because this clone may have none.
 func (s stage) check(ctx context.Context) error {
 	for _, arguments := range [][]string{{"init", "--quiet", s.work}, {"-C", s.work, "remote", "add", "origin", home}} {
 		if err := s.command(ctx, s.root, "git", arguments...).Run(); err != nil {
@@ -46,9 +43,8 @@ func (s stage) check(ctx context.Context) error {
 	return s.goreleaser(ctx, s.work, nil, "check", filepath.Join(s.root, configFile))
 }
 
-// snapshot builds the last commit for all platforms into dist/, signs it with a
-// throw-away key, and verifies it. It has no lists of what is in the archives: their
-// tool, Syft, is not built here. Nor has it a Sigstore signature, which needs a network.
+// snapshot builds the last commit for all platforms into dist/, signs it with a temporary key, and verifies it. It creates
+// no SPDX files, which need Syft, and no Sigstore signature, which needs a network.
 func (s stage) snapshot(ctx context.Context) error {
 	dist := filepath.Join(s.root, "dist")
 	if err := s.release(ctx, "snapshot", dist, nil, nil); err != nil {
@@ -64,7 +60,7 @@ func (s stage) snapshot(ctx context.Context) error {
 	return s.verify(ctx, dist, false, key)
 }
 
-// addManifest copies the manifest to where the list of checksums names it.
+// addManifest copies the manifest to the file name in the list of checksums.
 func (s stage) addManifest(dist string) error {
 	content, err := os.ReadFile(filepath.Join(s.root, manifestFile))
 	if err != nil {
@@ -81,9 +77,8 @@ func (s stage) addManifest(dist string) error {
 	return errors.Join(err, folder.Close())
 }
 
-// reproducible releases the last commit for this platform in two folders, under
-// two time zones, and compares the lists of checksums: in them is everything that
-// a registry and its users get.
+// reproducible builds the last commit for this platform in two folders with two time zones, and compares the lists of
+// checksums, which cover every published file.
 func (s stage) reproducible(ctx context.Context) error {
 	platform := []string{runtime.GOOS + "_" + runtime.GOARCH}
 	var lists [2]string
@@ -106,8 +101,7 @@ func (s stage) reproducible(ctx context.Context) error {
 	return err
 }
 
-// release has GoReleaser build and pack the last commit in a clone of its own,
-// for the given targets or for all.
+// release lets GoReleaser build and pack the last commit in a separate clone, for the given targets or for all.
 func (s stage) release(ctx context.Context, place, dist string, targets, env []string) error {
 	clone := filepath.Join(s.work, filepath.FromSlash(place))
 	if err := s.clone(ctx, clone); err != nil {
@@ -118,14 +112,15 @@ func (s stage) release(ctx context.Context, place, dist string, targets, env []s
 		return err
 	}
 	begin := time.Now()
-	if err := s.goreleaser(ctx, clone, env, "release", "--config", config, "--snapshot", "--clean", "--skip=sbom"); err != nil {
+	err := s.goreleaser(ctx, clone, env, "release", "--config", config, "--snapshot", "--clean", "--skip=sbom")
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.out, "built and packed in %.0f seconds\n", time.Since(begin).Seconds())
+	_, err = fmt.Fprintf(s.out, "built and packed in %.0f seconds\n", time.Since(begin).Seconds())
 	return err
 }
 
-// clone is what a release starts from: a fresh clone of what is committed.
+// clone clones the last commit, as the release workflow does.
 func (s stage) clone(ctx context.Context, folder string) error {
 	status := s.command(ctx, s.root, "git", "status", "--porcelain")
 	status.Stdout = nil
@@ -134,7 +129,7 @@ func (s stage) clone(ctx context.Context, folder string) error {
 		return fmt.Errorf("git status: %w", err)
 	}
 	if len(changed) > 0 {
-		if _, err := fmt.Fprintln(s.out, "Some changes are not committed: they are left out."); err != nil {
+		if _, err := fmt.Fprintln(s.out, "Uncommitted changes are not included."); err != nil {
 			return err
 		}
 	}
@@ -147,8 +142,7 @@ func (s stage) clone(ctx context.Context, folder string) error {
 	return s.command(ctx, folder, "git", "remote", "set-url", "origin", home).Run()
 }
 
-// configure writes the configuration again with a folder for the result and, for
-// a rehearsal that shall take no longer than needed, fewer targets.
+// configure writes a copy of the configuration with another output folder and, if targets are given, with these targets.
 func (s stage) configure(file, dist string, targets []string) error {
 	content, err := os.ReadFile(filepath.Join(s.root, configFile))
 	if err != nil {
@@ -162,11 +156,11 @@ func (s stage) configure(file, dist string, targets []string) error {
 	if len(targets) > 0 {
 		builds, ok := config["builds"].([]any)
 		if !ok || len(builds) != 1 {
-			return errors.New(configFile + " has not exactly one build")
+			return errors.New(configFile + " does not have exactly one build")
 		}
 		build, ok := builds[0].(map[string]any)
 		if !ok {
-			return errors.New(configFile + ": the build is no mapping")
+			return errors.New(configFile + ": the build is not a mapping")
 		}
 		build["targets"] = targets
 	}
@@ -176,8 +170,8 @@ func (s stage) configure(file, dist string, targets []string) error {
 	return os.WriteFile(file, content, fileMode)
 }
 
-// goreleaser runs the GoReleaser that the tool module names. It is asked for by
-// path because it must run elsewhere, and so that it is built once.
+// goreleaser runs the GoReleaser of the tool module. It runs the program by its path because the working folder is another
+// module.
 func (s stage) goreleaser(ctx context.Context, folder string, env []string, arguments ...string) error {
 	find := s.command(ctx, s.root, "go", "tool", "-modfile="+filepath.FromSlash(toolModule), "-n", "goreleaser")
 	find.Stdout = nil
@@ -194,7 +188,7 @@ func (s stage) goreleaser(ctx context.Context, folder string, env []string, argu
 }
 
 func (s stage) command(ctx context.Context, folder, name string, arguments ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // every argument is ours
+	cmd := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // constants and own paths
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, s.out, os.Stderr
 	cmd.WaitDelay = time.Second
 	return cmd
