@@ -21,18 +21,18 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
-// mayReach lists everything in the provider's own code that can connect, listen, start a
-// program or weaken TLS, by file. A new name here needs a review.
+// mayReach lists, by file, every name in the provider's code that can connect, listen, start a program or weaken TLS. A
+// new name needs a review.
 var mayReach = map[string][]string{
 	// login opens a page in the browser.
 	"internal/cli/login_browser.go": {"os/exec.Cmd.Start", "os/exec.Cmd.Wait", "os/exec.CommandContext"},
-	// The CLI talks to the plugin through a local socket.
+	// The CLI and the plugin communicate through a local socket.
 	"internal/cli/plugin.go": {
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.Serve",
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.ServeOpt",
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.WithManagedDebug",
 	},
-	// The client of the service.
+	// The API client.
 	"internal/rental/transport_retry.go": {
 		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Do", "net/http.Client.Transport",
 	},
@@ -46,7 +46,7 @@ var mayReach = map[string][]string{
 		"net/http.Transport.MaxResponseHeaderBytes", "net/http.Transport.Proxy",
 		"net/http.Transport.TLSClientConfig", "syscall.RawConn",
 	},
-	// The simulator serves, and connects to nothing.
+	// The simulator listens and does not connect.
 	"internal/simulator/server.go": {
 		"net.ListenConfig", "net.ListenConfig.Listen", "net/http.Server", "net/http.Server.BaseContext",
 		"net/http.Server.Close", "net/http.Server.ConnContext", "net/http.Server.ErrorLog", "net/http.Server.Handler",
@@ -56,13 +56,13 @@ var mayReach = map[string][]string{
 }
 
 var (
-	// reaching are packages with which code can leave the process. A name from them is
-	// reported unless it is in harmless.
+	// reaching matches packages that can reach outside the process. The test reports their names unless they are in
+	// harmless.
 	reaching = regexp.MustCompile(`^(net(/.+)?|crypto/tls|os/exec|log/syslog|plugin|runtime/cgo|syscall|unsafe|` +
 		`golang\.org/x/(crypto|net|sys)/.+|google\.golang\.org/grpc(/.+)?|` +
 		`github\.com/hashicorp/(go-plugin|terraform-plugin-go/tfprotov6/tf6server|terraform-svchost|yamux)(/.+)?)$`)
 
-	// harmless are messages, addresses and constants, and the handlers of a server.
+	// harmless matches messages, addresses, constants and the handlers of a server.
 	harmless = regexp.MustCompile(`^(net/(netip|url)\.\w+|` +
 		`net\.(Addr|Conn|Error|Listener|OpError|SplitHostPort|JoinHostPort)|` +
 		`net/http\.((Err|Method|SameSite|Status)\w+|Error|Cookie|SetCookie|Header|MaxBytes(Error|Reader)|NotFound|` +
@@ -73,13 +73,12 @@ var (
 		`golang\.org/x/crypto/ssh\.(Certificate|PublicKey|FingerprintSHA256|ParseAuthorizedKey))(\.\w+)?$`)
 )
 
-// harmlessElsewhere is what files for other platforms may have of package syscall: its import, and error numbers.
+// harmlessElsewhere matches the names of package syscall that files for other platforms may use: error numbers.
 var harmlessElsewhere = regexp.MustCompile(`^syscall(\.(Errno|ERROR_\w+))?$`)
 
-// The provider's own code connects through one client, and cannot skip the check of a
-// server's certificate. Names are resolved by the type checker: an import alias or a
-// value that a library returns hides nothing. Libraries are not covered: they are
-// reviewed by name, see internal/tools/program/modules.txt.
+// The provider's code connects through one client and cannot skip the check of a server's certificate. The type checker
+// resolves names, so that import aliases and values from libraries hide nothing. The test does not cover libraries,
+// which are reviewed by name: see internal/tools/program/modules.txt.
 func TestNetwork_UsedInReviewedFilesOnly(t *testing.T) {
 	found, seen := map[string][]string{}, map[string]bool{}
 	for _, shipped := range typeCheck(t) {
@@ -111,16 +110,16 @@ func TestNetwork_UsedInReviewedFilesOnly(t *testing.T) {
 		found[file] = slices.Compact(names)
 	}
 	if diff := cmp.Diff(mayReach, found); diff != "" {
-		t.Errorf("what can leave the process (-reviewed +found):\n%s", diff)
+		t.Errorf("names that reach outside the process (-reviewed +found):\n%s", diff)
 	}
 	if len(seen) < 100 {
-		t.Fatalf("only %d files were found", len(seen))
+		t.Fatalf("found only %d files", len(seen))
 	}
 	checkOtherPlatforms(t, seen)
 }
 
-// checkOtherPlatforms checks the files of shipped packages that are for other platforms
-// than this one, and therefore not type-checked: they may import very little.
+// checkOtherPlatforms checks the files of shipped packages for other platforms. They are not type-checked here, and may
+// import only a few packages.
 func checkOtherPlatforms(t *testing.T, seen map[string]bool) {
 	t.Helper()
 	folders := map[string]bool{}
@@ -163,8 +162,8 @@ func imports(t *testing.T, syntax *ast.File) (found []string) {
 	return found
 }
 
-// typeCheck returns the provider's own packages that are in the binary for this
-// platform. It builds like TestBuiltProgram, so that both share what is compiled.
+// typeCheck returns this module's packages in the binary for this platform. It uses the build flags of
+// TestBuiltProgram, so that both share compiled packages.
 func typeCheck(t *testing.T) []*packages.Package {
 	t.Helper()
 	all, err := hostPackages()
@@ -214,7 +213,7 @@ func fieldOwners(from *packages.Package) map[types.Object]string {
 	return owners
 }
 
-// fullName is "package.Name", or "package.Type.Name" for methods and fields.
+// fullName returns "package.Name", or "package.Type.Name" for methods and fields.
 func fullName(object types.Object, owners map[types.Object]string) string {
 	if object.Pkg() == nil {
 		return object.Name()
@@ -228,7 +227,7 @@ func fullName(object types.Object, owners map[types.Object]string) string {
 	return object.Pkg().Path() + "." + object.Name()
 }
 
-// relative is a file's path from the module's folder, with slashes.
+// relative returns the path of a file below the module's folder, with slashes.
 func relative(t *testing.T, file string) string {
 	t.Helper()
 	root, err := filepath.Abs("..")

@@ -22,8 +22,8 @@ import (
 
 const releaseWorkflow = ".github/workflows/release.yml"
 
-// The program that is released must be the one that is built and measured here.
-func TestReleaseIsBuiltAsHere(t *testing.T) {
+// A release has the build flags of make build.
+func TestRelease_BuiltLikeMakeBuild(t *testing.T) {
 	var config struct {
 		Builds []struct {
 			Env, Flags, Tags, Ldflags []string
@@ -35,7 +35,7 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 	makefile := read(t, "GNUmakefile")
 	command := regexp.MustCompile(`(?m)^\tgo build (-.*) -o bin/ \.$`).FindStringSubmatch(makefile)
 	if command == nil || len(config.Builds) != 1 {
-		t.Fatalf("make build is %q and there are %d builds in a release: this test looks for the wrong thing", command, len(config.Builds))
+		t.Fatalf("make build is %q, and a release has %d builds", command, len(config.Builds))
 	}
 	build := config.Builds[0]
 	want := strings.Fields(command[1])
@@ -46,11 +46,11 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 				t.Errorf("a release has the build tags %q, make build %q", tags, want[n])
 			}
 		} else if !slices.Contains(build.Flags, want[n]) {
-			t.Errorf("a release is built with %q, without %s", build.Flags, want[n])
+			t.Errorf("a release has the flags %q, without %s", build.Flags, want[n])
 		}
 	}
 	if !strings.Contains(makefile, "export CGO_ENABLED := 0\n") || !slices.Equal(build.Env, []string{"CGO_ENABLED=0"}) {
-		t.Errorf("a release is built with %q, but make without a C compiler", build.Env)
+		t.Errorf("a release has the environment %q, and make builds without a C compiler", build.Env)
 	}
 	var platforms []string
 	for _, system := range build.GOOS {
@@ -69,17 +69,18 @@ func TestReleaseIsBuiltAsHere(t *testing.T) {
 		t.Errorf("a release is built for %v with ARM %v and tags %v; the programs are checked for %v and %s",
 			platforms, build.GOARM, build.Tags, program.Platforms, program.Tags)
 	}
-	variable := regexp.MustCompile(`-X ` + module + `/(\S+)\.(\w+)=`).FindStringSubmatch(strings.Join(build.Ldflags, " "))
+	setVariable := regexp.MustCompile(`-X ` + module + `/(\S+)\.(\w+)=`)
+	variable := setVariable.FindStringSubmatch(strings.Join(build.Ldflags, " "))
 	if variable == nil {
-		t.Fatalf("%q tells no version", build.Ldflags)
+		t.Fatalf("%q sets no version", build.Ldflags)
 	}
-	// The linker says nothing of a variable that is not there.
+	// The linker ignores a variable that does not exist.
 	if source := read(t, variable[1]+"/cli.go"); !strings.Contains(source, "\nvar "+variable[2]+" = ") {
 		t.Errorf("there is no variable %s in %s", variable[2], variable[1])
 	}
 }
 
-// releaseFlow is what the rules for release.yml look at.
+// releaseFlow contains the parts of release.yml that the rules check.
 type releaseFlow struct {
 	Jobs map[string]struct {
 		Uses        string            `yaml:"uses"`
@@ -99,8 +100,8 @@ type releaseFlow struct {
 	} `yaml:"jobs"`
 }
 
-// A release goes from job to job: each needs those before it, and has only the rights
-// that are listed here. No job is skipped and no failure is ignored.
+// Each job of a release needs the jobs before it and has only the listed permissions. No job can be skipped, and no
+// failure is ignored.
 func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
 	var flow releaseFlow
 	parse(t, releaseWorkflow, &flow)
@@ -131,11 +132,11 @@ func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
 			t.Errorf("%s has the permissions %v, want %v", name, job.Permissions, want.rights)
 		}
 		if job.If+job.Continue != "" {
-			t.Errorf("%s can be skipped or can fail", name)
+			t.Errorf("%s can be skipped, or its failure can be ignored", name)
 		}
 		for _, step := range job.Steps {
 			if step.If+step.Continue != "" {
-				t.Errorf("%s: a step can be skipped or can fail: %s%s", name, step.Uses, step.Run)
+				t.Errorf("%s: a step can be skipped, or its failure can be ignored: %s%s", name, step.Uses, step.Run)
 			}
 		}
 	}
@@ -149,8 +150,8 @@ func TestReleaseWorkflow_JobsAndRights(t *testing.T) {
 	}
 }
 
-// The key is in one job, which runs nothing but GitHub's own actions and the script that
-// the rehearsal tests. Build tools run in a job without it, and do not publish.
+// Only one job has the key. It runs only GitHub's actions and the script that the rehearsal tests. Build tools run in a
+// job without the key, and do not publish.
 func TestReleaseWorkflow_OnlyTheScriptGetsTheKey(t *testing.T) {
 	var flow releaseFlow
 	parse(t, releaseWorkflow, &flow)
@@ -170,14 +171,14 @@ func TestReleaseWorkflow_OnlyTheScriptGetsTheKey(t *testing.T) {
 		}
 		action, _, _ := strings.Cut(step.Uses, "@")
 		if action != "" && !slices.Contains(own, action) {
-			t.Errorf("%s runs beside the key", action)
+			t.Errorf("%s runs in the job with the key", action)
 		}
 	}
 	if want := []string{`internal/tools/rehearse/sign.sh dist "$VERIFIED"`}; !slices.Equal(runs, want) {
 		t.Errorf("sign runs %q, want %q", runs, want)
 	}
 	if secrets := strings.Count(read(t, releaseWorkflow), "secrets."); secrets != 1 {
-		t.Errorf("%d secrets are used, want the key alone", secrets)
+		t.Errorf("the workflow uses %d secrets, want only the key", secrets)
 	}
 	if build := scripts(flow, "build"); !strings.Contains(build, "goreleaser release --clean --skip=publish\n") {
 		t.Errorf("build runs %q", build)
@@ -189,8 +190,7 @@ func TestReleaseWorkflow_OnlyTheScriptGetsTheKey(t *testing.T) {
 	}
 }
 
-// What is verified is signed and published, with both signatures, and nothing is
-// published before a maintainer looks at the draft.
+// The verified files are signed and published with both signatures. A maintainer publishes the draft.
 func TestReleasesAreSigned(t *testing.T) {
 	var flow releaseFlow
 	parse(t, releaseWorkflow, &flow)
@@ -212,7 +212,7 @@ func TestReleasesAreSigned(t *testing.T) {
 		for _, part := range parts {
 			n := strings.Index(script[at:], part)
 			if n < 0 {
-				t.Errorf("%s does not run %q, or too early", job, part)
+				t.Errorf("%s does not run %q, or not in this order", job, part)
 				continue
 			}
 			at += n
@@ -223,7 +223,7 @@ func TestReleasesAreSigned(t *testing.T) {
 	}
 	parse(t, ".goreleaser.yml", &config)
 	if config.Checksum.Algorithm != "sha256" {
-		t.Errorf("the checksums are %s", config.Checksum.Algorithm)
+		t.Errorf("the algorithm of the checksums is %s, want sha256", config.Checksum.Algorithm)
 	}
 	page := read(t, "RELEASING.md")
 	for _, part := range []string{
@@ -236,7 +236,7 @@ func TestReleasesAreSigned(t *testing.T) {
 	}
 }
 
-// scripts are the scripts of a job, in order.
+// scripts returns the scripts of a job, in order.
 func scripts(flow releaseFlow, job string) string {
 	var all strings.Builder
 	for _, step := range flow.Jobs[job].Steps {
@@ -245,7 +245,7 @@ func scripts(flow releaseFlow, job string) string {
 	return all.String()
 }
 
-// A release needs the tests on all systems: test.yml runs them without a condition.
+// A release needs the unit tests on all systems. test.yml runs them unconditionally.
 func TestReleaseWorkflow_TestsOnAllSystems(t *testing.T) {
 	var test struct {
 		On   yaml.Node `yaml:"on"`
@@ -268,7 +268,7 @@ func TestReleaseWorkflow_TestsOnAllSystems(t *testing.T) {
 	}
 	parse(t, ".github/workflows/test.yml", &test)
 	if !slices.Contains(words(&test.On), "workflow_call") {
-		t.Error("the release cannot call the tests")
+		t.Error("release.yml cannot call test.yml")
 	}
 	unit := test.Jobs.Unit
 	var systems []string
@@ -283,15 +283,15 @@ func TestReleaseWorkflow_TestsOnAllSystems(t *testing.T) {
 	for _, step := range unit.Steps {
 		runs = runs || step.Run == "make unit"
 		if step.If+step.Continue != "" {
-			t.Errorf("a step can be skipped or can fail: %s", step.Run)
+			t.Errorf("a step can be skipped, or its failure can be ignored: %s", step.Run)
 		}
 	}
 	if !runs || unit.If+unit.Continue != "" {
-		t.Error("the unit tests can be skipped or can fail")
+		t.Error("the unit tests can be skipped, or their failure can be ignored")
 	}
 }
 
-// matrix are the versions of a CLI that the tests run with.
+// matrix contains the versions of the CLIs in test.yml.
 type matrix struct {
 	Jobs struct {
 		Acceptance struct {
@@ -304,11 +304,13 @@ type matrix struct {
 	}
 }
 
-// oldest is the first minor version of either CLI that is tested: the first that
-// has all of the language that our examples use.
+// oldest is the first tested minor version of both CLIs: the first one that supports the language of the examples.
 const oldest = 8
 
-func TestAllPromisedVersionsAreTested(t *testing.T) {
+// row matches a row of the table of versions in README.md.
+var row = regexp.MustCompile(`(?m)^\| .* \| (1\.\d+|–) \| (1\.\d+|–) \|$`)
+
+func TestWorkflows_TestAllSupportedVersions(t *testing.T) {
 	var test matrix
 	parse(t, ".github/workflows/test.yml", &test)
 	tested := map[string][]int{}
@@ -318,37 +320,40 @@ func TestAllPromisedVersionsAreTested(t *testing.T) {
 	for _, name := range []string{"terraform", "tofu"} {
 		for n, version := range tested[name] {
 			if version != oldest+n {
-				t.Errorf("%s is tested with the minor versions %v: one is missing, or they do not begin with %d", name, tested[name], oldest)
+				t.Errorf("%s is tested with the minor versions %v, want all from %d", name, tested[name], oldest)
 				break
 			}
 		}
 	}
-	rows := regexp.MustCompile(`(?m)^\| .* \| (1\.\d+|–) \| (1\.\d+|–) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1)
+	rows := row.FindAllStringSubmatch(read(t, "README.md"), -1)
 	if len(rows) < 5 {
-		t.Fatalf("only %d rows were found in README.md: this test looks for the wrong thing", len(rows))
+		t.Fatalf("found only %d rows in README.md", len(rows))
 	}
 	for _, row := range rows {
 		for n, name := range []string{"terraform", "tofu"} {
 			if from := row[n+1]; from != "–" && minor(t, from) >= oldest && !slices.Contains(tested[name], minor(t, from)) {
-				t.Errorf("README.md promises something from %s %s, which no test runs with: %v", name, from, tested[name])
+				t.Errorf("README.md mentions %s %s, but only the versions %v are tested", name, from, tested[name])
 			}
 		}
 	}
-	for name, module := range map[string]string{"terraform": "github.com/hashicorp/terraform", "tofu": "github.com/opentofu/opentofu"} {
-		built := regexp.MustCompile(`\t` + module + ` v(1\.\d+)`).FindStringSubmatch(read(t, path.Join("internal/tools", name, "go.mod")))
+	for name, module := range map[string]string{
+		"terraform": "github.com/hashicorp/terraform", "tofu": "github.com/opentofu/opentofu",
+	} {
+		goMod := read(t, path.Join("internal/tools", name, "go.mod"))
+		built := regexp.MustCompile(`\t` + module + ` v(1\.\d+)`).FindStringSubmatch(goMod)
 		if built == nil || !slices.Contains(tested[name], minor(t, built[1])) {
-			t.Errorf("make test builds %s %q, the workflow tests %v", name, built, tested[name])
+			t.Errorf("make test builds %s %q, but the workflow tests %v", name, built, tested[name])
 		}
 	}
 	for name, versions := range tested {
 		newest := fmt.Sprintf("%s_version: 1.%d.", name, slices.Max(versions))
 		if !strings.Contains(read(t, ".github/workflows/nightly.yml"), newest) {
-			t.Errorf("the long runs are not made with the newest: %s", newest)
+			t.Errorf("nightly.yml does not use the newest version: %s", newest)
 		}
 	}
 }
 
-func TestAllModulesAreKeptUpToDate(t *testing.T) {
+func TestDependabot_AllModules(t *testing.T) {
 	var config struct {
 		Updates []struct {
 			Ecosystem   string `yaml:"package-ecosystem"`
@@ -368,28 +373,28 @@ func TestAllModulesAreKeptUpToDate(t *testing.T) {
 	}
 	slices.Sort(named)
 	if !slices.Equal(named, found) {
-		t.Errorf("modules are in %v, and kept up to date in %v", found, named)
+		t.Errorf("the modules are in %v, but Dependabot updates %v", found, named)
 	}
 }
 
-func TestGoIsNewEnoughForAllModules(t *testing.T) {
+func TestGoVersion_NewEnoughForAllModules(t *testing.T) {
 	have := version.Must(version.NewVersion(strings.TrimSpace(read(t, goVersionFile))))
 	if len(have.Segments()) != 3 || strings.Count(have.Original(), ".") != 2 {
-		t.Errorf("%s does not name one Go: %s", goVersionFile, have.Original())
+		t.Errorf("%s does not contain one version of Go: %s", goVersionFile, have.Original())
 	}
 	for _, folder := range modules(t) {
 		line := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(read(t, path.Join(folder, "go.mod")))
 		if line == nil {
-			t.Fatalf("the module in %s names no Go", folder)
+			t.Fatalf("the module in %s has no version of Go", folder)
 		}
 		if need := version.Must(version.NewVersion(line[1])); have.LessThan(need) {
-			t.Errorf("the workflows use Go %s, and the module in %s needs %s", have, folder, need)
+			t.Errorf("the workflows use Go %s, but the module in %s needs %s", have, folder, need)
 		}
 	}
 }
 
-// modules returns the folders with a go.mod, sorted, with "." first. It leaves out
-// the stubs below internal/tools/terraform, which require nothing.
+// modules returns the folders with a go.mod, sorted, with "." first. It excludes the stubs below
+// internal/tools/terraform, which have no requirements.
 func modules(t *testing.T) (found []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(".."), ".", func(file string, entry fs.DirEntry, err error) error {
@@ -408,7 +413,7 @@ func modules(t *testing.T) (found []string) {
 	return found
 }
 
-// minor is the n of "1.n".
+// minor returns n for the version "1.n".
 func minor(t *testing.T, version string) int {
 	t.Helper()
 	n, err := strconv.Atoi(strings.TrimPrefix(version, "1."))
@@ -418,7 +423,7 @@ func minor(t *testing.T, version string) int {
 	return n
 }
 
-// read is a file of the repository.
+// read returns a file of the repository.
 func read(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))

@@ -22,7 +22,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/program"
 )
 
-// listed is what go list says about a package that is compiled into the binary.
+// listed is the output of go list for a package in the binary.
 type listed struct {
 	ImportPath string
 	Standard   bool
@@ -32,8 +32,8 @@ type listed struct {
 	CgoFiles, CFiles, CXXFiles, MFiles, FFiles, SwigFiles, SwigCXXFiles, SysoFiles []string
 }
 
-// compiled returns the packages in the binary, by platform of a release. It reads no
-// program: TestBuiltProgram_HoldsReviewedModulesOnly compares it with one.
+// compiled returns the packages in the binary, by platform of a release. It builds no program:
+// TestBuiltProgram_HoldsReviewedModulesOnly compares the packages with a program.
 var compiled = sync.OnceValues(func() (map[string][]listed, error) {
 	found := map[string][]listed{}
 	for _, platform := range program.Platforms {
@@ -49,7 +49,7 @@ var compiled = sync.OnceValues(func() (map[string][]listed, error) {
 // host is the platform of this machine.
 const host = runtime.GOOS + "_" + runtime.GOARCH
 
-// hostPackages returns the packages in the binary for this machine, which need not be a platform of a release.
+// hostPackages returns the packages in the binary for this machine, whose platform may have no release.
 var hostPackages = sync.OnceValues(func() ([]listed, error) { return listPackages(host) })
 
 func listPackages(platform string) (found []listed, err error) {
@@ -72,13 +72,13 @@ func listPackages(platform string) (found []listed, err error) {
 	}
 }
 
-// environment is that of a release's build for a platform.
+// environment returns the environment of a release build for a platform.
 func environment(platform string) []string {
 	system, processor, _ := strings.Cut(platform, "_")
 	return []string{"GOOS=" + system, "GOARCH=" + processor, "GOARM=6", "CGO_ENABLED=0", "GOFLAGS="}
 }
 
-// modulesOf returns the modules of packages, sorted, without ours.
+// modulesOf returns the modules of packages, sorted, without this module.
 func modulesOf(packages []listed) (found []string) {
 	for _, each := range packages {
 		if each.Module != nil && each.Module.Path != module {
@@ -98,9 +98,8 @@ func rules(t *testing.T) program.Rules {
 	return found
 }
 
-// A program that is built for this machine, as a release is, records its modules:
-// exactly those of go list, all of them reviewed, with versions and checksums as in
-// go.mod and go.sum. The release rehearsal checks the programs of all platforms.
+// A program that is built like a release records exactly the modules of go list. All are reviewed, with the versions
+// and checksums in go.mod and go.sum. The release rehearsal checks the programs of all platforms.
 func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "program")
 	command := exec.CommandContext(t.Context(),
@@ -133,7 +132,7 @@ func TestBuiltProgram_HoldsReviewedModulesOnly(t *testing.T) {
 	}
 }
 
-// The list of reviewed modules is exactly what is in the binary of some platform.
+// The list of reviewed modules contains exactly the modules in the binaries.
 func TestModules_AreTheReviewedOnes(t *testing.T) {
 	all, err := compiled()
 	if err != nil {
@@ -149,7 +148,7 @@ func TestModules_AreTheReviewedOnes(t *testing.T) {
 	}
 }
 
-// No C code and no prebuilt object file is compiled in on any platform of a release.
+// The binaries contain no C code and no prebuilt object file.
 func TestModules_NoForeignCode(t *testing.T) {
 	all, err := compiled()
 	if err != nil {
@@ -166,11 +165,11 @@ func TestModules_NoForeignCode(t *testing.T) {
 	}
 }
 
-// mayReplace are the modules that build other programs for tests: Terraform's own tests
-// of backends are replaced by stubs, and OpenTofu comes with a replacement.
+// mayReplace lists the modules that build CLIs for tests. Stubs replace the backends of Terraform, and OpenTofu has a
+// replacement.
 var mayReplace = []string{"internal/tools/terraform", "internal/tools/tofu"}
 
-// No module is built from another module's code, neither ours nor that of a tool.
+// No go.mod replaces a module, neither the provider's nor that of a tool.
 func TestModules_NotReplaced(t *testing.T) {
 	directive := regexp.MustCompile(`(?m)^[ \t]*(replace|exclude|toolchain)\b.*`)
 	for _, folder := range modules(t) {
@@ -184,7 +183,7 @@ func TestModules_NotReplaced(t *testing.T) {
 		}
 		for _, name := range []string{"go.work", "vendor"} {
 			if _, err := os.Stat(filepath.Join("..", folder, name)); err == nil {
-				t.Errorf("%s/%s replaces modules", folder, name)
+				t.Errorf("%s/%s can replace modules", folder, name)
 			}
 		}
 	}

@@ -13,18 +13,19 @@ import (
 )
 
 var (
-	// aClaim is a row of the tables of SECURITY.md: its number, what holds, what is not covered, the tests.
-	aClaim = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
-	// aProof is a test with its package, which is the name of its folder.
-	aProof = regexp.MustCompile("^`(\\w+\\.\\w+)`$")
+	// claimRow matches a row of the tables in SECURITY.md: the number, the claim, the limits, the tests.
+	claimRow = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
+	// citedTest matches a test with its package, which is the name of its folder.
+	citedTest = regexp.MustCompile("^`(\\w+\\.\\w+)`$")
 )
 
-// Every claim of SECURITY.md has a test, and names none that does not exist.
+// Every claim in SECURITY.md names at least one test, and the named tests exist.
 func TestClaims_HaveTests(t *testing.T) {
 	page := read(t, "SECURITY.md")
-	claims := aClaim.FindAllStringSubmatch(page, -1)
-	if rows := regexp.MustCompile(`(?m)^\| [A-Z][0-9]+ `).FindAllString(page, -1); len(rows) != len(claims) || len(claims) < 30 {
-		t.Fatalf("%d claims in %d numbered rows: a row is malformed, or the tables are missing", len(claims), len(rows))
+	claims := claimRow.FindAllStringSubmatch(page, -1)
+	rows := regexp.MustCompile(`(?m)^\| [A-Z][0-9]+ `).FindAllString(page, -1)
+	if len(rows) != len(claims) || len(claims) < 30 {
+		t.Fatalf("%d claims in %d numbered rows: a row is malformed, or a table is missing", len(claims), len(rows))
 	}
 	tests := testFunctions(t)
 	next := map[byte]int{}
@@ -35,20 +36,20 @@ func TestClaims_HaveTests(t *testing.T) {
 			t.Errorf("%s is in the place of %s", number, want)
 		}
 		for cited := range strings.SplitSeq(claim[4], ", ") {
-			proof := aProof.FindStringSubmatch(cited)
-			if proof == nil {
+			match := citedTest.FindStringSubmatch(cited)
+			if match == nil {
 				t.Errorf("%s: %q is not a test", number, cited)
 				continue
 			}
-			if err := provesSomething(tests, proof[1]); err != nil {
+			if err := checkCited(tests, match[1]); err != nil {
 				t.Errorf("%s: %v", number, err)
 			}
 		}
 	}
 }
 
-// testFunctions are the functions in test files, by folder and name. Two folders with
-// the same name would make a citation ambiguous.
+// testFunctions returns the functions in test files, by folder and name. Two folders with the same name are an error,
+// because a citation would be ambiguous.
 func testFunctions(t *testing.T) map[string]*ast.FuncDecl {
 	t.Helper()
 	functions, folders := map[string]*ast.FuncDecl{}, map[string]string{}
@@ -82,8 +83,8 @@ func testFunctions(t *testing.T) map[string]*ast.FuncDecl {
 	return functions
 }
 
-// provesSomething says what is wrong with a test that is named as a proof: nil when it is there, runs and can fail.
-func provesSomething(tests map[string]*ast.FuncDecl, cited string) error {
+// checkCited returns an error if a cited test does not exist, is empty or is skipped.
+func checkCited(tests map[string]*ast.FuncDecl, cited string) error {
 	function, ok := tests[cited]
 	if !ok {
 		return fmt.Errorf("%s does not exist", cited)
@@ -95,14 +96,14 @@ func isTest(cited string, function *ast.FuncDecl) error {
 	name, parameters := function.Name.Name, function.Type.Params.List
 	want := map[bool]string{strings.HasPrefix(name, "Test"): "T", strings.HasPrefix(name, "Fuzz"): "F"}[true]
 	if len(parameters) != 1 || want == "" {
-		return fmt.Errorf("%s is no test", cited)
+		return fmt.Errorf("%s is not a test", cited)
 	}
 	pointer, ok := parameters[0].Type.(*ast.StarExpr)
 	if !ok {
-		return fmt.Errorf("%s is no test", cited)
+		return fmt.Errorf("%s is not a test", cited)
 	}
 	if kind, ok := pointer.X.(*ast.SelectorExpr); !ok || kind.Sel.Name != want {
-		return fmt.Errorf("%s is no test", cited)
+		return fmt.Errorf("%s is not a test", cited)
 	}
 	if len(function.Body.List) == 0 {
 		return fmt.Errorf("%s is empty", cited)
@@ -117,17 +118,17 @@ func isTest(cited string, function *ast.FuncDecl) error {
 	return nil
 }
 
-func TestClaims_TestsAreChecked(t *testing.T) {
+func TestCheckCited(t *testing.T) {
 	tests := testFunctions(t)
 	for _, cited := range []string{
 		"internal.TestClaims_Nowhere", "nowhere.TestClaims_HaveTests", "internal.allowed", "rental.TestMain",
 	} {
-		if err := provesSomething(tests, cited); err == nil {
-			t.Errorf("%s passes for a test", cited)
+		if err := checkCited(tests, cited); err == nil {
+			t.Errorf("%s: no error", cited)
 		}
 	}
 	for _, cited := range []string{"internal.TestImportRule", "rental.FuzzAnswers"} {
-		if err := provesSomething(tests, cited); err != nil {
+		if err := checkCited(tests, cited); err != nil {
 			t.Error(err)
 		}
 	}

@@ -27,8 +27,8 @@ func (f repositoryFile) Lstat() (os.FileInfo, error) { return os.Lstat(f.local()
 
 func (f repositoryFile) Open() (io.ReadCloser, error) { return os.Open(f.local()) }
 
-// repositoryFiles returns the files that git tracks, and new ones that it does not ignore. Build products are ignored:
-// they are in no checkout and in no module zip.
+// repositoryFiles returns the tracked files and the new files that git does not ignore. Git ignores build products,
+// which are in no checkout and in no module zip.
 func repositoryFiles(t *testing.T) (files []zip.File) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -45,7 +45,7 @@ func repositoryFiles(t *testing.T) (files []zip.File) {
 		files = append(files, file)
 	}
 	if len(files) < 500 {
-		t.Fatalf("git lists only %d files: this test looks in the wrong place", len(files))
+		t.Fatalf("git lists only %d files", len(files))
 	}
 	return files
 }
@@ -64,7 +64,7 @@ func TestModule_CanBeDownloaded(t *testing.T) {
 	}
 }
 
-// A module zip leaves nested modules out, but a checkout has them.
+// Nested modules are in a checkout, but not in a module zip.
 func TestRepository_CanBeCheckedOutOnWindows(t *testing.T) {
 	var names []string
 	for _, file := range repositoryFiles(t) {
@@ -88,8 +88,8 @@ func TestRepository_KeepsLineEndings(t *testing.T) {
 	}
 }
 
-// windowsProblems returns what keeps git on Windows from checking out files with these names: characters and device
-// names that Windows reserves, a dot or a space at the end of a name, and names that differ only in case.
+// windowsProblems returns the names that git cannot check out on Windows: those with reserved characters or device
+// names, with a dot or a space at the end, and names that differ only in case.
 func windowsProblems(names []string) (problems []string) {
 	lower := map[string]string{} // by the name in lower case
 	for _, name := range names {
@@ -116,7 +116,7 @@ func windowsProblems(names []string) (problems []string) {
 	return problems
 }
 
-func TestWindowsProblems_AreFound(t *testing.T) {
+func TestWindowsProblems(t *testing.T) {
 	for name, files := range map[string][]string{
 		"device":          {"a/nul"},
 		"device with dot": {"a/Con.txt"},

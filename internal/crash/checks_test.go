@@ -13,7 +13,7 @@ import (
 // checkReapply expects the next apply to repair everything.
 func checkReapply(c *cell) {
 	output := c.command(0, "apply", "-auto-approve")
-	c.counts.adopted = strings.Count(output, "Took over instance")
+	c.counts.recovered = strings.Count(output, "Recovered instance")
 	c.checkServers()
 }
 

@@ -18,9 +18,9 @@ type counts struct {
 	cells int
 	// kills is the number of cells in which a provider was killed.
 	kills int
-	// Servers: adopted by the next apply, imported as its plan suggested, rented twice, and existing but not in the state
-	// at the end.
-	adopted, imported, duplicates, orphans int
+	// Servers: recovered by the next apply, imported as its plan suggested, rented twice, and existing but not in the
+	// state at the end.
+	recovered, imported, duplicates, orphans int
 	// truncated is the number of state files that the CLI had not written completely when it was killed.
 	truncated int
 	// templates is the number of templates that had to be imported.
@@ -48,7 +48,7 @@ func (t *totals) add(f failure, c counts) {
 	t.byFailure[name]++
 	t.cells++
 	t.kills += c.kills
-	t.adopted += c.adopted
+	t.recovered += c.recovered
 	t.imported += c.imported
 	t.duplicates += c.duplicates
 	t.orphans += c.orphans
@@ -67,7 +67,7 @@ func (t *totals) report(test *testing.T, name string, requests int, duration tim
 	}
 	line := fmt.Sprintf("crash: %s: %d cells over %d requests (%s), %d kills; ", name, t.cells, requests,
 		strings.Join(names, ", "), t.kills) +
-		fmt.Sprintf("servers: %d adopted, %d imported, %d rented twice, %d orphaned; ", t.adopted, t.imported,
+		fmt.Sprintf("servers: %d recovered, %d imported, %d rented twice, %d orphaned; ", t.recovered, t.imported,
 			t.duplicates, t.orphans) +
 		fmt.Sprintf("%d states truncated; %d templates imported; left over: %d SSH keys and templates, %d API keys; %.0f s",
 			t.truncated, t.templates, t.leftOver, t.openKeys, duration.Seconds())

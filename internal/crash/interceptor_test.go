@@ -224,16 +224,20 @@ func waitForService(baseURL string) error {
 		if content, readErr = os.ReadFile("/proc/net/tcp"); readErr != nil {
 			return true
 		}
+		listens, isOpen := false, false
 		for line := range strings.Lines(string(content)) {
-			fields := strings.Fields(line)
-			if len(fields) > 3 && strings.HasSuffix(fields[1], local) && slices.Contains(open, fields[3]) {
-				return false
+			if fields := strings.Fields(line); len(fields) > 3 && strings.HasSuffix(fields[1], local) {
+				listens = listens || fields[3] == listening
+				isOpen = isOpen || slices.Contains(open, fields[3])
 			}
 		}
-		return true
+		return listens && !isOpen
 	})
 	return errors.Join(err, readErr)
 }
+
+// listening is the state of the service's own socket in /proc/net/tcp.
+const listening = "0A"
 
 // open are the states of connections that the service has not closed: ESTABLISHED, SYN_RECV and CLOSE_WAIT.
 var open = []string{"01", "03", "08"}

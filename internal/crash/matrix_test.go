@@ -74,7 +74,8 @@ func (tb *table) test(t *testing.T) {
 	t.Parallel()
 	reference := newCell(t, tb, newInterceptor(failure{}, 0))
 	if reference.breakApply(); reference.exitCode != 0 {
-		t.Fatalf("an apply without a failure ended with %d:\n%s", reference.exitCode, strings.Join(reference.log, "\n"))
+		t.Fatalf("an apply without a failure ended with exit code %d:\n%s", reference.exitCode,
+			strings.Join(reference.log, "\n"))
 	}
 	s := &sweep{
 		table: tb, t: t, requests: reference.interceptor.requests,
@@ -133,8 +134,8 @@ func (s *sweep) feed() {
 // sampled reports whether the run includes a cell.
 //
 // A sample has every nth failure. If *every is larger than the number of requests, the CLIs divide the failures. A
-// failure with an odd index starts at a request that rents a server, where a mistake is most expensive; the others start
-// at requests all over the apply. From there, the sample takes every so many requests in both directions.
+// failure with an odd index starts at a request that rents a server, where a mistake is most expensive; the others
+// start at requests all over the apply. From there, the sample takes every so many requests in both directions.
 //
 // A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
 func (s *sweep) sampled(f, number int) bool {

@@ -30,8 +30,8 @@ func TestAccTruncatedState_withBackup(t *testing.T) {
 	c := testTruncated(t, &table{config: withKeys, servers: addresses, check: checkReapply}, func(c *cell) {
 		c.command(0, "apply", "-auto-approve", "-target=gpurent_instance.quoted")
 	})
-	if c.counts.adopted != len(addresses)-1 {
-		t.Errorf("%d servers were adopted, want all except the one in the backup", c.counts.adopted)
+	if c.counts.recovered != len(addresses)-1 {
+		t.Errorf("%d servers were recovered, want all except the one in the backup", c.counts.recovered)
 	}
 }
 

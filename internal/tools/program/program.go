@@ -159,8 +159,8 @@ func (r Rules) checkModule(module *debug.Module) error {
 	return nil
 }
 
-// CheckFunctions searches a program's table of functions for those of unwanted packages and of package testing. Stripped
-// programs keep the table. It is a list of names such as "net/http.Get", each between two zero bytes.
+// CheckFunctions searches a program's table of functions for those of unwanted packages and of package testing.
+// Stripped programs keep the table. It is a list of names such as "net/http.Get", each between two zero bytes.
 func CheckFunctions(program []byte) error {
 	if !hasFunction(program, Module+"/internal/rental.") {
 		return errors.New("the program's table of functions was not found")

@@ -154,8 +154,8 @@ func platformOf(name, version string) (string, bool) {
 	return platform, ours && archive
 }
 
-// checkManifest checks that the list contains the manifest, and that the manifest names the protocol. Without a manifest
-// registries assume protocol 5.0.
+// checkManifest checks that the list contains the manifest, and that the manifest names the protocol. Without a
+// manifest registries assume protocol 5.0.
 func checkManifest(sums list, version string, manifest []byte) error {
 	if sums.sums[manifestName(version)] != digest(manifest) {
 		return fmt.Errorf("%s is not listed with its checksum", manifestName(version))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sectionOf returns the section about a version in a changelog with the format of Keep a Changelog, without its heading. A
-// version without a section or with an empty section is an error.
+// sectionOf returns the section about a version in a changelog with the format of Keep a Changelog, without its
+// heading. A version without a section or with an empty section is an error.
 func sectionOf(changelog, version string) (string, error) {
 	version = strings.TrimPrefix(version, "v")
 	var section strings.Builder

@@ -43,8 +43,8 @@ func (s stage) check(ctx context.Context) error {
 	return s.goreleaser(ctx, s.work, nil, "check", filepath.Join(s.root, configFile))
 }
 
-// snapshot builds the last commit for all platforms into dist/, signs it with a temporary key, and verifies it. It creates
-// no SPDX files, which need Syft, and no Sigstore signature, which needs a network.
+// snapshot builds the last commit for all platforms into dist/, signs it with a temporary key, and verifies it. It
+// creates no SPDX files, which need Syft, and no Sigstore signature, which needs a network.
 func (s stage) snapshot(ctx context.Context) error {
 	dist := filepath.Join(s.root, "dist")
 	if err := s.release(ctx, "snapshot", dist, nil, nil); err != nil {
@@ -142,7 +142,8 @@ func (s stage) clone(ctx context.Context, folder string) error {
 	return s.command(ctx, folder, "git", "remote", "set-url", "origin", home).Run()
 }
 
-// configure writes a copy of the configuration with another output folder and, if targets are given, with these targets.
+// configure writes a copy of the configuration with another output folder and, if targets are given, with these
+// targets.
 func (s stage) configure(file, dist string, targets []string) error {
 	content, err := os.ReadFile(filepath.Join(s.root, configFile))
 	if err != nil {
@@ -170,8 +171,8 @@ func (s stage) configure(file, dist string, targets []string) error {
 	return os.WriteFile(file, content, fileMode)
 }
 
-// goreleaser runs the GoReleaser of the tool module. It runs the program by its path because the working folder is another
-// module.
+// goreleaser runs the GoReleaser of the tool module. It runs the program by its path because the working folder is
+// another module.
 func (s stage) goreleaser(ctx context.Context, folder string, env []string, arguments ...string) error {
 	find := s.command(ctx, s.root, "go", "tool", "-modfile="+filepath.FromSlash(toolModule), "-n", "goreleaser")
 	find.Stdout = nil

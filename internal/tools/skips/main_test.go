@@ -32,7 +32,9 @@ func TestCheck(t *testing.T) {
 		"unlisted skip":                   {files: []string{passes + skips}, want: "p.TestB/case:     b_test.go:7: no shell"},
 		"unlisted skip outside CI":        {files: []string{passes + skips}, local: true},
 		"allowed skip":                    {files: []string{passes + allowedSkip}},
-		"skipped with one CLI of two":     {files: []string{passes + skips, strings.Replace(passes, "TestA", "TestB/case", 1)}},
+		"skipped with one CLI of two": {
+			files: []string{passes + skips, strings.Replace(passes, "TestA", "TestB/case", 1)},
+		},
 		"skipped with both CLIs":          {files: []string{passes + skips, skips}, want: "p.TestB/case"},
 		"too old, the only CLI":           {files: []string{passes + oldCLI}},
 		"too old, both CLIs":              {files: []string{passes + oldCLI, oldCLI}, want: "p.TestAccB"},
