@@ -28,10 +28,10 @@ func TestCheck(t *testing.T) {
 		local bool
 		want  string
 	}{
-		"no skip":                         {files: []string{passes}},
-		"unlisted skip":                   {files: []string{passes + skips}, want: "p.TestB/case:     b_test.go:7: no shell"},
-		"unlisted skip outside CI":        {files: []string{passes + skips}, local: true},
-		"allowed skip":                    {files: []string{passes + allowedSkip}},
+		"no skip":                  {files: []string{passes}},
+		"unlisted skip":            {files: []string{passes + skips}, want: "p.TestB/case:     b_test.go:7: no shell"},
+		"unlisted skip outside CI": {files: []string{passes + skips}, local: true},
+		"allowed skip":             {files: []string{passes + allowedSkip}},
 		"skipped with one CLI of two": {
 			files: []string{passes + skips, strings.Replace(passes, "TestA", "TestB/case", 1)},
 		},
