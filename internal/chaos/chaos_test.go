@@ -17,10 +17,8 @@ import (
 var (
 	count    = flag.Int("chaos.seeds", 1, "run the test with this `number` of random seeds")
 	onlySeed = flag.Uint64("chaos.seed", 0, "run the test with this `seed` only; 0 means random seeds")
+	applies  = flag.Int("chaos.applies", 2, "apply with changes and faults this `number` of times in each run")
 )
-
-// applies is the number of applies with changes and faults in one run.
-const applies = 5
 
 // firstSeed is the first of the seeds of this run of the tests, which follow each other.
 var firstSeed = uint64(rand.Uint32())
@@ -32,7 +30,8 @@ func TestMain(m *testing.M) {
 		firstSeed, *count = *onlySeed, 1
 	}
 	if os.Getenv("TF_ACC") != "" {
-		fmt.Fprintf(os.Stdout, "chaos: %d runs from seed %d; make chaos SEED=N repeats one\n", *count, firstSeed)
+		fmt.Fprintf(os.Stdout, "chaos: %d runs from seed %d; repeat one with make chaos SEED=N APPLIES=%d\n",
+			*count, firstSeed, *applies)
 	}
 	os.Exit(m.Run())
 }
@@ -82,7 +81,7 @@ func newRun(t *testing.T, seed uint64) *run {
 		for _, request := range r.env.Requests() {
 			r.logf("%s %s %s %d", request.At.Format("15:04:05"), request.Method, request.Path, request.Status)
 		}
-		t.Logf("Repeat with: make chaos SEED=%d\n%s", seed, strings.Join(r.log, "\n"))
+		t.Logf("Repeat with: make chaos SEED=%d APPLIES=%d\n%s", seed, *applies, strings.Join(r.log, "\n"))
 	})
 	return r
 }
@@ -94,7 +93,7 @@ func (r *run) logf(format string, arguments ...any) {
 // test applies a changing configuration under faults, then without faults, and destroys everything.
 func (r *run) test() {
 	r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance)), MaxInstances: new(int64(100))}))
-	for range applies {
+	for range *applies {
 		r.switchQuirks()
 		r.addFaults()
 		output, err := r.apply()
