@@ -1,5 +1,5 @@
 // Command terraform-provider-gpurent is the Terraform and OpenTofu provider for
-// rented GPU servers, and a simulator of the service it talks to.
+// rented GPU servers. It also contains a simulator of the rental service.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const fleet = `
+const config = `
 provider "gpurent" {
   poll_interval = "1ms"
 }
@@ -34,49 +34,48 @@ resource "gpurent_instance" "server" {
 }
 `
 
-// eventually waits for something another process is about to do.
-func eventually(t *testing.T, what string, there func() bool) {
+// eventually waits up to a minute until a condition that another process fulfils is true.
+func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if there() {
+		if condition() {
 			return
 		}
 	}
-	t.Fatalf("waited a minute for: %s", what)
+	t.Fatalf("after a minute, this is still false: %s", what)
 }
 
-// Ctrl-C while a server boots: the server is kept, untainted, and the next
-// apply goes on waiting for it instead of renting another.
+// Ctrl-C while an instance boots keeps the instance, untainted. The next apply waits for it and creates no other.
 func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
-	// The test asserts the status creating and counts the requests that rent. An interruption ends the repetition of a
-	// request, so that an error follows a lost answer.
+	// The test checks the status creating and counts the create requests. An interruption also ends the retries of a
+	// request, so a lost response would become an error.
 	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums", "status-after-work", "gateway-errors"),
 		func(c *simulator.Config) { c.Boot = 30 * time.Minute })
-	workspace := env.Workspace(fleet)
+	workspace := env.Workspace(config)
 	var output bytes.Buffer
 	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the provider polls the new server", func() bool { return env.CountRequests("GET", "/instances") > 3 })
+	eventually(t, "the provider polls the new instance", func() bool { return env.CountRequests("GET", "/instances") > 3 })
 	if err := apply.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if err := apply.Wait(); err == nil {
-		t.Errorf("the interrupted apply ended well:\n%s", &output)
+		t.Errorf("the interrupted apply succeeded:\n%s", &output)
 	}
-	before := theServer(t, workspace)
+	before := savedInstance(t, workspace)
 	if before.Tainted || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
-		t.Fatalf("after the interruption the state holds %+v\n%s", before, &output)
+		t.Fatalf("state after the interruption: %+v\n%s", before, &output)
 	}
 
 	env.Advance(time.Hour)
 	workspace.Run("apply", "-auto-approve", "-no-color")
-	if after := theServer(t, workspace); after.Attributes.ID != before.Attributes.ID || after.Attributes.Status != "running" {
-		t.Errorf("before %+v, after %+v: want the same server, running", before, after)
+	if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID || after.Attributes.Status != "running" {
+		t.Errorf("before %+v, after %+v: want the same instance, running", before, after)
 	}
 	if n := env.CountRequests("POST", "/instances"); n != 1 {
-		t.Errorf("%d POST requests, want the one that rented", n)
+		t.Errorf("%d POST requests, want 1", n)
 	}
 	if plan := workspace.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
 		t.Errorf("the plan after the apply has changes:\n%s", plan)
@@ -87,58 +86,57 @@ func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of the request that rents: cutting it off would lose the
-// server, so its answer is waited for and saved.
-func TestAccBinary_interruptionInsideTheRentalLosesNothing(t *testing.T) {
+// Ctrl-C during the create request does not cancel it, because that would lose the instance. The provider waits for the
+// response and saves it.
+func TestAccBinary_interruptDuringCreateKeepsInstance(t *testing.T) {
 	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/instances", DelayMS: 1000, Times: 1}); err != nil {
 		t.Fatal(err)
 	}
-	workspace := env.Workspace(fleet)
+	workspace := env.Workspace(config)
 	var output bytes.Buffer
 	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the rental is on its way", func() bool { return env.CountRequests("POST", "/instances") == 1 })
+	eventually(t, "the create request is in flight", func() bool { return env.CountRequests("POST", "/instances") == 1 })
 	if err := apply.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if err := apply.Wait(); err == nil {
-		t.Errorf("the interrupted apply ended well:\n%s", &output)
+		t.Errorf("the interrupted apply succeeded:\n%s", &output)
 	}
-	if server := theServer(t, workspace); server.Tainted || server.Attributes.ID == "" {
-		t.Errorf("the state holds %+v\n%s", server, &output)
+	if instance := savedInstance(t, workspace); instance.Tainted || instance.Attributes.ID == "" {
+		t.Errorf("state: %+v\n%s", instance, &output)
 	}
 	if err := env.Left("instances", 1); err != nil {
 		t.Error(err)
 	}
 }
 
-type savedServer struct{ ID, Status string }
+type instanceState struct{ ID, Status string }
 
-func theServer(t *testing.T, w *acctest.Workspace) acctest.Saved[savedServer] {
+func savedInstance(t *testing.T, w *acctest.Workspace) acctest.Saved[instanceState] {
 	t.Helper()
-	servers := acctest.SavedIn[savedServer](w, "gpurent_instance")
-	if len(servers) == 0 {
-		t.Fatal("the state has no server")
+	instances := acctest.SavedIn[instanceState](w, "gpurent_instance")
+	if len(instances) == 0 {
+		t.Fatal("the state has no instance")
 	}
-	return servers[0]
+	return instances[0]
 }
 
-// No secret may be in a log at any level, in the output, or in a saved plan.
-// Only the state holds the secret of a key that Terraform issued, and with it
-// any plan saved after that, which contains the state.
+// Logs of all levels, the output and saved plans contain no secret. Only the state contains the secret of a key that
+// Terraform issued, and so do later saved plans, which contain the state.
 func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	env := acctest.Start(t)
-	workspace := env.Workspace(fleet, acctest.Traced()...)
+	workspace := env.Workspace(config, acctest.Traced()...)
 	printed := workspace.Run("plan", "-no-color", "-out=saved.plan")
 	printed += workspace.Run("show", "-json", "saved.plan")
 	printed += workspace.Run("apply", "-no-color", "saved.plan")
 	printed += workspace.Run("plan", "-no-color")
 
 	texts := map[string]string{"log": workspace.Trace(), "output": printed}
-	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": issuedSecret(t, workspace), "Authorization header": "Bearer "} {
+	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": savedSecret(t, workspace), "Authorization header": "Bearer "} {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Errorf("the %s: %v", name, err)
 		}
@@ -148,57 +146,58 @@ func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	}
 }
 
-// verbose makes gRPC, the protocol between CLI and provider, log all it can.
-var verbose = []string{"GRPC_GO_LOG_VERBOSITY_LEVEL=99", "GRPC_GO_LOG_SEVERITY_LEVEL=info", "GRPC_BINARY_LOG_FILTER=*"}
+// verboseGRPC makes gRPC, the protocol between CLI and provider, log with the highest verbosity.
+var verboseGRPC = []string{"GRPC_GO_LOG_VERBOSITY_LEVEL=99", "GRPC_GO_LOG_SEVERITY_LEVEL=info", "GRPC_BINARY_LOG_FILTER=*"}
 
-// withKey is the configuration with the key as an argument, which the CLI sends to the provider.
-func withKey(config, key string) string {
+// withAPIKey adds the key to the provider block of a configuration. The CLI sends it to the provider.
+func withAPIKey(config, key string) string {
 	return strings.Replace(config, "{", "{\n  api_key = \""+key+"\"", 1)
 }
 
-// The same over TLS with HTTP/2, while the Go standard library, gRPC and plugin-go write all they can.
+// Logs contain no secret over TLS with HTTP/2 either, with the debug variables of the Go standard library, gRPC and
+// plugin-go.
 func TestAccBinary_debugVariablesWriteNoSecret(t *testing.T) {
 	env := acctest.Start(t)
 	service := newTLSService(t, env)
 	protocolData := t.TempDir()
-	variables := slices.Concat(acctest.Traced(), service.environment("http2debug=1"), verbose,
+	variables := slices.Concat(acctest.Traced(), service.environment("http2debug=1"), verboseGRPC,
 		[]string{"TF_LOG_SDK_PROTO_DATA_DIR=" + protocolData})
-	workspace := env.Workspace(withKey(fleet, env.APIKey), variables...)
+	workspace := env.Workspace(withAPIKey(config, env.APIKey), variables...)
 	printed := workspace.Run("apply", "-auto-approve", "-no-color")
 	plan := workspace.Run("plan", "-no-color")
 	trace := workspace.Trace()
-	for text, why := range map[string]string{
-		trace:               "discards what Go libraries",
+	for text, want := range map[string]string{
+		trace:               "discards the log of Go libraries",
 		acctest.Words(plan): "TF_LOG_SDK_PROTO_DATA_DIR is set. The provider ignores it",
 	} {
-		if !strings.Contains(text, why) {
-			t.Errorf("the user does not learn that the provider %q", why)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the log or the plan", want)
 		}
 	}
 	service.leaks(t, 2, map[string]string{"log": trace, "output": printed + plan})
 	if files, err := os.ReadDir(protocolData); err != nil || len(files) > 0 {
-		t.Errorf("files with data of the protocol: %v, %v", files, err)
+		t.Errorf("files with protocol data: %v, %v", files, err)
 	}
 }
 
-// http2debug=2 makes the CLI log what it sends to the provider, so the run ends before it sends the key.
+// http2debug=2 makes the CLI log its messages to the provider, so the run ends before the CLI sends the key.
 func TestAccBinary_frameDumpsAreRefused(t *testing.T) {
 	env := acctest.Start(t)
-	workspace := env.Workspace(withKey(fleet, env.APIKey), append(acctest.Traced(), "GODEBUG=http2debug=2")...)
+	workspace := env.Workspace(withAPIKey(config, env.APIKey), append(acctest.Traced(), "GODEBUG=http2debug=2")...)
 	printed, err := workspace.Try("plan", "-no-color")
 	if err == nil || !strings.Contains(acctest.Words(printed), "GODEBUG contains http2debug=2") {
-		t.Errorf("%v; the error does not name the variable:\n%s", err, printed)
+		t.Errorf("%v; the error does not name GODEBUG:\n%s", err, printed)
 	}
 	trace := workspace.Read("trace.log")
 	if !strings.Contains(trace, "http2: Framer") {
-		t.Error("the log has no frame: the search for secrets is in the wrong place")
+		t.Error("the log has no frame")
 	}
 	if err := acctest.Leak(env.APIKey, map[string]string{"log": trace, "output": printed}); err != nil {
 		t.Error(err)
 	}
 }
 
-func issuedSecret(t *testing.T, w *acctest.Workspace) string {
+func savedSecret(t *testing.T, w *acctest.Workspace) string {
 	t.Helper()
 	keys := acctest.SavedIn[struct{ Secret string }](w, "gpurent_api_key")
 	if len(keys) == 0 || keys[0].Attributes.Secret == "" {

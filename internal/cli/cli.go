@@ -1,5 +1,5 @@
-// Package cli is the face of the binary: without arguments it is the plugin
-// that Terraform starts; with arguments, a command for people.
+// Package cli implements the command line of the binary. Without a command, the binary is the plugin that Terraform
+// starts; the commands are for users.
 package cli
 
 import (
@@ -21,27 +21,26 @@ const (
 	exitUsage   = 2
 )
 
-// program is what the binary is called.
+// program is the name of the binary.
 const program = "terraform-provider-gpurent"
 
-// version is set by the release build.
+// version is the version of a release. The release build sets it with a linker flag.
 var version = "dev"
 
-// Main runs the binary with its arguments, without the program's name, and
-// returns its exit code.
+// Main runs the binary with its arguments, without the name of the program, and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
 	discardStandardLog()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	called, rest := find(args)
-	err := called.run(ctx, rest, stdout, stderr)
+	selected, rest := selectCommand(args)
+	err := selected.run(ctx, rest, stdout, stderr)
 	var usage *usageError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), called.path())
+		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), selected.path())
 		return exitUsage
 	default:
 		fmt.Fprintln(stderr, "Error:", err)
@@ -49,18 +48,19 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 }
 
-// commands are those for people, in the order of their help.
+// commands returns the commands for users, in the order of the help.
 func commands() []command {
 	return []command{loginCommand(), logoutCommand(), simulatorCommand(), versionCommand()}
 }
 
-// rootCommand is the program without a command: the plugin.
+// rootCommand returns the command that runs when the arguments name none: the plugin.
 func rootCommand() command {
 	return command{
-		long: "Terraform and OpenTofu provider for rented GPU servers. Without a command this is a plugin: Terraform and OpenTofu start it themselves.",
-		prepare: func(flags *flag.FlagSet) work {
-			debugger := flags.Bool("debug", false, "run as a plugin that a debugger can attach to")
-			return func(ctx context.Context, _, _ io.Writer) error { return servePlugin(ctx, *debugger) }
+		long: "Terraform and OpenTofu provider for rented GPU servers. " +
+			"Without a command it runs as a plugin, which Terraform and OpenTofu start.",
+		prepare: func(flags *flag.FlagSet) runFunc {
+			debugMode := flags.Bool("debug", false, "run the plugin for a debugger, without Terraform")
+			return func(ctx context.Context, _, _ io.Writer) error { return servePlugin(ctx, *debugMode) }
 		},
 	}
 }
@@ -69,7 +69,7 @@ func versionCommand() command {
 	return command{
 		name:  "version",
 		short: "Print the version",
-		prepare: func(*flag.FlagSet) work {
+		prepare: func(*flag.FlagSet) runFunc {
 			return func(_ context.Context, stdout, _ io.Writer) error {
 				_, err := fmt.Fprintln(stdout, program, fullVersion())
 				return err
@@ -78,9 +78,12 @@ func versionCommand() command {
 	}
 }
 
-// fullVersion is the released version, or what Go's build information knows.
+// fullVersion returns the version of a release, else the module version from the build information, else "dev".
 func fullVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && version == "dev" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+	if version != "dev" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
 	return version

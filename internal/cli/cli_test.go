@@ -21,22 +21,22 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
 )
 
-// asBinary makes the test binary behave as the real one.
-const asBinary = "GPURENT_TEST_AS_BINARY"
+// asBinary makes the test binary run the command line of the provider.
+const envActAsBinary = "GPURENT_TEST_AS_BINARY"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asBinary) != "" {
+	if os.Getenv(envActAsBinary) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(awayFromHome(m))
+	os.Exit(runWithTempConfigDir(m))
 }
 
-// awayFromHome runs the tests with a configuration folder that is not the user's, and fails when a test that sets none
-// has used it. On macOS, that folder follows HOME, which the go command needs as well: nothing is changed there.
-func awayFromHome(m *testing.M) (code int) {
+// runWithTempConfigDir runs the tests with a temporary configuration folder. It fails if a test without a folder of
+// testhome has written to it. It has no effect on macOS, where the folder depends on HOME, which the go command needs.
+func runWithTempConfigDir(m *testing.M) (code int) {
 	folder, err := os.MkdirTemp("", "gpurent-config-")
 	if own, ownErr := os.UserConfigDir(); ownErr == nil && os.Getenv("GOENV") == "" {
-		// Tests build the binary with the user's own settings of the go command.
+		// Tests build the binary with the settings of the go command.
 		err = errors.Join(err, os.Setenv("GOENV", filepath.Join(own, "go", "env")))
 	}
 	err = errors.Join(err, os.Setenv("XDG_CONFIG_HOME", folder), os.Setenv("AppData", folder))
@@ -45,7 +45,7 @@ func awayFromHome(m *testing.M) (code int) {
 	}
 	code = m.Run()
 	if _, err := os.Stat(filepath.Join(folder, "gpurent")); err == nil {
-		fmt.Fprintln(os.Stderr, "a test has used the credentials file of the user: set the variables of testhome.Env")
+		fmt.Fprintln(os.Stderr, "a test has written to the credentials file of the user: set the variables of testhome.Env")
 		code = 1
 	}
 	if err := os.RemoveAll(folder); err != nil {
@@ -55,7 +55,7 @@ func awayFromHome(m *testing.M) (code int) {
 	return code
 }
 
-func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
+func TestCommands_UsageErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"simulate"},
 		{"--verbose"},
@@ -79,14 +79,14 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit 2 and one line on stderr", args, code, &stdout, text)
 		}
 		if help := "See terraform-provider-gpurent " + args[0] + " --help."; args[0] == "simulator" && !strings.Contains(text, help) {
-			t.Errorf("%q: stderr %q does not say where the flags are explained", args, text)
+			t.Errorf("%q: stderr %q does not refer to the help", args, text)
 		}
 	}
 }
 
-// A key on a command line is seen by everybody on the machine, and kept by the shell: no command takes one of the real service, and what
-// is given all the same is not repeated.
-func TestNoKeyOfTheServiceOnACommandLine(t *testing.T) {
+// Other users of the machine can read a command line, and the shell saves it. So no command accepts an API key of the
+// real service, and errors do not repeat one.
+func TestCommands_AcceptNoAPIKey(t *testing.T) {
 	key := "gpr_" + strings.Repeat("CANARYcana", 4)
 	const unknownFlag = "flag provided but not defined"
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestNoKeyOfTheServiceOnACommandLine(t *testing.T) {
 	}
 }
 
-func TestVersionAndHelp(t *testing.T) {
+func TestCommands_VersionAndHelp(t *testing.T) {
 	for line, want := range map[string]string{
 		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ", "help login": "--no-browser",
 		"version --help": "Print the version", "help simulator": "--time-scale float", "simulator -h": "(default 127.0.0.1:0)",
@@ -119,7 +119,7 @@ func TestVersionAndHelp(t *testing.T) {
 	}
 }
 
-func TestSimulatorFailsWhereItCannotListen(t *testing.T) {
+func TestSimulator_ListenError(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := cli.Main([]string{"simulator", "--listen", "127.0.0.1:99999"}, &stdout, &stderr)
 	if code != 1 || stdout.Len() > 0 {
@@ -127,22 +127,22 @@ func TestSimulatorFailsWhereItCannotListen(t *testing.T) {
 	}
 }
 
-// needsSignals skips a test that sends a signal to a process.
+// needsSignals skips a test that sends a signal to a process on Windows.
 func needsSignals(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no signals: a process can only be killed there")
+		t.Skip("Windows has no signals")
 	}
 }
 
-func TestSimulatorServesUntilItIsTold(t *testing.T) {
+func TestSimulator_StopsOnSignal(t *testing.T) {
 	needsSignals(t)
-	for _, sign := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		t.Run(sign.String(), func(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			command := exec.CommandContext(ctx, os.Args[0], "simulator", "--clock", "manual", "--seed", "7")
-			command.Env = append(os.Environ(), asBinary+"=1")
+			command.Env = append(os.Environ(), envActAsBinary+"=1")
 			stdout, err := command.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -155,32 +155,32 @@ func TestSimulatorServesUntilItIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkReady(t, line)
-			if err := command.Process.Signal(sign); err != nil {
+			checkReadyLine(t, line)
+			if err := command.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
 			rest, readErr := io.ReadAll(reader)
 			if err := errors.Join(readErr, command.Wait()); err != nil || len(rest) > 0 {
-				t.Errorf("ended with %v, and %q on stdout after the first line", err, rest)
+				t.Errorf("exit with %v, and %q on stdout after the first line", err, rest)
 			}
 		})
 	}
 }
 
-// checkReady holds the simulator to its first line.
-func checkReady(t *testing.T, line string) {
+// checkReadyLine checks the addresses and the key in the first line of the simulator.
+func checkReadyLine(t *testing.T, line string) {
 	t.Helper()
 	ready := map[string]string{}
 	if err := json.Unmarshal([]byte(line), &ready); err != nil {
 		t.Fatalf("%v in %q", err, line)
 	}
 	for address, want := range map[string]int{
-		ready["base_url"] + "/me":            http.StatusOK,
-		ready["base_url"] + "/openapi.json":  http.StatusOK,
-		ready["control_url"] + "/health":     http.StatusOK,
-		ready["base_url"] + "/no-such-thing": http.StatusNotFound,
+		ready["base_url"] + "/me":           http.StatusOK,
+		ready["base_url"] + "/openapi.json": http.StatusOK,
+		ready["control_url"] + "/health":    http.StatusOK,
+		ready["base_url"] + "/unknown":      http.StatusNotFound,
 	} {
-		if got := status(t, address, ready["api_key"]); got != want {
+		if got := getStatus(t, address, ready["api_key"]); got != want {
 			t.Errorf("GET %s: %d, want %d", address, got, want)
 		}
 	}
@@ -189,7 +189,7 @@ func checkReady(t *testing.T, line string) {
 	}
 }
 
-func status(t *testing.T, address, key string) int {
+func getStatus(t *testing.T, address, key string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {

@@ -11,26 +11,26 @@ import (
 	"text/tabwriter"
 )
 
-// command is something that the binary does.
+// command is a subcommand of the binary, or the binary without one.
 type command struct {
-	name  string // "" for the program without a command
-	short string // for the list of commands
-	long  string // for its own help; "" for short
-	// prepare declares the flags and returns what to do once they are read.
-	prepare func(*flag.FlagSet) work
+	name  string // empty for the root command
+	short string // description in the list of commands
+	long  string // description in the help of the command; empty: the same as short
+	// prepare declares the flags. The function that it returns runs after they are parsed.
+	prepare func(*flag.FlagSet) runFunc
 }
 
-// work is what a command does. An error is about the work, but for a usageError.
-type work func(ctx context.Context, stdout, stderr io.Writer) error
+// runFunc runs a command. A usageError means that the arguments are invalid.
+type runFunc func(ctx context.Context, stdout, stderr io.Writer) error
 
-// usageError is an error about how a command was called.
+// usageError reports invalid arguments or flags.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// find tells the command from its own arguments. "help NAME" stands for
+// selectCommand returns the command that args name and the remaining arguments. "help NAME" is equivalent to
 // "NAME --help".
-func find(args []string) (command, []string) {
+func selectCommand(args []string) (command, []string) {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
@@ -42,13 +42,13 @@ func find(args []string) (command, []string) {
 	return rootCommand(), args
 }
 
-// path is what one types to call the command.
+// path returns the command with the name of the program, as the user types it.
 func (c command) path() string { return strings.TrimSpace(program + " " + c.name) }
 
 func (c command) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet(c.path(), flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // one line says what is wrong, and Main writes it
-	do := c.prepare(flags)
+	flags.SetOutput(io.Discard) // Main prints the error on one line
+	run := c.prepare(flags)
 	if c.name == "" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		return &usageError{fmt.Errorf("unknown command %q", args[0])}
 	}
@@ -61,10 +61,10 @@ func (c command) run(ctx context.Context, args []string, stdout, stderr io.Write
 	case flags.NArg() > 0:
 		return &usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 	}
-	return do(ctx, stdout, stderr)
+	return run(ctx, stdout, stderr)
 }
 
-// help writes all there is to know about a command.
+// help prints the description, usage and flags of the command.
 func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
 	long := c.long
 	if long == "" {
@@ -81,14 +81,14 @@ func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
 	fmt.Fprint(table, "\nFlags:\n")
 	flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(table, "  %s\t%s%s\n", strings.TrimSpace("--"+f.Name+" "+value), usage, byDefault(f.DefValue))
+		fmt.Fprintf(table, "  %s\t%s%s\n", strings.TrimSpace("--"+f.Name+" "+value), usage, defaultSuffix(f.DefValue))
 	})
-	fmt.Fprint(table, "  --help\tshow this\n")
+	fmt.Fprint(table, "  --help\tshow this help\n")
 	return table.Flush()
 }
 
-// byDefault tells a default that says something.
-func byDefault(value string) string {
+// defaultSuffix returns " (default VALUE)", or an empty string for a zero value.
+func defaultSuffix(value string) string {
 	if slices.Contains([]string{"", "0", "0s", "false"}, value) {
 		return ""
 	}

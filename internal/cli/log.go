@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// discardStandardLog discards what packages write with the standard package log. With GODEBUG=http2debug, net/http and
-// the HTTP/2 package of gRPC write headers and up to 256 bytes of each frame there: API keys, secrets and the provider
-// configuration. A filter cannot find all secrets, because frames and header compression split and encode them. Nothing
-// else is lost: the provider writes to the log of the plugin protocol, the simulator to its own.
+// discardStandardLog discards the output of the standard package log. With GODEBUG=http2debug, net/http and the HTTP/2
+// package of gRPC write headers and up to 256 bytes of each frame there: API keys, secrets and the provider
+// configuration. A filter cannot find all secrets, because frames and header compression split and encode them. The
+// provider and the simulator have separate loggers.
 func discardStandardLog() {
 	log.SetOutput(&discarder{screen: newScreen(io.Discard, os.Stderr)})
 }
@@ -24,7 +24,7 @@ type discarder struct {
 // Write implements io.Writer.
 func (d *discarder) Write(line []byte) (int, error) {
 	d.once.Do(func() {
-		d.screen.warn("%s discards what Go libraries log, because with GODEBUG this can contain API keys. "+
+		d.screen.warn("%s discards the log of Go libraries, because with GODEBUG it can contain API keys. "+
 			"TF_LOG_PROVIDER=DEBUG logs every request without secrets.", program)
 	})
 	return len(line), nil

@@ -25,7 +25,7 @@ type tlsService struct {
 	certificate string // the file to name in SSL_CERT_FILE
 
 	mu      sync.Mutex
-	secrets map[string]bool // values of fields that nobody may log
+	secrets map[string]bool // values that no log may contain
 }
 
 // secretFields are the fields of a request or response body that hold a secret.
@@ -34,7 +34,7 @@ var secretFields = regexp.MustCompile(`"(?:api_key|secret|device_code)":"([^"]+)
 func newTLSService(t *testing.T, env *acctest.Env) *tlsService {
 	t.Helper()
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		t.Skip("a process trusts another certificate by SSL_CERT_FILE, which these systems ignore")
+		t.Skip("these systems ignore SSL_CERT_FILE")
 	}
 	simulated, err := url.Parse(env.BaseURL)
 	if err != nil {
@@ -44,12 +44,12 @@ func newTLSService(t *testing.T, env *acctest.Env) *tlsService {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			if r.In.ProtoMajor != 2 {
-				t.Errorf("%s %s came over %s, want HTTP/2", r.In.Method, r.In.URL.Path, r.In.Proto)
+				t.Errorf("%s %s uses %s, want HTTP/2", r.In.Method, r.In.URL.Path, r.In.Proto)
 			}
 			r.Out.URL.Scheme, r.Out.URL.Host = simulated.Scheme, simulated.Host
 		},
 		ModifyResponse: s.record,
-		// An answer that the simulator loses stays lost, rather than becoming an answer of the proxy.
+		// A connection that the simulator cuts stays cut, instead of becoming a 502 of the proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	server := httptest.NewUnstartedServer(proxy)
@@ -64,7 +64,7 @@ func newTLSService(t *testing.T, env *acctest.Env) *tlsService {
 	return s
 }
 
-// record remembers the secrets in a response.
+// record saves the secrets of a response.
 func (s *tlsService) record(resp *http.Response) error {
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *tlsService) record(resp *http.Response) error {
 	return nil
 }
 
-// environment makes a process use the service, and the Go standard library write what it can into its log.
+// environment returns the variables for a process that uses the service, with GODEBUG set to godebug.
 func (s *tlsService) environment(godebug string) []string {
 	return []string{"GPURENT_BASE_URL=" + s.baseURL, "SSL_CERT_FILE=" + s.certificate, "GODEBUG=" + godebug}
 }
@@ -91,10 +91,10 @@ func (s *tlsService) leaks(t *testing.T, want int, texts map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.secrets) < want {
-		t.Errorf("%d secrets passed, want %d", len(s.secrets), want)
+		t.Errorf("%d secrets recorded, want %d", len(s.secrets), want)
 	}
 	for secret := range s.secrets {
-		// Without its first characters, which may be shown, and in two halves, as frames may cut it.
+		// Output may contain the first characters, and frames may split the secret.
 		for _, part := range []string{secret[4:], secret[:len(secret)/2], secret[len(secret)/2:]} {
 			if err := acctest.Leak(part, texts); err != nil {
 				t.Error(err)
@@ -106,30 +106,30 @@ func (s *tlsService) leaks(t *testing.T, want int, texts map[string]string) {
 	}
 }
 
-// The standard library writes headers and bodies of HTTP/2 into the standard log when GODEBUG asks for it.
+// With GODEBUG=http2debug, the standard library logs headers and bodies of HTTP/2.
 func TestStandardLog_LoginWritesNoSecret(t *testing.T) {
 	for _, godebug := range []string{"http2debug=1", "http2debug=2"} {
 		t.Run(godebug, func(t *testing.T) {
-			env := acctest.Start(t, quick)
+			env := acctest.Start(t, fastPolling)
 			service := newTLSService(t, env)
-			user := newTerminal(t, os.Args[0], append(service.environment(godebug), asBinary+"=1")...)
+			user := newTerminal(t, os.Args[0], append(service.environment(godebug), envActAsBinary+"=1")...)
 			login := user.start("login", "--no-browser")
-			_, code := login.question()
+			_, code := login.readPrompt()
 			if err := env.DecideDeviceCode(code, true); err != nil {
 				t.Fatal(err)
 			}
 			endsWithNotice(t, login)
 			endsWithNotice(t, user.start("logout"))
-			service.leaks(t, 3, map[string]string{"output": user.said.String()})
+			service.leaks(t, 3, map[string]string{"output": user.output.String()})
 		})
 	}
 }
 
-// endsWithNotice waits for a command, which must succeed and say once why GODEBUG shows nothing.
-func endsWithNotice(t *testing.T, command *typed) {
+// endsWithNotice waits for a command, which must succeed and explain once that it discards the log of GODEBUG.
+func endsWithNotice(t *testing.T, command *runningCommand) {
 	t.Helper()
-	stdout, problems, exit := command.end()
-	if exit != 0 || strings.Count(problems, "GODEBUG") != 1 || strings.Count(problems, "\n") != 1 {
-		t.Errorf("exit %d, stdout %q, stderr %q; want one line on stderr that names GODEBUG", exit, stdout, problems)
+	stdout, stderr, exit := command.wait()
+	if exit != 0 || strings.Count(stderr, "GODEBUG") != 1 || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q; want one line on stderr that names GODEBUG", exit, stdout, stderr)
 	}
 }

@@ -21,7 +21,7 @@ const (
 var (
 	errDenied  = errors.New("the login was denied in the browser: run login again if that was a mistake")
 	errExpired = errors.New("the code expired before the login was approved: run login again")
-	errUsed    = errors.New("the service says that the code has expired or was used already: run login again")
+	errUsed    = errors.New("the code has expired or was already used: run login again")
 )
 
 // approval waits until a user approves a login in a browser.
@@ -54,12 +54,12 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errExpired
 		if a.pollError != nil {
-			err = fmt.Errorf("%w (the service did not answer at last: %w)", err, a.pollError)
+			err = fmt.Errorf("%w (the last request failed: %w)", err, a.pollError)
 		}
 	}
 	if a.keyLost {
-		err = fmt.Errorf("%w; an answer of the service was lost, and a key named %q may have been issued: "+
-			"if it is in the service's console, revoke it there", err, a.clientName)
+		err = fmt.Errorf("%w; a response was lost, and a key named %q may have been issued: "+
+			"if the service's console lists it, revoke it there", err, a.clientName)
 	}
 	return rental.DeviceToken{}, err
 }

@@ -7,17 +7,18 @@ import (
 	"runtime"
 )
 
-// browserHere says whether a browser can be expected to open where the user sees it:
-// not at the other end of an SSH connection, and not without a display.
-func browserHere() bool {
+// hasBrowser reports whether the user can probably see a browser on this machine: there is a display, and no SSH
+// connection.
+func hasBrowser() bool {
 	if os.Getenv("SSH_CONNECTION") != "" {
 		return false
 	}
-	return runtime.GOOS == "windows" || runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+	return runtime.GOOS == "windows" || runtime.GOOS == "darwin" ||
+		os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// openBrowser opens an address that is harmless, with what each system has for that. It
-// does not wait: some browsers end when their window is closed.
+// openBrowser opens an address that matches safeAddress with the opener of the system. It does not wait for the opener,
+// because some run until the browser window is closed.
 func openBrowser(ctx context.Context, address string) error {
 	name, arguments := "xdg-open", []string{address}
 	switch runtime.GOOS {
@@ -26,10 +27,10 @@ func openBrowser(ctx context.Context, address string) error {
 	case "darwin":
 		name = "open"
 	}
-	opener := exec.CommandContext(context.WithoutCancel(ctx), name, arguments...) //nolint:gosec // no shell, and the address is harmless
+	opener := exec.CommandContext(context.WithoutCancel(ctx), name, arguments...) //nolint:gosec // no shell, safe address
 	if err := opener.Start(); err != nil {
 		return err
 	}
-	go func() { _ = opener.Wait() }() //nolint:errcheck // what comes of it is seen in the browser
+	go func() { _ = opener.Wait() }() //nolint:errcheck // the address is also on the screen
 	return nil
 }

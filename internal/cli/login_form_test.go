@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// formPage submits the forms of the approval page, which works without JavaScript. It replaces the browser on a machine
-// that has none.
+// formPage submits the forms of the approval page, which works without JavaScript. It replaces the browser on machines
+// without one.
 type formPage struct {
 	t      *testing.T
 	client *http.Client
@@ -32,31 +32,31 @@ var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
 func (p *formPage) decide(address, code, client, decision string) {
 	p.t.Helper()
-	at, err := url.Parse(address)
+	page, err := url.Parse(address)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	at.RawQuery = url.Values{"code": {code}}.Encode()
-	p.send(http.MethodGet, at, nil)
-	p.shows(client, code)
+	page.RawQuery = url.Values{"code": {code}}.Encode()
+	p.send(http.MethodGet, page, nil)
+	p.waitFor(client, code)
 	field := csrfField.FindStringSubmatch(p.text)
 	if field == nil {
 		p.t.Fatalf("the page has no form:\n%s", p.text)
 	}
-	at.RawQuery = ""
+	page.RawQuery = ""
 	form := url.Values{"csrf": {field[1]}, "code": {code}, "decision": {decision}}
-	p.send(http.MethodPost, at, form)
+	p.send(http.MethodPost, page, form)
 }
 
-func (p *formPage) send(method string, at *url.URL, form url.Values) {
+func (p *formPage) send(method string, page *url.URL, form url.Values) {
 	p.t.Helper()
-	request, err := http.NewRequestWithContext(p.t.Context(), method, at.String(), strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(p.t.Context(), method, page.String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	request.Header.Set("Accept-Language", "en")
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Origin", at.Scheme+"://"+at.Host)
+	request.Header.Set("Origin", page.Scheme+"://"+page.Host)
 	resp, err := p.client.Do(request)
 	if err != nil {
 		p.t.Fatal(err)
@@ -69,7 +69,7 @@ func (p *formPage) send(method string, at *url.URL, form url.Values) {
 	p.text = string(body)
 }
 
-func (p *formPage) shows(words ...string) {
+func (p *formPage) waitFor(words ...string) {
 	p.t.Helper()
 	for _, word := range words {
 		if !strings.Contains(p.text, word) {

@@ -12,24 +12,24 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserPatience is how long a page may take to show something on a busy machine.
-const browserPatience = 20 * time.Second
+// browserTimeout limits each action in the browser. It is long enough for a busy machine.
+const browserTimeout = 20 * time.Second
 
-// page is a tab of a real browser.
-type page struct {
+// browserPage is a tab of a browser.
+type browserPage struct {
 	t   *testing.T
 	ctx context.Context
 }
 
 // approvalPage is where a user approves or denies a login.
 type approvalPage interface {
-	// decide opens the page at an address, types the code that a terminal shows, and presses a button.
+	// decide opens the page at an address, enters the code, and approves or denies the login of client.
 	decide(address, code, client, decision string)
-	// shows expects the page to contain all words.
-	shows(words ...string)
+	// waitFor waits until the page contains all words.
+	waitFor(words ...string)
 }
 
-// openPage starts Chromium. Without it, the forms of the page are submitted by an HTTP client.
+// openPage starts Chromium if it is installed. Without it, openPage returns a formPage.
 func openPage(t *testing.T) approvalPage {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -48,25 +48,25 @@ func openPage(t *testing.T) approvalPage {
 		if err := chromedp.Do(ctx); err != nil { // the first use starts it
 			t.Fatal(err)
 		}
-		return page{t, ctx}
+		return browserPage{t, ctx}
 	}
-	t.Log("no Chromium on PATH: the forms of the page are submitted without a browser")
+	t.Log("no Chromium on PATH: an HTTP client submits the forms")
 	return newFormPage(t)
 }
 
-func (p page) do(actions ...chromedp.Action[chromedp.Void]) {
+func (p browserPage) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(p.ctx, browserTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// shows waits until the page says all of the words.
-func (p page) shows(words ...string) {
+// waitFor implements approvalPage.
+func (p browserPage) waitFor(words ...string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(p.ctx, browserTimeout)
 	defer cancel()
 	for {
 		text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body?.innerText ?? ''"))
@@ -80,16 +80,16 @@ func (p page) shows(words ...string) {
 			return
 		}
 		if err != nil && ctx.Err() != nil {
-			p.t.Fatalf("the page never said %q; it says %q", missing, text)
+			p.t.Fatalf("the page does not show %q, but %q", missing, text)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// decide opens the page at an address, types the code that a terminal shows, and presses a button.
-func (p page) decide(address, code, client, decision string) {
+// decide implements approvalPage.
+func (p browserPage) decide(address, code, client, decision string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(address), chromedp.SendKeys(chromedp.CSS("#code"), code+"\r"))
-	p.shows(client, code)
+	p.waitFor(client, code)
 	p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("button[value=%s]", decision))))
 }

@@ -13,48 +13,51 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-var errNotReplaced = errors.New("the login before was kept")
+var errNotReplaced = errors.New("the previous login was kept")
 
-// mayReplace returns nil when the login of a new key may take the place of the logins that the file has at the same
-// address: they are of the same account, or do not work any more, or the user agrees.
-func (l *login) mayReplace(ctx context.Context, newKey string) error {
-	if l.replaces {
+// checkReplace returns nil if the new key may replace the logins of the file at the same address: they belong to the
+// same account, or are no longer valid, or the user agrees.
+func (l *login) checkReplace(ctx context.Context, newKey string) error {
+	if l.replace {
 		return nil
 	}
 	file, err := credentials.Load(l.file)
 	if err != nil {
-		return unlessCancelled(ctx, err)
+		return cancelledOr(ctx, err)
 	}
 	for baseURL, old := range file.Credentials {
 		if !credentials.Same(baseURL, l.baseURL) || old.APIKey == "" || old.APIKey == newKey {
 			continue
 		}
-		if err := l.agree(ctx, old.APIKey, newKey); err != nil {
+		if err := l.confirmReplace(ctx, old.APIKey, newKey); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// agree asks the user to replace the login of another account.
-func (l *login) agree(ctx context.Context, oldKey, newKey string) error {
-	before, err := l.owner(ctx, oldKey)
+// confirmReplace returns nil if both keys belong to the same account, if the old key is not valid, or if the user
+// agrees to replace it.
+func (l *login) confirmReplace(ctx context.Context, oldKey, newKey string) error {
+	oldOwner, err := l.owner(ctx, oldKey)
 	if rental.IsUnauthorized(err) {
-		return nil // nothing is lost
+		return nil // the old key is no longer valid
 	}
-	now, nowErr := l.owner(ctx, newKey)
+	newOwner, newErr := l.owner(ctx, newKey)
 	switch {
 	case ctx.Err() != nil:
 		return errCancelled
-	case err == nil && nowErr == nil && before.ID == now.ID:
+	case err == nil && newErr == nil && oldOwner.ID == newOwner.ID:
 		return nil
 	}
-	from, to := accountName(before, err), accountName(now, nowErr)
-	if l.answers == nil {
-		return fmt.Errorf("the credentials file has a login of account %q for this service, and the new one is of account %q: to replace it, run login with --replace", from, to)
+	from, to := accountName(oldOwner, err), accountName(newOwner, newErr)
+	if l.input == nil {
+		return fmt.Errorf("the credentials file has a login of account %q for this service, and the new one is of "+
+			"account %q: to replace it, run login with --replace", from, to)
 	}
-	l.screen.say("The credentials file has a login of account %q for this service. Replace it with the login of account %q?", from, to)
-	yes, err := l.screen.confirm(ctx, l.answers)
+	l.screen.print("The credentials file has a login of account %q for this service. "+
+		"Replace it with the login of account %q?", from, to)
+	yes, err := l.screen.confirm(ctx, l.input)
 	if err == nil && !yes {
 		err = errNotReplaced
 	}
@@ -62,7 +65,7 @@ func (l *login) agree(ctx context.Context, oldKey, newKey string) error {
 }
 
 // owner returns the account that a key belongs to.
-func (s site) owner(ctx context.Context, apiKey string) (rental.User, error) {
+func (s target) owner(ctx context.Context, apiKey string) (rental.User, error) {
 	client, err := s.connect(apiKey, 2)
 	if err != nil {
 		return rental.User{}, err
@@ -71,29 +74,30 @@ func (s site) owner(ctx context.Context, apiKey string) (rental.User, error) {
 	return client.GetMe(ctx)
 }
 
-// accountName is the e-mail of an account, or its id; err is why the account could not be read.
+// accountName returns the email address of an account, or its id without one. If err is not nil, the account could not
+// be read and its name is "unknown".
 func accountName(user rental.User, err error) string {
 	switch {
 	case err != nil:
 		return "unknown"
 	case user.Email != nil && *user.Email != "":
-		return rental.Printable(*user.Email, maxShown)
+		return rental.Printable(*user.Email, maxTextLength)
 	}
-	return rental.Printable(user.ID, maxShown)
+	return rental.Printable(user.ID, maxTextLength)
 }
 
-// confirm waits for an answer to a question; anything but yes is no. When ctx ends, so does the wait.
-func (s *screen) confirm(ctx context.Context, answers io.Reader) (yes bool, err error) {
-	fmt.Fprint(s.out, "[y/N] ")
-	answered := make(chan string, 1)
-	go func() { // a read of a terminal cannot be interrupted: it lasts until the process ends
-		line, _ := bufio.NewReader(answers).ReadString('\n') //nolint:errcheck // no answer is no
-		answered <- line
+// confirm reads a line of input and reports whether it is "y" or "yes". If ctx ends first, it returns errCancelled.
+func (s *screen) confirm(ctx context.Context, input io.Reader) (yes bool, err error) {
+	fmt.Fprint(s.stdout, "[y/N] ")
+	answer := make(chan string, 1)
+	go func() { // a read from a terminal cannot be cancelled: the goroutine may run until the process ends
+		line, _ := bufio.NewReader(input).ReadString('\n') //nolint:errcheck // an incomplete line means no
+		answer <- line
 	}()
 	select {
 	case <-ctx.Done():
 		return false, errCancelled
-	case line := <-answered:
+	case line := <-answer:
 		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))), nil
 	}
 }

@@ -15,56 +15,56 @@ import (
 	"unicode/utf8"
 )
 
-func TestPlainModeIsTwoLines(t *testing.T) {
+func TestLogin_OutputWithoutTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, pending, slowDown, cut, granted)
+		f := newFakeLogin(t, pending, slowDown, cutConnection, approved)
 		if err := f.run(t.Context(), t); err != nil {
 			t.Fatal(err)
 		}
 		want := "Open https://rent.example/device in a browser and approve the code ABCD-EFGH within 10 minutes.\n" +
 			"Logged in to https://rent.example/api/v1 as me@rent.example. The key is in " + f.file + ".\n"
-		if f.stdout.String() != want || f.problems.Len() > 0 {
-			t.Errorf("stdout %q, want %q; stderr %q", &f.stdout, want, &f.problems)
+		if f.stdout.String() != want || f.stderr.Len() > 0 {
+			t.Errorf("stdout %q, want %q; stderr %q", &f.stdout, want, &f.stderr)
 		}
 	})
 }
 
-func TestTerminalModeCountsDown(t *testing.T) {
-	for name, end := range map[string]answer{"approved": granted, "denied": denied} {
+func TestLogin_CountdownOnTerminal(t *testing.T) {
+	for name, end := range map[string]response{"approved": approved, "denied": denied} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, pending, end)
 			f.screen.terminal = true
-			f.service.begin = begun("expires_in", "62")
+			f.service.code = codeResponse("expires_in", "62")
 			if err := f.run(t.Context(), t); (err == nil) != (name == "approved") {
 				t.Fatal(err)
 			}
 			shown := f.stdout.String()
-			says(t, name, shown, "https://rent.example/device\n", "ABCD-EFGH\n", "\rWaiting for approval… 1:02 left", "\rWaiting for approval… 1:01 left", "\rWaiting for approval… 0:52 left")
+			wantContains(t, name, shown, "https://rent.example/device\n", "ABCD-EFGH\n", "\rWaiting for approval… 1:02 left", "\rWaiting for approval… 1:01 left", "\rWaiting for approval… 0:52 left")
 			if strings.Count(shown, "Waiting for") > 11 {
-				t.Errorf("%s: more than one line a second: %q", name, shown)
+				t.Errorf("%s: more than one update per second: %q", name, shown)
 			}
-			// What is left of the line is blank, and covers all that it held.
+			// Blanks overwrite the whole countdown at the end.
 			parts := strings.Split(shown, "\r")
 			blank, waiting := parts[len(parts)-2], parts[len(parts)-3]
 			if strings.TrimSpace(blank) != "" || len(blank) < utf8.RuneCountInString(waiting) {
 				t.Errorf("%s: the line %q is cleared with %q", name, waiting, blank)
 			}
 			if last := parts[len(parts)-1]; strings.HasPrefix(last, "Logged in to") != (name == "approved") {
-				t.Errorf("%s: at the end stands %q", name, last)
+				t.Errorf("%s: the last line is %q", name, last)
 			}
 		})
 	}
 }
 
-// What the service says cannot move the cursor or break out of its line.
-func TestTextsOfTheServiceAreCleaned(t *testing.T) {
+// Texts of the service cannot move the cursor or add a line.
+func TestLogin_RemovesControlCharacters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, answer{status: 200, body: `{"api_key":"` + newKey + `","key_id":"key_new","user":{"email":"\u001b[31mme\r\n@\u202Ehere\u0007"}}`})
-		f.service.begin = begun("user_code", `"AB\u001b]0;title\u0007CD\n\u200BEFGH"`)
+		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"` + newKey + `","key_id":"key_new","user":{"email":"\u001b[31mme\r\n@\u202Ehere\u0007"}}`})
+		f.service.code = codeResponse("user_code", `"AB\u001b]0;title\u0007CD\n\u200BEFGH"`)
 		if err := f.run(t.Context(), t); err != nil {
 			t.Fatal(err)
 		}
-		says(t, "stdout", f.stdout.String(), "code ABCD EFGH within", "as me  @here.")
+		wantContains(t, "stdout", f.stdout.String(), "code ABCD EFGH within", "as me  @here.")
 		for _, r := range strings.ReplaceAll(f.stdout.String(), "\n", "") {
 			if !unicode.IsPrint(r) {
 				t.Errorf("%q in %q", r, &f.stdout)
@@ -76,7 +76,7 @@ func TestTextsOfTheServiceAreCleaned(t *testing.T) {
 	})
 }
 
-func TestTheEnvironmentIsWarnedOf(t *testing.T) {
+func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 	for _, test := range []struct {
 		key, address string
 		warns        []string
@@ -87,15 +87,15 @@ func TestTheEnvironmentIsWarnedOf(t *testing.T) {
 		{oldKey, "https://u:canary@other.example/api/v1", []string{"GPURENT_API_KEY is set", "GPURENT_BASE_URL is set"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFakeLogin(t, granted)
+			f := newFakeLogin(t, approved)
 			t.Setenv("GPURENT_API_KEY", test.key)
 			t.Setenv("GPURENT_BASE_URL", test.address)
 			if err := f.run(t.Context(), t); err != nil {
 				t.Fatal(err)
 			}
-			says(t, "stderr", f.problems.String(), test.warns...)
-			if strings.Count(f.problems.String(), "Warning: ") != len(test.warns) || strings.Contains(f.problems.String(), "canary") {
-				t.Errorf("%+v: stderr %q", test, &f.problems)
+			wantContains(t, "stderr", f.stderr.String(), test.warns...)
+			if strings.Count(f.stderr.String(), "Warning: ") != len(test.warns) || strings.Contains(f.stderr.String(), "canary") {
+				t.Errorf("%+v: stderr %q", test, &f.stderr)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestClientName(t *testing.T) {
 	}
 }
 
-func TestAFileIsNoTerminal(t *testing.T) {
+func TestNewScreen_FileIsNoTerminal(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -135,17 +135,17 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	}
 }
 
-func TestInWords(t *testing.T) {
+func TestFormatDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes", 10*time.Minute + 30*time.Second: "10 minutes"} {
-		if got := inWords(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
 }
 
-func TestBrowserHere(t *testing.T) {
+func TestHasBrowser(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		t.Skip("a desktop is always there")
+		t.Skip("these systems always have a desktop")
 	}
 	for _, test := range []struct {
 		ssh, x, wayland string
@@ -159,13 +159,13 @@ func TestBrowserHere(t *testing.T) {
 		t.Setenv("SSH_CONNECTION", test.ssh)
 		t.Setenv("DISPLAY", test.x)
 		t.Setenv("WAYLAND_DISPLAY", test.wayland)
-		if got := browserHere(); got != test.want {
+		if got := hasBrowser(); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}
 }
 
-// The desktop's own opener gets the address as one argument.
+// The opener of the desktop receives the address as one argument.
 func TestOpenBrowser(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("it would open a browser")
@@ -173,7 +173,7 @@ func TestOpenBrowser(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", folder)
 	if err := openBrowser(t.Context(), "https://rent.example/device"); err == nil {
-		t.Error("opened without an opener")
+		t.Error("no error without an opener")
 	}
 	opener := "#!/bin/sh\n[ $# = 1 ] && printf '%s' \"$1\" >" + folder + "/arguments.new && /bin/mv " + folder + "/arguments.new " + folder + "/arguments\n"
 	if err := os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(opener), 0o700); err != nil {
@@ -183,7 +183,7 @@ func TestOpenBrowser(t *testing.T) {
 	if err := openBrowser(ctx, "https://rent.example/device?code=A&b=C"); err != nil {
 		t.Fatal(err)
 	}
-	cancel() // the browser stays when the login has ended
+	cancel() // the browser outlives the login
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		got, err := os.ReadFile(filepath.Join(folder, "arguments"))
 		if err == nil && string(got) == "https://rent.example/device?code=A&b=C" {
@@ -195,14 +195,14 @@ func TestOpenBrowser(t *testing.T) {
 	}
 }
 
-func TestHelpExplainsTheFlags(t *testing.T) {
-	var out, problems strings.Builder
-	if code := Main([]string{"login", "--help"}, &out, &problems); code != 0 {
-		t.Fatal(code, problems.String())
+func TestLogin_Help(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if code := Main([]string{"login", "--help"}, &stdout, &stderr); code != 0 {
+		t.Fatal(code, stderr.String())
 	}
 	for _, want := range []string{`--base-url URL`, `--client-name NAME`, `--no-browser`} {
-		if !regexp.MustCompile(want + ` {2,}\S`).MatchString(out.String()) {
-			t.Errorf("no %s in %s", want, &out)
+		if !regexp.MustCompile(want + ` {2,}\S`).MatchString(stdout.String()) {
+			t.Errorf("no %s in %s", want, &stdout)
 		}
 	}
 }

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// The variables that decide what a plugin writes to its log. Where they are not
-// set it writes everything, and the CLI throws away what nobody asked to see: of a
-// large plan that is a fifth of the plugin's work.
+// Environment variables with the log level of the plugin. Without them, the plugin writes all messages and the CLI drops
+// those below its own level. For a large plan, that is a fifth of the CPU time of the plugin.
 const (
-	envLogSDK = "TF_LOG_SDK"
-	envLogOwn = "TF_LOG_PROVIDER_GPURENT"
+	envLogSDK      = "TF_LOG_SDK"
+	envLogProvider = "TF_LOG_PROVIDER_GPURENT"
 )
 
-// limitLog lets the plugin write only what the CLI is going to show. What the user
-// set for the plugin itself stays.
-func limitLog() error {
-	level := shownLevel(cmp.Or(os.Getenv("TF_LOG_PROVIDER"), os.Getenv("TF_LOG")))
-	for _, name := range []string{envLogSDK, envLogOwn} {
+// limitLogLevel sets the log level of the plugin to that of the CLI. It does not change the variables that the user has
+// set.
+func limitLogLevel() error {
+	level := pluginLevel(cmp.Or(os.Getenv("TF_LOG_PROVIDER"), os.Getenv("TF_LOG")))
+	for _, name := range []string{envLogSDK, envLogProvider} {
 		if level == "" || os.Getenv(name) != "" {
 			continue
 		}
@@ -30,15 +29,15 @@ func limitLog() error {
 	return nil
 }
 
-// shownLevel is the level for a log of which the CLI shows this much; empty for all
-// of it, which is also what the CLI makes of a level that it does not know.
-func shownLevel(asked string) string {
-	asked = strings.ToUpper(asked)
+// pluginLevel returns the log level of the plugin for a log level of the CLI. Empty means all messages, which the CLI
+// also shows for an unknown level.
+func pluginLevel(cliLevel string) string {
+	cliLevel = strings.ToUpper(cliLevel)
 	switch {
-	case asked == "":
+	case cliLevel == "":
 		return "OFF"
-	case slices.Contains([]string{"OFF", "ERROR", "WARN", "INFO", "DEBUG"}, asked):
-		return asked
+	case slices.Contains([]string{"OFF", "ERROR", "WARN", "INFO", "DEBUG"}, cliLevel):
+		return cliLevel
 	}
 	return ""
 }

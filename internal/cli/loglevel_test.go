@@ -5,31 +5,31 @@ import (
 	"testing"
 )
 
-func TestLimitLog(t *testing.T) {
+func TestLimitLogLevel(t *testing.T) {
 	tests := []struct {
 		name, all, provider, sdk string
-		wantSDK, wantOwn         string
+		wantSDK, wantProvider    string
 	}{
-		{"nobody looks", "", "", "", "OFF", "OFF"},
-		{"everything", "TRACE", "", "", "", ""},
-		{"as JSON", "JSON", "", "", "", ""},
-		{"a level", "debug", "", "", "DEBUG", "DEBUG"},
-		{"of providers only", "", "INFO", "", "INFO", "INFO"},
-		{"more of providers", "ERROR", "TRACE", "", "", ""},
-		{"unknown is everything", "loud", "", "", "", ""},
-		{"its own wish", "", "", "TRACE", "TRACE", "OFF"},
+		{"no log", "", "", "", "OFF", "OFF"},
+		{"all levels", "TRACE", "", "", "", ""},
+		{"JSON", "JSON", "", "", "", ""},
+		{"one level", "debug", "", "", "DEBUG", "DEBUG"},
+		{"providers only", "", "INFO", "", "INFO", "INFO"},
+		{"higher level for providers", "ERROR", "TRACE", "", "", ""},
+		{"unknown level", "loud", "", "", "", ""},
+		{"level set for the SDK", "", "", "TRACE", "TRACE", "OFF"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv("TF_LOG", test.all)
 			t.Setenv("TF_LOG_PROVIDER", test.provider)
 			t.Setenv(envLogSDK, test.sdk)
-			t.Setenv(envLogOwn, "")
-			if err := limitLog(); err != nil {
+			t.Setenv(envLogProvider, "")
+			if err := limitLogLevel(); err != nil {
 				t.Fatal(err)
 			}
-			if sdk, own := os.Getenv(envLogSDK), os.Getenv(envLogOwn); sdk != test.wantSDK || own != test.wantOwn {
-				t.Errorf("%s=%q %s=%q, want %q and %q", envLogSDK, sdk, envLogOwn, own, test.wantSDK, test.wantOwn)
+			if sdk, provider := os.Getenv(envLogSDK), os.Getenv(envLogProvider); sdk != test.wantSDK || provider != test.wantProvider {
+				t.Errorf("%s=%q %s=%q, want %q and %q", envLogSDK, sdk, envLogProvider, provider, test.wantSDK, test.wantProvider)
 			}
 		})
 	}

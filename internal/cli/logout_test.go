@@ -15,179 +15,179 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
-// listing is the account's keys: pairs of id and prefix.
-func listing(pairs ...string) answer {
-	var keys []string
+// keyList returns a response with API keys: pairs of id and prefix.
+func keyList(pairs ...string) response {
+	var list []string
 	for n := 0; n+1 < len(pairs); n += 2 {
-		keys = append(keys, fmt.Sprintf(`{"id":%q,"prefix":%q,"name":"n","scopes":[],"source":"cli"}`, pairs[n], pairs[n+1]))
+		list = append(list, fmt.Sprintf(`{"id":%q,"prefix":%q,"name":"n","scopes":[],"source":"cli"}`, pairs[n], pairs[n+1]))
 	}
-	return answer{status: 200, body: `{"data":[` + strings.Join(keys, ",") + `],"next_cursor":null}`}
+	return response{status: 200, body: `{"data":[` + strings.Join(list, ",") + `],"next_cursor":null}`}
 }
 
 func TestLogout(t *testing.T) {
-	known, byHand := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, credentials.Credential{APIKey: oldKey}
+	withID, withoutID := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, credentials.Credential{APIKey: oldKey}
 	own := []string{"key_old by gpr_OLDK"}
 	for name, test := range map[string]struct {
 		key     credentials.Credential
-		end     answer
-		keys    answer
-		ended   []string
-		says    string // on stdout
-		warns   string
-		refuses string // and keeps the login
+		revoke  response
+		list    response
+		deleted []string
+		prints  string // on stdout
+		warns   string // on stderr
+		fails   string // part of the error; the login is kept
 	}{
-		"revoked":                       {known, gone, answer{}, own, "The key was revoked.", "", ""},
-		"gone already":                  {known, refused(404, "not_found"), answer{}, own, "The key was revoked.", "", ""},
-		"not valid any more":            {known, refused(401, "unauthorized"), answer{}, own, "The key was revoked.", "", ""},
-		"the service has trouble":       {known, refused(503, "provider_unavailable"), answer{}, slices.Repeat(own, 3), "", "", "Try again"},
-		"no service":                    {known, cut, answer{}, slices.Repeat(own, 3), "", "", "remove its entry"},
-		"something in between":          {known, answer{status: 404, body: "<html>"}, answer{}, slices.Repeat(own, 3), "", "", "404"},
-		"without the right":             {known, refused(403, "forbidden"), answer{}, own, "", "", "console"},
-		"found by its start":            {byHand, gone, listing("key_x", "gpr_XXXX", "key_old", "gpr_OLDK"), own, "The key was revoked.", "", ""},
-		"another starts so, too":        {byHand, gone, listing("key_x", "gpr_OLDK", "key_old", "gpr_OLDK"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"not to be found":               {byHand, gone, listing("key_x", "gpr_XXXX", "key_y", "gpr_"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"may not look":                  {byHand, gone, refused(403, "forbidden"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"cannot look":                   {byHand, gone, cut, nil, "", "", "gpr_OLDK"},
-		"by hand and not valid":         {byHand, gone, refused(401, "unauthorized"), nil, "The key was revoked.", "", ""},
-		"an id that cannot be sent":     {credentials.Credential{APIKey: oldKey, KeyID: ".."}, gone, answer{}, nil, "", "", "console"},
-		"a key that cannot be sent":     {credentials.Credential{APIKey: "a\nb", KeyID: "key_old"}, gone, answer{}, nil, "", "", "by hand"},
-		"an id that moves the cursor":   {credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, refused(403, "forbidden"), answer{}, []string{"\x1b[2Jk by gpr_OLDK"}, "", "", "the key k could"},
-		"an entry without a key at all": {credentials.Credential{}, gone, answer{}, nil, "Logged out", "", ""},
+		"revoked":                     {withID, noContent, response{}, own, "The key was revoked.", "", ""},
+		"not found":                   {withID, apiError(404, "not_found"), response{}, own, "The key was revoked.", "", ""},
+		"unauthorized":                {withID, apiError(401, "unauthorized"), response{}, own, "The key was revoked.", "", ""},
+		"service unavailable":         {withID, apiError(503, "provider_unavailable"), response{}, slices.Repeat(own, 3), "", "", "Try again"},
+		"no connection":               {withID, cutConnection, response{}, slices.Repeat(own, 3), "", "", "remove its entry"},
+		"404 of a proxy":              {withID, response{status: 404, body: "<html>"}, response{}, slices.Repeat(own, 3), "", "", "404"},
+		"forbidden":                   {withID, apiError(403, "forbidden"), response{}, own, "", "", "console"},
+		"id found by prefix":          {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_old", "gpr_OLDK"), own, "The key was revoked.", "", ""},
+		"prefix of two keys":          {withoutID, noContent, keyList("key_x", "gpr_OLDK", "key_old", "gpr_OLDK"), nil, "The key was not revoked.", "gpr_OLDK", ""},
+		"no key with the prefix":      {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_y", "gpr_"), nil, "The key was not revoked.", "gpr_OLDK", ""},
+		"list forbidden":              {withoutID, noContent, apiError(403, "forbidden"), nil, "The key was not revoked.", "gpr_OLDK", ""},
+		"list failed":                 {withoutID, noContent, cutConnection, nil, "", "", "gpr_OLDK"},
+		"without id and unauthorized": {withoutID, noContent, apiError(401, "unauthorized"), nil, "The key was revoked.", "", ""},
+		"invalid id":                  {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, response{}, nil, "", "", "console"},
+		"invalid key":                 {credentials.Credential{APIKey: "a\nb", KeyID: "key_old"}, noContent, response{}, nil, "", "", "by hand"},
+		"id with a terminal escape":   {credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, apiError(403, "forbidden"), response{}, []string{"\x1b[2Jk by gpr_OLDK"}, "", "", "the key k could"},
+		"entry without a key":         {credentials.Credential{}, noContent, response{}, nil, "Logged out", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFakeLogin(t)
-				f.had(t, test.key)
-				f.service.ends[filepath.Base(test.key.KeyID)], f.service.keys = test.end, test.keys
-				l := &logout{site: f.site, screen: f.screen}
+				f.saveCredential(t, test.key)
+				f.service.deletes[filepath.Base(test.key.KeyID)], f.service.list = test.revoke, test.list
+				l := &logout{target: f.target, screen: f.screen}
 				err := l.run(t.Context())
-				noSecrets(t, f.stdout.String()+f.problems.String()+fmt.Sprint(err))
-				if !slices.Equal(f.service.ended, test.ended) {
-					t.Errorf("revoked %q, want %q", f.service.ended, test.ended)
+				noSecrets(t, f.stdout.String()+f.stderr.String()+fmt.Sprint(err))
+				if !slices.Equal(f.service.deleted, test.deleted) {
+					t.Errorf("revoked %q, want %q", f.service.deleted, test.deleted)
 				}
 				file, loadErr := credentials.Load(f.file)
-				if _, left := file.Find(address); loadErr != nil || left != (test.refuses != "") || (err != nil) != left || (file.Current != "") != left {
-					t.Errorf("%v; left in the file: %v, current %q (%v)", err, left, file.Current, loadErr)
+				if _, left := file.Find(address); loadErr != nil || left != (test.fails != "") || (err != nil) != left || (file.Current != "") != left {
+					t.Errorf("%v; in the file: %v, current %q (%v)", err, left, file.Current, loadErr)
 				}
-				says(t, "the error", fmt.Sprint(err), test.refuses)
-				says(t, "stdout", f.stdout.String(), test.says)
-				says(t, "stderr", f.problems.String(), test.warns)
-				if strings.ContainsRune(fmt.Sprint(err), '\x1b') || (f.problems.Len() > 0) != (test.warns != "") {
-					t.Errorf("%v; stderr %q", err, &f.problems)
+				wantContains(t, "the error", fmt.Sprint(err), test.fails)
+				wantContains(t, "stdout", f.stdout.String(), test.prints)
+				wantContains(t, "stderr", f.stderr.String(), test.warns)
+				if strings.ContainsRune(fmt.Sprint(err), '\x1b') || (f.stderr.Len() > 0) != (test.warns != "") {
+					t.Errorf("%v; stderr %q", err, &f.stderr)
 				}
 			})
 		})
 	}
 }
 
-func TestLogoutIsCancelled(t *testing.T) {
+func TestLogout_Cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t)
-		f.had(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
 		ctx, cancel := context.WithCancel(t.Context())
-		f.service.ends["key_old"] = answer{during: func(*http.Request) { cancel() }}
-		err := (&logout{site: f.site, screen: f.screen}).run(ctx)
-		if says(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept"); f.kept(t).APIKey != oldKey {
-			t.Errorf("kept %v", f.kept(t))
+		f.service.deletes["key_old"] = response{hook: func(*http.Request) { cancel() }}
+		err := (&logout{target: f.target, screen: f.screen}).run(ctx)
+		if wantContains(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept"); f.savedCredential(t).APIKey != oldKey {
+			t.Errorf("file %v", f.savedCredential(t))
 		}
 	})
 }
 
-// Somebody logs in anew while the old key is being revoked: the new login stays.
-func TestLogoutLeavesANewerLogin(t *testing.T) {
+// A login that replaces the key during the revocation stays.
+func TestLogout_KeepsNewerLogin(t *testing.T) {
 	f := newFakeLogin(t)
-	f.had(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-	meanwhile := gone
-	meanwhile.during = func(*http.Request) { f.had(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"}) }
-	f.service.ends["key_old"] = meanwhile
-	if err := (&logout{site: f.site, screen: f.screen}).run(t.Context()); err != nil || f.kept(t).APIKey != newKey {
-		t.Errorf("%v; kept %v, want the new login", err, f.kept(t))
+	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+	newer := noContent
+	newer.hook = func(*http.Request) { f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"}) }
+	f.service.deletes["key_old"] = newer
+	if err := (&logout{target: f.target, screen: f.screen}).run(t.Context()); err != nil || f.savedCredential(t).APIKey != newKey {
+		t.Errorf("%v; file %v, want the new login", err, f.savedCredential(t))
 	}
 }
 
-func TestLogoutWhereTheFileCannotBeWritten(t *testing.T) {
+func TestLogout_UnwritableFile(t *testing.T) {
 	f := newFakeLogin(t)
-	f.had(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-	if err := os.MkdirAll(f.file+".new/in-the-way", 0o700); err != nil {
+	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+	if err := os.MkdirAll(f.file+".new/blocks-the-file", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := (&logout{site: f.site, screen: f.screen}).run(t.Context())
-	says(t, "the error", fmt.Sprint(err), "could not be removed from the file", "The key was revoked.")
+	err := (&logout{target: f.target, screen: f.screen}).run(t.Context())
+	wantContains(t, "the error", fmt.Sprint(err), "cannot remove the login from the credentials file", "The key was revoked.")
 }
 
-// The address is looked for as the provider does, and what is wrong with it is told in one line.
-func TestWhichService(t *testing.T) {
-	const file, given = "https://file.example/api/v1", "https://given.example/api/v1"
+// findTarget uses the order of the provider, and reports an invalid address on one line.
+func TestFindTarget(t *testing.T) {
+	const file, flagged = "https://file.example/api/v1", "https://flag.example/api/v1"
 	for name, test := range map[string]struct {
 		current, env, flag string
-		want               string // empty: refused
-		says               string
+		want               string // empty: an error
+		fails              string
 	}{
-		"the flag":             {file, "https://env.example/api/v1", given + "/", given, ""},
+		"the flag":             {file, "https://env.example/api/v1", flagged + "/", flagged, ""},
 		"the environment":      {file, "https://env.example/api/v1", "", "https://env.example/api/v1", ""},
 		"the last login":       {file, "", "", file, ""},
 		"none":                 {"", "", "", "", "GPURENT_BASE_URL"},
 		"http to another host": {file, "", "http://rent.example/api/v1", "", "https"},
 		"without the version":  {file, "https://env.example", "", "", "/api/v1"},
-		"a password in it":     {file, "https://u:canary@env.example/api/v1", "", "", "user information"},
-		"no good in the file":  {"ftp://x", "", "", "", "https"},
+		"with a password":      {file, "https://u:canary@env.example/api/v1", "", "", "user information"},
+		"invalid in the file":  {"ftp://x", "", "", "", "https"},
 		"http to this machine": {file, "", "http://127.0.0.1:1/api/v1", "http://127.0.0.1:1/api/v1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inHome(t)
+			useTempHome(t)
 			t.Setenv("GPURENT_BASE_URL", test.env)
 			if test.current != "" {
-				keep(t, test.current)
+				writeCredentials(t, test.current)
 			}
-			at, err := findSite(test.flag)
-			if at.baseURL != test.want || (err == nil) != (test.want != "") {
-				t.Errorf("%s, %v; want %s", at.baseURL, err, test.want)
+			got, err := findTarget(test.flag)
+			if got.baseURL != test.want || (err == nil) != (test.want != "") {
+				t.Errorf("%s, %v; want %s", got.baseURL, err, test.want)
 			}
-			var out, problems strings.Builder
+			var stdout, stderr strings.Builder
 			if err == nil {
 				return
 			}
-			says(t, "the error", err.Error(), test.says)
-			if code := Main([]string{"login", "--base-url", test.flag}, &out, &problems); code != exitUsage || strings.Count(problems.String(), "\n") != 1 || strings.Contains(problems.String(), "canary") {
-				t.Errorf("exit %d, %q; want exit 2 and one line", code, &problems)
+			wantContains(t, "the error", err.Error(), test.fails)
+			if code := Main([]string{"login", "--base-url", test.flag}, &stdout, &stderr); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || strings.Contains(stderr.String(), "canary") {
+				t.Errorf("exit %d, %q; want exit 2 and one line", code, &stderr)
 			}
 		})
 	}
 }
 
-func TestNotLoggedIn(t *testing.T) {
-	inHome(t)
+func TestLogout_NotLoggedIn(t *testing.T) {
+	useTempHome(t)
 	for _, test := range []struct {
 		arguments string
 		code      int
-		says      string
+		want      string
 	}{
 		{"logout", 0, "Not logged in."},
 		{"logout --base-url https://rent.example/api/v1", 0, "Not logged in to https://rent.example/api/v1."},
 		{"logout now", 2, ""},
 	} {
-		var out, problems strings.Builder
-		if code := Main(strings.Fields(test.arguments), &out, &problems); code != test.code || strings.TrimSpace(out.String()) != test.says {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", test.arguments, code, &out, &problems)
+		var stdout, stderr strings.Builder
+		if code := Main(strings.Fields(test.arguments), &stdout, &stderr); code != test.code || strings.TrimSpace(stdout.String()) != test.want {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", test.arguments, code, &stdout, &stderr)
 		}
 	}
-	keep(t, "")
-	var out, problems strings.Builder
-	if code := Main([]string{"logout"}, &out, &problems); code != exitUsage {
-		t.Errorf("which of the logins? exit %d, stdout %q, stderr %q", code, &out, &problems)
+	writeCredentials(t, "")
+	var stdout, stderr strings.Builder
+	if code := Main([]string{"logout"}, &stdout, &stderr); code != exitUsage {
+		t.Errorf("without a current login: exit %d, stdout %q, stderr %q", code, &stdout, &stderr)
 	}
 }
 
-// inHome gives the test a user's configuration of its own.
-func inHome(t *testing.T) {
+// useTempHome gives the test a separate home and configuration folder.
+func useTempHome(t *testing.T) {
 	t.Helper()
 	testhome.Use(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", "")
 	t.Setenv("GPURENT_API_KEY", "")
 }
 
-// keep puts a login into the file, with that address as the current one.
-func keep(t *testing.T, current string) {
+// writeCredentials writes a credentials file with a login, and current as the address of the current login.
+func writeCredentials(t *testing.T, current string) {
 	t.Helper()
 	path, err := credentials.Path()
 	if err != nil {

@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// parentLook is the pause between two looks at the parent process. A look costs less
-// than a microsecond.
-const parentLook = 250 * time.Millisecond
+// parentPollInterval is the interval at which parentExit reads the parent process id. A read takes less than a
+// microsecond.
+const parentPollInterval = 250 * time.Millisecond
 
-// parentGone returns what is closed when the process that started this one has ended:
-// another one adopts this one then.
-func parentGone() <-chan struct{} {
-	gone := make(chan struct{})
+// parentExit returns a channel that is closed after the parent process has ended. The system then assigns another parent.
+func parentExit() <-chan struct{} {
+	exited := make(chan struct{})
 	parent := os.Getppid()
 	go func() {
-		defer close(gone)
-		look := time.NewTicker(parentLook)
-		defer look.Stop()
+		defer close(exited)
+		ticker := time.NewTicker(parentPollInterval)
+		defer ticker.Stop()
 		for os.Getppid() == parent {
-			<-look.C
+			<-ticker.C
 		}
 	}()
-	return gone
+	return exited
 }

@@ -2,18 +2,18 @@ package cli
 
 import "os"
 
-// parentGone returns what is closed when the process that started this one has ended.
-// On Windows any process may wait for that.
-func parentGone() <-chan struct{} {
+// parentExit returns a channel that is closed after the parent process has ended, or nil if this process may not wait for
+// it.
+func parentExit() <-chan struct{} {
 	parent, err := os.FindProcess(os.Getppid())
 	if err != nil {
-		return nil // it may not be looked at: then it is never seen to end
+		return nil
 	}
-	gone := make(chan struct{})
+	exited := make(chan struct{})
 	go func() {
 		if _, err := parent.Wait(); err == nil {
-			close(gone)
+			close(exited)
 		}
 	}()
-	return gone
+	return exited
 }

@@ -18,69 +18,65 @@ import (
 // registryHost completes the provider's address for a debugger to attach to.
 const registryHost = "registry.terraform.io/"
 
-// garbage is how much of it, in percent of what is in use, is left to gather before
-// it is collected. A plugin lives for seconds, little of what it makes is in use for
-// long, and collecting it as eagerly as by default is a quarter of its work.
-const garbage = 400
+// gcPercent is the value of GOGC for the plugin. The plugin runs for seconds and most allocations are short-lived: with
+// the default of 100, a quarter of its CPU time is garbage collection.
+const gcPercent = 400
 
-// How long the process takes to undo what it made for the length of a run.
+// Limits for the cleanup at the end of the process, such as the revocation of ephemeral API keys.
 const (
-	// atEnd is for a CLI that waits: two seconds after it asked a plugin to end, it
-	// kills it.
-	atEnd = 1500 * time.Millisecond
-	// onItsOwn is for a CLI that died. Nobody waits then, but nobody expects the
-	// process to be there either.
-	onItsOwn = 30 * time.Second
+	// shutdownTimeout applies if the CLI has ended the plugin: it kills the plugin after two seconds.
+	shutdownTimeout = 1500 * time.Millisecond
+	// orphanTimeout applies if the CLI has died.
+	orphanTimeout = 30 * time.Second
 )
 
-// servePlugin hands over to the plugin protocol, which handles signals itself:
-// the CLI that started the plugin decides when it stops, and the end of ctx, which
-// is a signal, is none of its business. When that CLI dies, nobody can save any more
-// what the plugin does, and it ends by itself.
-func servePlugin(ctx context.Context, debugger bool) error {
-	if err := limitLog(); err != nil {
+// servePlugin serves the plugin protocol until the CLI ends it. It ignores the end of ctx, which is a signal: the
+// plugin library handles signals. If the CLI dies, servePlugin returns, because nothing can save the results of the
+// plugin.
+func servePlugin(ctx context.Context, debugMode bool) error {
+	if err := limitLogLevel(); err != nil {
 		return err
 	}
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 	plugin, err := provider.NewPlugin(version)
 	if err != nil {
 		return err
 	}
 	var options []tf6server.ServeOpt
-	var orphaned <-chan struct{} // never, for a debugger attaches and leaves
-	if debugger {
+	var orphaned <-chan struct{} // in debug mode, the process outlives its parent
+	if debugMode {
 		options = append(options, tf6server.WithManagedDebug())
 	} else {
-		outlive()
-		orphaned = parentGone()
+		ignoreSignals()
+		orphaned = parentExit()
 	}
-	log := endLog()
+	log := newLog()
 	served := make(chan error, 1)
 	go func() {
-		served <- tf6server.Serve(registryHost+provider.Address, func() tfprotov6.ProviderServer { return plugin }, options...)
+		server := func() tfprotov6.ProviderServer { return plugin }
+		served <- tf6server.Serve(registryHost+provider.Address, server, options...)
 	}()
-	patience := atEnd
+	timeout := shutdownTimeout
 	select {
 	case err = <-served:
 	case <-orphaned:
-		patience = onItsOwn
+		timeout = orphanTimeout
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	for _, left := range plugin.Finish(ctx) {
-		log.Warn("The provider ends and leaves something behind", "error", left)
+	for _, failed := range plugin.Finish(ctx) {
+		log.Warn("Cleanup at shutdown failed", "error", failed)
 	}
 	return err
 }
 
-// outlive keeps the plugin from dying of what its CLI dies of: the end of the
-// terminal, which is told to both, and a log that nobody reads any more.
-func outlive() { signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE) }
+// ignoreSignals makes the plugin survive a closed terminal and a closed log pipe, which can end its CLI.
+func ignoreSignals() { signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE) }
 
-// endLog writes to the CLI's log when the plugin protocol, which takes the standard
-// streams for itself, has ended. The CLI shows of it what it was asked to.
-func endLog() hclog.Logger {
+// newLog returns a logger that writes to the log of the CLI in the format of go-plugin. It also works after the plugin
+// protocol has ended.
+func newLog() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "provider", Output: os.Stderr, JSONFormat: true})
 }

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// requestTimeout limits each request. It is short because a user waits at a terminal.
+const requestTimeout = 10 * time.Second
+
+// target is a service and the credentials file for its key.
+type target struct {
+	baseURL   string
+	file      string
+	transport http.RoundTripper // nil for the default transport
+}
+
+var errNoAddress = errors.New("the address of the service is missing: neither --base-url nor " + provider.EnvBaseURL +
+	" is set, and the credentials file has no current login")
+
+// findTarget returns the service at the address of the flag, else of the environment, else of the current login in the
+// credentials file. The provider uses the same order.
+func findTarget(baseURL string) (target, error) {
+	file, err := credentials.Path()
+	if err != nil {
+		return target{}, err
+	}
+	address := cmp.Or(baseURL, os.Getenv(provider.EnvBaseURL))
+	if address == "" {
+		saved, err := credentials.Load(file)
+		if err != nil {
+			return target{}, err
+		}
+		address = saved.Current
+	}
+	if address == "" {
+		return target{}, &usageError{errNoAddress}
+	}
+	client, err := rental.New(rental.Config{BaseURL: address})
+	if err != nil {
+		return target{}, &usageError{fmt.Errorf("the address of the service cannot be used: %w", err)}
+	}
+	return target{baseURL: client.BaseURL(), file: file}, nil
+}
+
+// connect returns a client with a short request timeout. Polls pass noRetries, because the next poll is the retry.
+func (s target) connect(apiKey string, retries int) (*rental.Client, error) {
+	return rental.New(rental.Config{
+		BaseURL: s.baseURL, APIKey: apiKey, UserAgent: program + "/" + fullVersion(), Transport: s.transport,
+		RequestTimeout: requestTimeout, MaxRetries: retries,
+	})
+}
+
+// noRetries is the value of rental.Config.MaxRetries that disables retries.
+const noRetries = -1
+
+var errUnknownKey = errors.New("its id is unknown")
+
+// revoke revokes a key, authorized by that key. It returns nil if the key no longer exists.
+func (s target) revoke(ctx context.Context, key credentials.Credential) error {
+	client, err := s.connect(key.APIKey, 2)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	id := key.KeyID
+	if id == "" {
+		id, err = findKeyID(ctx, client, key.APIKey)
+	}
+	if err == nil {
+		err = client.DeleteAPIKey(ctx, id)
+	}
+	if rental.IsUnauthorized(err) || rental.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// findKeyID returns the id of a key by its prefix. It returns errUnknownKey if no key of the account, or more than one,
+// has the prefix, or if the key may not list keys.
+func findKeyID(ctx context.Context, client *rental.Client, key string) (string, error) {
+	var ids []string
+	for listed, err := range client.ListAPIKeys(ctx, rental.ListOptions{}) {
+		if rental.IsForbidden(err) {
+			return "", errUnknownKey
+		}
+		if err != nil {
+			return "", err
+		}
+		if len(listed.Prefix) >= rental.KeyPrefixLength && strings.HasPrefix(key, listed.Prefix) {
+			ids = append(ids, listed.ID)
+		}
+	}
+	if len(ids) != 1 {
+		return "", errUnknownKey
+	}
+	return ids[0], nil
+}
+
+// keyName returns the id of a key, or its first characters without an id. It is safe to print.
+func keyName(key credentials.Credential) string {
+	if key.KeyID != "" {
+		return "the key " + rental.Printable(key.KeyID, maxTextLength)
+	}
+	prefix := key.APIKey[:min(len(key.APIKey)/2, rental.KeyPrefixLength)]
+	return fmt.Sprintf("the key that begins with %q", rental.Printable(prefix, maxTextLength))
+}
