@@ -1,9 +1,7 @@
-// Package acctest gives an acceptance test a service of its own and a provider
-// that talks to it.
+// Package acctest starts a simulator for an acceptance test and runs the provider against it.
 //
-// The service is a simulator whose clock moves only by requests: a client that
-// polls makes progress at once, and no test waits on wall time. All traffic is
-// held against the API contract.
+// The clock of the simulator moves only with requests, so polling clients make progress without waiting for wall time.
+// Every request and response is checked against the API contract.
 package acctest
 
 import (
@@ -24,23 +22,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// step is how far each request moves the simulated time: a boot takes a handful
-// of polls, and the rate limit is never met.
+// step is the simulated time that passes with each request. A boot takes a few polls, and requests do not reach the
+// rate limit.
 const step = 2 * time.Second
 
-// Env is a service and what a configuration needs to reach it.
+// Env is a running simulator for one test.
 type Env struct {
 	*simulator.Server
 	t testing.TB
-	// known are the ids of what the test itself created, and of the API keys in the
-	// states that it ended with.
+	// known has the ids of the items that the test created, and of the API keys in its final states.
 	known map[string]bool
 }
 
-// Option changes the simulator of an Env.
+// Option changes the configuration of the simulator of an Env.
 type Option func(*simulator.Config)
 
-// Start starts a service for the test. It ends with the test.
+// Start starts a simulator for the test. At the end of the test, it checks that the provider left no API key behind,
+// and stops the simulator.
 func Start(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	config := simulator.Config{
@@ -60,11 +58,11 @@ func Start(t testing.TB, options ...Option) *Env {
 		}
 	})
 	env := &Env{Server: server, t: t, known: map[string]bool{}}
-	t.Cleanup(env.noKeyLeft)
+	t.Cleanup(env.checkKeys)
 	return env
 }
 
-// WithWrap puts the given handler around the API, outside the contract check.
+// WithWrap puts a handler around the API, outside of the contract check.
 func WithWrap(wrap func(http.Handler) http.Handler) Option {
 	return func(c *simulator.Config) {
 		inner := c.Wrap
@@ -72,48 +70,48 @@ func WithWrap(wrap func(http.Handler) http.Handler) Option {
 	}
 }
 
-// Factories run the provider inside the test's process.
+// Factories returns the provider for resource.TestCase. It runs in the process of the test.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"gpurent": provider.Server("test"),
 	}
 }
 
-// Provider is the provider block for the service, with more arguments if given.
+// Provider returns a provider block for the simulator, with additional arguments.
 func (e *Env) Provider(arguments ...string) string {
 	return e.ProviderWithKey(e.APIKey, arguments...)
 }
 
-// ProviderWithKey is the provider block with another API key.
+// ProviderWithKey returns a provider block with another API key.
 func (e *Env) ProviderWithKey(key string, arguments ...string) string {
 	return e.block(append(arguments, fmt.Sprintf("api_key = %q", key))...)
 }
 
-// ProviderWithoutKey is the provider block for the public part of the service.
+// ProviderWithoutKey returns a provider block without an API key, for the public part of the API.
 func (e *Env) ProviderWithoutKey() string { return e.block() }
 
 func (e *Env) block(arguments ...string) string {
 	ownTimeout := slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "request_timeout") })
 	if len(e.Quirks()) > 0 && !ownTimeout {
-		// Some answers are lost: the provider then waits this long for what the request may still do.
+		// After a lost response, the provider waits as long as request_timeout before it searches for the result.
 		arguments = append(arguments, `request_timeout = "1500ms"`)
 	}
-	return fmt.Sprintf("provider \"gpurent\" {\n  base_url = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n",
-		e.BaseURL, strings.Join(arguments, "\n  "))
+	const block = "provider \"gpurent\" {\n  base_url = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n"
+	return fmt.Sprintf(block, e.BaseURL, strings.Join(arguments, "\n  "))
 }
 
-// Config is a whole configuration: the provider block and the given parts.
+// Config returns a configuration: the provider block and the parts.
 func (e *Env) Config(parts ...string) string {
 	return e.Provider() + strings.Join(parts, "\n")
 }
 
-// Example is an example of the documentation as a whole configuration.
+// Example returns a configuration with an example of the documentation.
 func (e *Env) Example(path string) string {
 	e.t.Helper()
 	return e.Config(e.Read(path))
 }
 
-// Read returns a file of the examples.
+// Read returns a file below examples/.
 func (e *Env) Read(path string) string {
 	e.t.Helper()
 	content, err := os.ReadFile(filepath.Join(Root(), "examples", filepath.FromSlash(path)))
@@ -123,8 +121,8 @@ func (e *Env) Read(path string) string {
 	return string(content)
 }
 
-// CountRequests is how many requests with the method the service got for the
-// path below the base URL, and for what lies below that path.
+// CountRequests returns the number of requests with a method for a path, relative to the base URL, and the paths below
+// it.
 func (e *Env) CountRequests(method, path string) int {
 	n := 0
 	for _, r := range e.Requests() {
@@ -135,7 +133,7 @@ func (e *Env) CountRequests(method, path string) int {
 	return n
 }
 
-// Root is the project's folder.
+// Root returns the root folder of the repository.
 func Root() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok {

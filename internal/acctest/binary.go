@@ -12,25 +12,21 @@ import (
 	"testing"
 )
 
-// Some things only the real binary under a real CLI can show: signals, logs,
-// what ends up in files.
-
-// built is the executable that all tests which run at the same time share.
+// built is the executable that concurrent tests share. users counts the tests that use it.
 var built struct {
 	sync.Mutex
 	binary string
 	users  int
 }
 
-// builtBefore names a provider that was built from this tree for all packages that
-// are tested together.
-const builtBefore = "GPURENT_TEST_BINARY"
+// envBinary is the variable with the path of a provider that a previous step has built from this tree.
+const envBinary = "GPURENT_TEST_BINARY"
 
-// Binary builds the provider and returns the path of the executable. It is
-// there until the test ends; a test that asks meanwhile gets the same one.
+// Binary builds the provider and returns the path of the executable, which exists until the test ends. Concurrent tests
+// share one executable.
 func Binary(t testing.TB) string {
 	t.Helper()
-	if binary := os.Getenv(builtBefore); binary != "" {
+	if binary := os.Getenv(envBinary); binary != "" {
 		return binary
 	}
 	built.Lock()
@@ -54,7 +50,7 @@ func Binary(t testing.TB) string {
 
 func build(t testing.TB) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "gpurent-binary-") //nolint:usetesting // it may outlive the test that asked first
+	folder, err := os.MkdirTemp("", "gpurent-binary-") //nolint:usetesting // it may outlive the first test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +63,12 @@ func build(t testing.TB) string {
 	return binary
 }
 
-// NoPluginTLS is the environment variable with which the CLIs' own tests keep the CLI and its providers from making a
-// certificate for every process: more than half of the CPU time of a plan. make demo runs with certificates.
+// NoPluginTLS is the environment variable that turns off TLS between the CLI and the provider. A certificate per
+// process takes more than half of the CPU time of a plan. make demo runs with TLS.
 const NoPluginTLS = "TF_DISABLE_PLUGIN_TLS"
 
-// Workspace is a folder with a configuration, and a CLI that uses the real
-// binary there.
+// Workspace is a folder with a configuration in which a CLI runs with the provider binary. Tests use it for signals,
+// logs and files.
 type Workspace struct {
 	t      testing.TB
 	cli    string
@@ -81,8 +77,7 @@ type Workspace struct {
 	env    []string
 }
 
-// Workspace makes one for a configuration. The test is skipped, as all
-// acceptance tests are, where no CLI is given.
+// Workspace returns a workspace with a configuration. It skips the test without a CLI.
 func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	e.t.Helper()
 	w := e.newWorkspace(extraEnv)
@@ -90,7 +85,7 @@ func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	return w
 }
 
-// ExampleWorkspace makes one for an example that is a whole configuration.
+// ExampleWorkspace returns a workspace with a copy of a folder below examples/.
 func (e *Env) ExampleWorkspace(example string, extraEnv ...string) *Workspace {
 	e.t.Helper()
 	w := e.newWorkspace(extraEnv)
@@ -101,12 +96,12 @@ func (e *Env) ExampleWorkspace(example string, extraEnv ...string) *Workspace {
 	return w
 }
 
-// cli is the CLI that is given. The test is skipped where none is.
+// cli returns the path of the CLI. It skips the test without a CLI.
 func cli(t testing.TB) string {
 	t.Helper()
 	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if os.Getenv("TF_ACC") == "" || cli == "" {
-		t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
+		t.Skip("acceptance tests need TF_ACC=1 and TF_ACC_TERRAFORM_PATH; make test sets both")
 	}
 	return cli
 }
@@ -114,7 +109,8 @@ func cli(t testing.TB) string {
 func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 	e.t.Helper()
 	w := &Workspace{t: e.t, cli: cli(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
-	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", "gpurent/gpurent", filepath.Dir(w.binary))
+	const overrides = "provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n"
+	rc := fmt.Sprintf(overrides, "gpurent/gpurent", filepath.Dir(w.binary))
 	e.t.Cleanup(func() {
 		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
 			e.known[key.Attributes.ID] = true
@@ -126,19 +122,20 @@ func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 			w.env = append(w.env, pair)
 		}
 	}
-	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", NoPluginTLS+"=1",
-		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
+	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1",
+		"CHECKPOINT_DISABLE=1", NoPluginTLS+"=1", "GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
 	w.env = append(w.env, extraEnv...)
 	return w
 }
 
-// Configure replaces the configuration.
+// Configure replaces the configuration of the workspace.
 func (w *Workspace) Configure(config string) {
 	w.t.Helper()
-	w.Write("main.tf", "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"+config)
+	const terraform = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
+	w.Write("main.tf", terraform+config)
 }
 
-// Write puts a file into the workspace, such as main.tfquery.hcl.
+// Write writes a file of the workspace, such as main.tfquery.hcl.
 func (w *Workspace) Write(name, content string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.folder, name), []byte(content), 0o600); err != nil {
@@ -156,7 +153,7 @@ func (w *Workspace) Read(name string) string {
 	return string(content)
 }
 
-// Command is a CLI command in the workspace that is still to be started.
+// Command returns a CLI command in the workspace, which the caller starts. Stdout and stderr go to output.
 func (w *Workspace) Command(ctx context.Context, output *bytes.Buffer, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, w.cli, arguments...)
 	command.Dir, command.Env = w.folder, w.env
@@ -164,8 +161,7 @@ func (w *Workspace) Command(ctx context.Context, output *bytes.Buffer, arguments
 	return command
 }
 
-// Run runs a CLI command to its end and returns what it printed; it must
-// succeed.
+// Run runs a CLI command, which must succeed, and returns its output.
 func (w *Workspace) Run(arguments ...string) string {
 	w.t.Helper()
 	var output bytes.Buffer
@@ -175,10 +171,10 @@ func (w *Workspace) Run(arguments ...string) string {
 	return output.String()
 }
 
-// Try runs a CLI command that may fail, and returns how it ended and what it printed.
+// Try runs a CLI command that may fail. It returns its output and its error.
 func (w *Workspace) Try(arguments ...string) (output string, err error) {
 	w.t.Helper()
-	var printed bytes.Buffer
-	err = w.Command(w.t.Context(), &printed, arguments...).Run()
-	return printed.String(), err
+	var buffer bytes.Buffer
+	err = w.Command(w.t.Context(), &buffer, arguments...).Run()
+	return buffer.String(), err
 }

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// importedID is where an example of an import has an id.
+// importedID matches the id in an example of an import.
 var importedID = regexp.MustCompile(`\bid( *)= "[^"]*"`)
 
-// Generated lets a CLI write the configuration of something that is there already,
-// imports it with that, and returns the configuration. The plan of it must change
-// nothing, neither with the import nor after it. How it is imported is said by an
-// example of the documentation, whose id is replaced.
+// Generated imports an existing item with the import block of an example, in which it replaces the id, and with a
+// configuration that the CLI generates. It returns that configuration. The plans during and after the import must be
+// empty.
 func (e *Env) Generated(example, id string) string {
 	e.t.Helper()
 	const file = "generated.tf"
@@ -20,7 +19,7 @@ func (e *Env) Generated(example, id string) string {
 	plan := w.Run("plan", "-no-color", "-generate-config-out="+file)
 	generated := w.Read(file)
 	if !strings.Contains(plan, "1 to import, 0 to add, 0 to change, 0 to destroy") {
-		e.t.Fatalf("the configuration that was written plans a change:\n%s\n%s", generated, plan)
+		e.t.Fatalf("the generated configuration plans a change:\n%s\n%s", generated, plan)
 	}
 	w.Run("apply", "-no-color", "-auto-approve")
 	w.Run("plan", "-no-color", "-detailed-exitcode")

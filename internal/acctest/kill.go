@@ -18,37 +18,34 @@ import (
 	"time"
 )
 
-// Only Linux tells which processes a CLI has started, and which of them are the
-// provider: they have the CLI's process group, and /proc names what they run.
+// exitTimeout limits the wait until killed processes have ended.
+const exitTimeout = 10 * time.Second
 
-// goneTimeout is how long killed processes may take to disappear.
-const goneTimeout = 10 * time.Second
-
-// Run is a CLI command on its way, with all processes that it started.
+// Run is a started CLI command with its child processes. They share a process group, and /proc shows which of them run
+// the provider, so it needs Linux.
 type Run struct {
 	t       testing.TB
 	command *exec.Cmd
 	binary  string
 	output  bytes.Buffer
-	gone    chan struct{} // closed when the command itself has ended
-	err     error         // how; to be read after that
+	done    chan struct{} // closed after the command has ended
+	err     error         // of the command; valid after done is closed
 }
 
-// Start starts a CLI command as the leader of a process group, so that it can
-// be killed with or without its provider. The context bounds it.
+// Start starts a CLI command as the leader of a process group, so that a test can kill it with or without its provider.
+// The end of ctx kills it.
 func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 	w.t.Helper()
-	binary, err := filepath.EvalSymlinks(w.binary) // as /proc has it
+	binary, err := filepath.EvalSymlinks(w.binary) // /proc shows the resolved path
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := &Run{t: w.t, binary: binary, gone: make(chan struct{})}
+	r := &Run{t: w.t, binary: binary, done: make(chan struct{})}
 	r.command = w.Command(ctx, &r.output, arguments...)
 	r.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.command.Cancel = func() error { return r.signal(syscall.SIGKILL) }
-	r.command.WaitDelay = goneTimeout
-	// Under nohup the tests ignore SIGHUP, and a command would inherit that. What is
-	// caught instead of ignored, it does not inherit.
+	r.command.WaitDelay = exitTimeout
+	// Under nohup, the tests ignore SIGHUP and child processes would inherit that. They do not inherit a handled signal.
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	err = r.command.Start()
@@ -57,35 +54,35 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 		w.t.Fatal(err)
 	}
 	go func() {
-		defer close(r.gone)
+		defer close(r.done)
 		r.err = r.command.Wait()
 	}()
 	return r
 }
 
-// Running reports whether the command itself has not ended.
+// Running reports whether the command is still running. Child processes do not count.
 func (r *Run) Running() bool {
 	select {
-	case <-r.gone:
+	case <-r.done:
 		return false
 	default:
 		return true
 	}
 }
 
-// WaitCLI waits until the command itself has ended, whatever it leaves behind.
-func (r *Run) WaitCLI() { <-r.gone }
+// WaitCLI waits until the command has ended. Child processes may outlive it.
+func (r *Run) WaitCLI() { <-r.done }
 
-// Wait waits until the command and every process that it started are gone. It
-// returns what was printed and the exit code: -1 for a command that was killed.
+// Wait waits until the command and its child processes have ended. It returns the output and the exit code, which is -1
+// for a killed command.
 func (r *Run) Wait() (output string, code int) {
 	r.t.Helper()
 	r.WaitCLI()
 	if exit := (*exec.ExitError)(nil); r.err != nil && !errors.As(r.err, &exit) {
 		r.t.Errorf("%s: %v", r.command, r.err)
 	}
-	if left := r.untilGone(r.members); len(left) > 0 {
-		r.t.Errorf("%s: processes %v outlived it", r.command, left)
+	if left := r.waitForExit(r.members); len(left) > 0 {
+		r.t.Errorf("%s: processes %v are still running", r.command, left)
 		if err := r.signal(syscall.SIGKILL); err != nil {
 			r.t.Error(err)
 		}
@@ -93,8 +90,8 @@ func (r *Run) Wait() (output string, code int) {
 	return r.output.String(), r.command.ProcessState.ExitCode()
 }
 
-// KillProvider kills every provider process of the command (kill -9), and
-// returns how many there were once they are gone.
+// KillProvider kills every provider process of the command with SIGKILL, waits until they have ended, and returns their
+// number.
 func (r *Run) KillProvider() (int, error) {
 	providers, err := r.providers()
 	if err != nil {
@@ -105,14 +102,14 @@ func (r *Run) KillProvider() (int, error) {
 			return 0, fmt.Errorf("killing provider %d: %w", pid, err)
 		}
 	}
-	if left := r.untilGone(r.providers); len(left) > 0 {
-		return 0, fmt.Errorf("providers %v survived", left)
+	if left := r.waitForExit(r.providers); len(left) > 0 {
+		return 0, fmt.Errorf("providers %v are still running", left)
 	}
 	return len(providers), nil
 }
 
-// KillAll kills the command and all its processes (kill -9) at one moment, as
-// when the machine dies, and returns how many providers there were.
+// KillAll kills the command and its child processes with one SIGKILL, as a crash of the machine would, and returns the
+// number of providers.
 func (r *Run) KillAll() (int, error) {
 	providers, err := r.providers()
 	if err == nil {
@@ -121,14 +118,13 @@ func (r *Run) KillAll() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if left := r.untilGone(r.members); len(left) > 0 {
-		return 0, fmt.Errorf("processes %v survived", left)
+	if left := r.waitForExit(r.members); len(left) > 0 {
+		return 0, fmt.Errorf("processes %v are still running", left)
 	}
 	return len(providers), nil
 }
 
-// KillCLI kills the command alone (kill -9) and leaves its providers orphaned. It
-// returns how many there are.
+// KillCLI kills only the command with SIGKILL. It returns the number of orphaned providers.
 func (r *Run) KillCLI() (int, error) {
 	providers, err := r.providers()
 	if err == nil {
@@ -137,22 +133,20 @@ func (r *Run) KillCLI() (int, error) {
 	return len(providers), err
 }
 
-// Interrupt sends SIGINT to the command and all its processes, as Ctrl-C does.
+// Interrupt sends SIGINT to the command and its child processes, as Ctrl-C does.
 func (r *Run) Interrupt() error { return r.signal(syscall.SIGINT) }
 
-// Terminate sends SIGTERM to the command and all its processes, as many CI
-// services do when a job is cancelled.
+// Terminate sends SIGTERM to the command and its child processes, as many CI services do to cancel a job.
 func (r *Run) Terminate() error { return r.signal(syscall.SIGTERM) }
 
-// HangUp sends SIGHUP to the command and all its processes, as a terminal does that is
-// closed.
+// HangUp sends SIGHUP to the command and its child processes, as a closed terminal does.
 func (r *Run) HangUp() error { return r.signal(syscall.SIGHUP) }
 
 func (r *Run) signal(s syscall.Signal) error { return syscall.Kill(-r.command.Process.Pid, s) }
 
-// untilGone waits for processes to end, and returns those that did not.
-func (r *Run) untilGone(list func() ([]int, error)) []int {
-	for deadline := time.Now().Add(goneTimeout); ; time.Sleep(5 * time.Millisecond) {
+// waitForExit waits until list returns no process. After exitTimeout, it returns the remaining processes.
+func (r *Run) waitForExit(list func() ([]int, error)) []int {
+	for deadline := time.Now().Add(exitTimeout); ; time.Sleep(5 * time.Millisecond) {
 		left, err := list()
 		if err != nil {
 			r.t.Error(err)
@@ -163,24 +157,24 @@ func (r *Run) untilGone(list func() ([]int, error)) []int {
 	}
 }
 
-// providers are the members that run the provider's binary.
+// providers returns the members of the process group that run the provider binary.
 func (r *Run) providers() ([]int, error) {
 	members, err := r.members()
 	var found []int
 	for _, pid := range members {
-		// A process that has just ended has no link any more.
-		if executable, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil && executable == r.binary {
+		// The link of a process that has just ended does not exist.
+		executable, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+		if err == nil && executable == r.binary {
 			found = append(found, pid)
 		}
 	}
 	return found, err
 }
 
-// members are the living processes of the command's group. What is dead and
-// only not yet reaped by its parent is none.
+// members returns the running processes of the process group, without zombies.
 func (r *Run) members() ([]int, error) {
 	if errors.Is(r.signal(0), syscall.ESRCH) {
-		return nil, nil // not even the dead; this is far quicker than to look
+		return nil, nil // no processes and no zombies; faster than reading /proc
 	}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -190,15 +184,16 @@ func (r *Run) members() ([]int, error) {
 	for _, file := range stats {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has just ended
+			continue // the process has just ended
 		}
-		// pid (name) state parent group …; the name may hold anything.
-		after := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
+		// The format is: pid (name) state parent group …. The name can contain any characters.
+		fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || len(after) < 3 {
-			return nil, fmt.Errorf("%s: %q is not understood", file, content)
+		if err != nil || len(fields) < 3 {
+			return nil, fmt.Errorf("%s: unexpected content %q", file, content)
 		}
-		if after[2] == strconv.Itoa(r.command.Process.Pid) && after[0] != "Z" && after[0] != "X" {
+		state, group := fields[0], fields[2]
+		if group == strconv.Itoa(r.command.Process.Pid) && state != "Z" && state != "X" {
 			found = append(found, pid)
 		}
 	}

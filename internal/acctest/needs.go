@@ -13,81 +13,77 @@ import (
 	"github.com/hashicorp/go-version"
 )
 
-// Needs skips the test where the CLI at hand is older than what the test needs. An
-// empty version: no version of that CLI can do it.
+// Needs skips the test if the CLI is older than the given version. An empty version means that no version of that CLI
+// has the feature.
 func Needs(t testing.TB, terraform, opentofu string) {
 	t.Helper()
 	cli(t)
-	at, err := CLI()
+	current, err := CLI()
 	if err != nil {
 		t.Fatal(err)
 	}
 	oldest := terraform
-	if at.Name == "OpenTofu" {
+	if current.Name == "OpenTofu" {
 		oldest = opentofu
 	}
-	if at.Has(oldest) {
-		return
+	if !current.Has(oldest) {
+		t.Skipf("%s is too old: needs Terraform %q or OpenTofu %q (empty: no version)", current, terraform, opentofu)
 	}
-	t.Skipf("%s cannot do this; Terraform can from %q on, OpenTofu from %q (empty: no version)", at, terraform, opentofu)
 }
 
-// CLI is the one at hand: "Terraform" or "OpenTofu", and its version.
+// CLI returns the name and version of the CLI in TF_ACC_TERRAFORM_PATH.
 var CLI = sync.OnceValues(func() (CLIVersion, error) {
-	told, err := exec.CommandContext(context.Background(), os.Getenv("TF_ACC_TERRAFORM_PATH"), "version").Output()
+	output, err := exec.CommandContext(context.Background(), os.Getenv("TF_ACC_TERRAFORM_PATH"), "version").Output()
 	if err != nil {
 		return CLIVersion{}, err
 	}
-	first, _, _ := strings.Cut(string(told), "\n")
+	first, _, _ := strings.Cut(string(output), "\n")
 	name, number, _ := strings.Cut(strings.TrimSpace(first), " v")
-	at, err := version.NewVersion(number)
+	current, err := version.NewVersion(number)
 	if err != nil {
 		return CLIVersion{}, err
 	}
-	return CLIVersion{name, at.Core()}, nil
+	return CLIVersion{name, current.Core()}, nil
 })
 
 // CLIVersion is a version of a CLI.
 type CLIVersion struct {
-	Name string
+	Name string // "Terraform" or "OpenTofu"
 	*version.Version
 }
 
-// Has says whether it has what came with this version; no version has what came
-// with "".
+// Has reports whether the version is at least oldest. It returns false for an empty oldest.
 func (c CLIVersion) Has(oldest string) bool {
 	return oldest != "" && c.GreaterThanOrEqual(version.Must(version.NewVersion(oldest)))
 }
 
 func (c CLIVersion) String() string { return c.Name + " " + c.Version.String() }
 
-// whole is set by the long runs.
+// whole is set by long runs such as make soak.
 var whole = flag.Bool("acctest.whole", false, "run long tests in full, and the tests of the first CLI with every CLI")
 
 // Whole reports whether long tests run in full, as in make soak.
 func Whole() bool { return *whole }
 
-// FirstCLIOnly skips the test if the same run has already tested with another CLI.
-// It is for tests of what the provider, the service or a script does, such as
-// refused input, lost responses and guides, where the CLI makes no difference. A CLI
-// that is tested alone runs everything, and make soak runs everything with every CLI.
+// FirstCLIOnly skips the test with all CLIs of a run but the first. It is for tests of the provider, the simulator or a
+// script, such as invalid input, lost responses and guides, for which the CLI makes no difference. make soak does not
+// skip them.
 func FirstCLIOnly(t testing.TB) {
 	t.Helper()
-	if share, _ := cliShare(); share > 1 && !*whole {
+	if share, _ := shareOfRun(); share > 1 && !*whole {
 		t.Skip("the first CLI runs this test; make soak runs it with every CLI")
 	}
 }
 
-// OwnShare reports whether this CLI runs the n-th of the independent cases that the
-// CLIs of a run divide among them. A CLI that is tested alone runs all cases.
+// OwnShare reports whether this CLI runs the n-th of a number of independent cases. The CLIs of a run divide the cases
+// among them.
 func OwnShare(n int) bool {
-	share, of := cliShare()
+	share, of := shareOfRun()
 	return n%of == share%of
 }
 
-// cliShare returns the position of this CLI among the CLIs of the run, from 1, and
-// their number.
-func cliShare() (share, of int) {
+// shareOfRun returns the position of this CLI among the CLIs of the run, from 1, and their number.
+func shareOfRun() (share, of int) {
 	if _, err := fmt.Sscanf(os.Getenv("GPURENT_TEST_SHARE"), "%d/%d", &share, &of); err != nil || of < 1 {
 		return 1, 1
 	}

@@ -26,24 +26,24 @@ func ProviderServer(t testing.TB) (tfprotov6.ProviderServer, *tfprotov6.GetProvi
 	return server, schemas
 }
 
-// Value makes a value of the type. Attributes that a map leaves out are null.
-func Value(as tftypes.Type, value any) tftypes.Value {
+// Value returns a value of a type. Attributes that are missing from a map are null.
+func Value(typ tftypes.Type, value any) tftypes.Value {
 	switch value := value.(type) {
 	case map[string]any:
 		attributes := map[string]tftypes.Value{}
-		for name, attribute := range as.(tftypes.Object).AttributeTypes {
+		for name, attribute := range typ.(tftypes.Object).AttributeTypes {
 			attributes[name] = Value(attribute, value[name])
 		}
-		return tftypes.NewValue(as, attributes)
+		return tftypes.NewValue(typ, attributes)
 	case []any:
-		element := as.(tftypes.Set).ElementType
+		element := typ.(tftypes.Set).ElementType
 		var elements []tftypes.Value
 		for _, each := range value {
 			elements = append(elements, Value(element, each))
 		}
-		return tftypes.NewValue(as, elements)
+		return tftypes.NewValue(typ, elements)
 	default:
-		return tftypes.NewValue(as, value)
+		return tftypes.NewValue(typ, value)
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *Workspace) Query(config string, arguments ...string) (map[string][]Foun
 }
 
 // Adopt runs terraform query with -generate-config-out and applies the generated configuration. The list blocks must
-// set include_resource. Adopt fails the test when the generated configuration plans a change, or when a resource in the
+// set include_resource. Adopt fails the test if the generated configuration plans a change, or if a resource in the
 // query results differs from its state after the import. It returns all results.
 func (w *Workspace) Adopt(config string) []Found {
 	w.t.Helper()
@@ -75,12 +75,12 @@ func (w *Workspace) Adopt(config string) []Found {
 // sameAsListed compares a query result with the state of the same resource.
 func (w *Workspace) sameAsListed(f Found, states []Saved[map[string]any]) {
 	w.t.Helper()
-	at := slices.IndexFunc(states, func(s Saved[map[string]any]) bool { return s.Attributes["id"] == f.Identity["id"] })
-	if at < 0 || f.Resource == nil {
-		w.t.Errorf("%s: in state: %t, in the query result: %t", f.Name, at >= 0, f.Resource != nil)
+	i := slices.IndexFunc(states, func(s Saved[map[string]any]) bool { return s.Attributes["id"] == f.Identity["id"] })
+	if i < 0 || f.Resource == nil {
+		w.t.Errorf("%s: in state: %t, in the query result: %t", f.Name, i >= 0, f.Resource != nil)
 		return
 	}
-	for name, imported := range states[at].Attributes {
+	for name, imported := range states[i].Attributes {
 		if !reflect.DeepEqual(f.Resource[name], imported) {
 			w.t.Errorf("%s: %s is %#v in the query result and %#v after the import", f.Name, name, f.Resource[name], imported)
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 // quirks is set by make quirks.
-var quirks = flag.String("acctest.quirks", "", "quirks of the simulator for every test, a list with commas, or all")
+var quirks = flag.String("acctest.quirks", "", "quirks of the simulator for every test, a comma-separated list, or all")
 
-// quirksOfRun are the names of the quirks that every test runs with.
+// quirksOfRun returns the names of the quirks for all tests of the run.
 func quirksOfRun() []string {
 	switch *quirks {
 	case "":
@@ -31,7 +31,7 @@ func quirkNames() []string {
 	return names
 }
 
-// WithQuirks switches quirks on, whatever the run has. The simulator refuses unknown names.
+// WithQuirks turns quirks on for a test, in addition to those of the run. "all" means all quirks.
 func WithQuirks(names ...string) Option {
 	return func(c *simulator.Config) {
 		if slices.Contains(names, "all") {
@@ -41,8 +41,8 @@ func WithQuirks(names ...string) Option {
 	}
 }
 
-// WithoutQuirks keeps quirks off, "all" or some, whatever the run has: the test counts what they change, or asserts the
-// opposite. A comment at the call gives the reason.
+// WithoutQuirks turns quirks off for a test, even if the run has them. "all" means all quirks. A comment at the call
+// gives the reason.
 func WithoutQuirks(names ...string) Option {
 	known := quirkNames()
 	if slices.Contains(names, "all") {
@@ -50,7 +50,7 @@ func WithoutQuirks(names ...string) Option {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			panic(fmt.Sprintf("acctest: there is no quirk %q", name))
+			panic(fmt.Sprintf("acctest: unknown quirk %q", name))
 		}
 	}
 	return func(c *simulator.Config) {

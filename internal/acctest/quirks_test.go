@@ -7,9 +7,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestQuirks_OfTheRunAndOfOneTest(t *testing.T) {
-	was := *quirks
-	t.Cleanup(func() { *quirks = was })
+func TestQuirks_RunAndTest(t *testing.T) {
+	previous := *quirks
+	t.Cleanup(func() { *quirks = previous })
 	for _, c := range []struct {
 		run     string
 		options []Option
@@ -28,8 +28,8 @@ func TestQuirks_OfTheRunAndOfOneTest(t *testing.T) {
 	}
 }
 
-// What the helpers ask, they ask the service itself.
-func TestEnv_LooksPastQuirks(t *testing.T) {
+// Helpers of Env bypass the quirks.
+func TestEnv_HelpersIgnoreQuirks(t *testing.T) {
 	env := Start(t, WithQuirks("all"))
 	if left := Fetch[page[struct{ ID string }]](env, "instances").Data; len(left) > 0 {
 		t.Errorf("instances: %v", left)

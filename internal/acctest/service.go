@@ -13,29 +13,27 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// What follows speaks plain HTTP to the service: what a test checks must not
-// depend on the client it checks, nor on the quirks that the client meets.
+// The helpers in this file send plain HTTP requests without quirks, so that tests do not depend on the client under
+// test.
 
-// NothingLeft is an error when a listing of the service, such as "instances",
-// is not empty: what a test created, its destruction must remove.
-func (e *Env) NothingLeft(noun string) error { return e.Left(noun, 0) }
+// NothingLeft returns an error if a list of the API, such as "instances", is not empty.
+func (e *Env) NothingLeft(list string) error { return e.Left(list, 0) }
 
-// OnlyKeyLeft is an error when there is any API key but the provider's own.
+// OnlyKeyLeft returns an error if the account has any API key but that of the provider.
 func (e *Env) OnlyKeyLeft() error { return e.Left("api-keys", 1) }
 
-// noKeyLeft fails the test when it ends with an API key that nobody knows of: whatever
-// it is about, the provider must revoke what it issued, or have it in a state. The
-// key of a login stays until the logout.
-func (e *Env) noKeyLeft() {
+// checkKeys fails the test if the provider issued an API key that is neither revoked nor in a state. Keys of logins do
+// not count.
+func (e *Env) checkKeys() {
 	type key struct{ ID, Prefix, Name, Source string }
 	for _, k := range Fetch[page[key]](e, "api-keys").Data {
 		if k.Source == "api" && !e.known[k.ID] && !strings.HasPrefix(e.APIKey, k.Prefix) {
-			e.t.Errorf("the API key %s (%s) is left", k.ID, k.Name)
+			e.t.Errorf("API key %s (%s) is left", k.ID, k.Name)
 		}
 	}
 }
 
-// NoneOwned is an error when the account has own templates.
+// NoneOwned returns an error if the account has own templates.
 func (e *Env) NoneOwned() error {
 	if slug := e.OwnTemplate(); slug != "" {
 		return fmt.Errorf("template %s is left", slug)
@@ -43,7 +41,7 @@ func (e *Env) NoneOwned() error {
 	return nil
 }
 
-// OwnTemplate is the slug of an own template of the account; empty when it has none.
+// OwnTemplate returns the slug of an own template of the account; empty without one.
 func (e *Env) OwnTemplate() string {
 	type template struct{ Slug, Owner string }
 	for _, t := range Fetch[page[template]](e, "templates").Data {
@@ -54,15 +52,15 @@ func (e *Env) OwnTemplate() string {
 	return ""
 }
 
-// Left is an error when a listing of the service does not have want items.
-func (e *Env) Left(noun string, want int) error {
-	if left := Fetch[page[json.RawMessage]](e, noun).Data; len(left) != want {
-		return fmt.Errorf("%d of %s are left, want %d: %s", len(left), noun, want, left)
+// Left returns an error if a list of the API does not have want items.
+func (e *Env) Left(list string, want int) error {
+	if left := Fetch[page[json.RawMessage]](e, list).Data; len(left) != want {
+		return fmt.Errorf("%s has %d items, want %d: %s", list, len(left), want, left)
 	}
 	return nil
 }
 
-// Offer is what tests need to know of an offer.
+// Offer is an offer with the fields that tests use. Prices are in kopecks per hour.
 type Offer struct {
 	ID  string `json:"id"`
 	GPU struct {
@@ -75,7 +73,7 @@ type Offer struct {
 	} `json:"price"`
 }
 
-// CheapestOffer is the cheapest one-GPU offer of a model for a rental type.
+// CheapestOffer returns the cheapest offer with one GPU of a model for a rental type.
 func (e *Env) CheapestOffer(model, rentalType string) Offer {
 	e.t.Helper()
 	found := e.Offers("num_gpus=1&gpu=" + model + "&type=" + rentalType)
@@ -85,20 +83,19 @@ func (e *Env) CheapestOffer(model, rentalType string) Offer {
 	return found[0]
 }
 
-// Offers are the first page of a listing of offers.
+// Offers returns the first page of the offers that match a query.
 func (e *Env) Offers(query string) []Offer {
 	e.t.Helper()
 	return Fetch[page[Offer]](e, "offers?"+query).Data
 }
 
-// Delete removes something behind Terraform's back, as a person in the console
-// would.
+// Delete sends a DELETE request, for a change outside of Terraform.
 func (e *Env) Delete(path string) {
 	e.t.Helper()
 	e.do(http.MethodDelete, path, "")
 }
 
-// Post creates something behind Terraform's back and returns its id.
+// Post creates an item outside of Terraform and returns its id.
 func (e *Env) Post(path, body string) (id string) {
 	e.t.Helper()
 	var created struct{ ID string }
@@ -107,11 +104,11 @@ func (e *Env) Post(path, body string) (id string) {
 	return created.ID
 }
 
-// LoseAnswer cuts the connection of the next request to create something at the
-// path, after the work is done.
+// LoseAnswer cuts the connection of the next POST request to path after the simulator has processed it.
 func (e *Env) LoseAnswer(path string) {
 	e.t.Helper()
-	if err := e.AddFault(simulator.Fault{Method: http.MethodPost, Path: path, Drop: simulator.DropAfter, Times: 1}); err != nil {
+	fault := simulator.Fault{Method: http.MethodPost, Path: path, Drop: simulator.DropAfter, Times: 1}
+	if err := e.AddFault(fault); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -125,13 +122,13 @@ func (e *Env) Secret(body string) string {
 	return created.Secret
 }
 
-// OwnKeyID is the id of the key that the provider uses.
+// OwnKeyID returns the id of the API key of the provider.
 func (e *Env) OwnKeyID() string {
 	e.t.Helper()
 	return Fetch[page[struct{ ID string }]](e, "api-keys").Data[0].ID
 }
 
-// page is one of a listing.
+// page is a page of a list.
 type page[T any] struct {
 	Data []T
 	Next *string `json:"next_cursor"`
@@ -151,11 +148,10 @@ func (e *Env) do(method, path, body string) []byte {
 	}
 	resp := httptest.NewRecorder()
 	e.Handler().ServeHTTP(resp, req)
-	if answer := resp.Body.Bytes(); resp.Code < http.StatusMultipleChoices {
-		return answer
+	if resp.Code >= http.StatusMultipleChoices {
+		e.t.Fatalf("%s %s: status %d: %s", method, path, resp.Code, resp.Body)
 	}
-	e.t.Fatalf("%s %s: status %d: %s", method, path, resp.Code, resp.Body)
-	return nil
+	return resp.Body.Bytes()
 }
 
 func (e *Env) decode(data []byte, into any) {
@@ -165,7 +161,7 @@ func (e *Env) decode(data []byte, into any) {
 	}
 }
 
-// Fetch reads one thing of the service, such as "balance".
+// Fetch reads a path of the API, such as "balance".
 func Fetch[T any](e *Env, path string) T {
 	e.t.Helper()
 	var into T
@@ -173,18 +169,18 @@ func Fetch[T any](e *Env, path string) T {
 	return into
 }
 
-// List reads a listing of the service to its end, and returns how many it has.
+// List calls each for all items of a list of the API, and returns their number.
 func List[T any](e *Env, query string, each func(T)) (n int) {
 	e.t.Helper()
 	for cursor := ""; ; {
-		got := Fetch[page[T]](e, query+cursor)
-		for _, item := range got.Data {
+		items := Fetch[page[T]](e, query+cursor)
+		for _, item := range items.Data {
 			each(item)
 			n++
 		}
-		if got.Next == nil {
+		if items.Next == nil {
 			return n
 		}
-		cursor = "&cursor=" + url.QueryEscape(*got.Next)
+		cursor = "&cursor=" + url.QueryEscape(*items.Next)
 	}
 }

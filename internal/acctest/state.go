@@ -14,8 +14,7 @@ import (
 
 const stateFile = "terraform.tfstate"
 
-// state is what the state file holds: nothing when it was never written. The lock
-// alone makes an empty file.
+// state returns the content of the state file; empty if no state was written. A lock creates an empty file.
 func (w *Workspace) state() []byte {
 	w.t.Helper()
 	content, err := os.ReadFile(filepath.Join(w.folder, stateFile))
@@ -25,14 +24,14 @@ func (w *Workspace) state() []byte {
 	return content
 }
 
-// Saved is one thing of a state, with as many of its attributes as T has.
+// Saved is a resource instance in a state, with the attributes that T has.
 type Saved[T any] struct {
 	Attributes T
 	Tainted    bool
 }
 
-// SavedIn returns what the state of a workspace holds of a resource type, what
-// is to be destroyed yet included. A state that was never written holds nothing.
+// SavedIn returns the instances of a resource type in the state of a workspace, including deposed ones. It returns none
+// if no state was written.
 func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 	w.t.Helper()
 	content := w.state()
@@ -54,23 +53,21 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 			continue
 		}
 		for _, instance := range r.Instances {
-			var one struct {
+			var object struct {
 				Status     string // "tainted", or empty
 				Attributes T
 			}
-			if err := json.Unmarshal(instance, &one); err != nil {
+			if err := json.Unmarshal(instance, &object); err != nil {
 				w.t.Fatalf("%v in the state:\n%s", err, instance)
 			}
-			all = append(all, Saved[T]{one.Attributes, one.Status == "tainted"})
+			all = append(all, Saved[T]{object.Attributes, object.Status == "tainted"})
 		}
 	}
 	return all
 }
 
-// PutAsideTorn renames the state of a workspace when it is no whole file, and
-// puts its backup, if there is one, in its place: a CLI writes its state in place,
-// so one that is killed while it does can leave half of it, and refuses to go on
-// with that. It returns whether there was one.
+// PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
+// writes its state in place, so a killed one can leave an incomplete file, which the next command refuses.
 func (w *Workspace) PutAsideTorn() bool {
 	w.t.Helper()
 	content := w.state()
@@ -87,14 +84,14 @@ func (w *Workspace) PutAsideTorn() bool {
 	return true
 }
 
-// Tear cuts the state of a workspace off in the middle.
+// Tear truncates the state of a workspace in the middle.
 func (w *Workspace) Tear() {
 	w.t.Helper()
 	content := w.Read(stateFile)
 	w.Write(stateFile, content[:len(content)/2])
 }
 
-// Unpacked is all that is in an archive of a workspace, as a saved plan is one.
+// Unpacked returns the content of all files in a zip archive of a workspace, such as a saved plan.
 func (w *Workspace) Unpacked(name string) string {
 	w.t.Helper()
 	archive, err := zip.OpenReader(filepath.Join(w.folder, name))
@@ -115,34 +112,32 @@ func (w *Workspace) Unpacked(name string) string {
 	return all.String()
 }
 
-// traceLog is the file that Traced makes the CLI write.
+// traceLog is the log file of a workspace with Traced.
 const traceLog = "trace.log"
 
-// Traced is the environment of a workspace whose commands log all they can.
+// Traced returns the variables for a workspace whose commands log at level TRACE.
 func Traced() []string { return []string{"TF_LOG=TRACE", "TF_LOG_PATH=" + traceLog} }
 
-// Trace is what the commands of a Traced workspace have logged. A log in which
-// the client says nothing is not one to look for secrets in.
+// Trace returns the log of a workspace with Traced. A log without requests fails the test, because a search for secrets
+// in it would prove nothing.
 func (w *Workspace) Trace() string {
 	w.t.Helper()
 	log := w.Read(traceLog)
 	if !strings.Contains(log, "API request") {
-		w.t.Error("the log has no line of the client: the search for secrets is in the wrong place")
+		w.t.Error("the log has no API request")
 	}
 	return log
 }
 
-// Leak is an error when a secret is in one of the texts, which are named by
-// where they were found.
+// Leak returns an error if one of the texts contains a secret. The keys of texts name their origin.
 func Leak(secret string, texts map[string]string) error {
-	for place, text := range texts {
-		if at := strings.Index(text, secret); at >= 0 {
-			return fmt.Errorf("a secret is in the %s: …%s", place, text[max(0, at-100):at])
+	for origin, text := range texts {
+		if i := strings.Index(text, secret); i >= 0 {
+			return fmt.Errorf("a secret is in the %s: …%s", origin, text[max(0, i-100):i])
 		}
 	}
 	return nil
 }
 
-// Words is a text on one line, with single spaces: where lines break in what a
-// CLI prints depends on how long they are.
+// Words returns text on one line with single spaces. A CLI wraps long lines of its output.
 func Words(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -71,7 +71,8 @@ func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
 
 	env.Advance(time.Hour)
 	workspace.Run("apply", "-auto-approve", "-no-color")
-	if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID || after.Attributes.Status != "running" {
+	if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID ||
+		after.Attributes.Status != "running" {
 		t.Errorf("before %+v, after %+v: want the same instance, running", before, after)
 	}
 	if n := env.CountRequests("POST", "/instances"); n != 1 {
@@ -136,7 +137,8 @@ func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	printed += workspace.Run("plan", "-no-color")
 
 	texts := map[string]string{"log": workspace.Trace(), "output": printed}
-	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": savedSecret(t, workspace), "Authorization header": "Bearer "} {
+	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": savedSecret(t, workspace),
+		"Authorization header": "Bearer "} {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Errorf("the %s: %v", name, err)
 		}
@@ -147,7 +149,8 @@ func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 }
 
 // verboseGRPC makes gRPC, the protocol between CLI and provider, log with the highest verbosity.
-var verboseGRPC = []string{"GRPC_GO_LOG_VERBOSITY_LEVEL=99", "GRPC_GO_LOG_SEVERITY_LEVEL=info", "GRPC_BINARY_LOG_FILTER=*"}
+var verboseGRPC = []string{"GRPC_GO_LOG_VERBOSITY_LEVEL=99", "GRPC_GO_LOG_SEVERITY_LEVEL=info",
+	"GRPC_BINARY_LOG_FILTER=*"}
 
 // withAPIKey adds the key to the provider block of a configuration. The CLI sends it to the provider.
 func withAPIKey(config, key string) string {

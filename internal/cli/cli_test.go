@@ -78,7 +78,8 @@ func TestCommands_UsageErrors(t *testing.T) {
 		if code != 2 || stdout.Len() > 0 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "Error: ") {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit 2 and one line on stderr", args, code, &stdout, text)
 		}
-		if help := "See terraform-provider-gpurent " + args[0] + " --help."; args[0] == "simulator" && !strings.Contains(text, help) {
+		if help := "See terraform-provider-gpurent " + args[0] + " --help."; args[0] == "simulator" &&
+			!strings.Contains(text, help) {
 			t.Errorf("%q: stderr %q does not refer to the help", args, text)
 		}
 	}
@@ -93,7 +94,8 @@ func TestCommands_AcceptNoAPIKey(t *testing.T) {
 		want string
 		args []string
 	}{
-		{unknownFlag, []string{"--api-key", key}}, {unknownFlag, []string{"login", "--api-key", key}}, {unknownFlag, []string{"login", "--api-key=" + key}},
+		{unknownFlag, []string{"--api-key", key}}, {unknownFlag, []string{"login", "--api-key", key}},
+		{unknownFlag, []string{"login", "--api-key=" + key}},
 		{unknownFlag, []string{"login", "--key", key}}, {unknownFlag, []string{"logout", "--api-key", key}},
 		{"base URL", []string{"login", "--base-url", "https://" + key + "@rent.example/api/v1"}},
 		{"base URL", []string{"logout", "--base-url", "https://rent.example:" + key + "/api/v1"}},
@@ -101,7 +103,8 @@ func TestCommands_AcceptNoAPIKey(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		code := cli.Main(test.args, &stdout, &stderr)
-		if problem := stderr.String(); code != 2 || !strings.Contains(problem, test.want) || strings.Contains(stdout.String()+problem, "CANARY") {
+		if problem := stderr.String(); code != 2 || !strings.Contains(problem, test.want) ||
+			strings.Contains(stdout.String()+problem, "CANARY") {
 			t.Errorf("%q: exit %d, %s%s, want %q", test.args, code, &stdout, problem, test.want)
 		}
 	}
@@ -109,11 +112,17 @@ func TestCommands_AcceptNoAPIKey(t *testing.T) {
 
 func TestCommands_VersionAndHelp(t *testing.T) {
 	for line, want := range map[string]string{
-		"version": "terraform-provider-gpurent ", "--help": "  simulator ", "help": "  simulator ", "help login": "--no-browser",
-		"version --help": "Print the version", "help simulator": "--time-scale float", "simulator -h": "(default 127.0.0.1:0)",
+		"version":        "terraform-provider-gpurent ",
+		"version --help": "Print the version",
+		"--help":         "  simulator ",
+		"help":           "  simulator ",
+		"help login":     "--no-browser",
+		"help simulator": "--time-scale float",
+		"simulator -h":   "(default 127.0.0.1:0)",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := cli.Main(strings.Fields(line), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) || stderr.Len() > 0 {
+		if code := cli.Main(strings.Fields(line), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) ||
+			stderr.Len() > 0 {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", line, code, &stdout, &stderr)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// login and logout send only keys of logins at the same address. The key in the environment may belong to another service.
+// login and logout send only keys of logins at the same address. The key in the environment may belong to another
+// service.
 func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
 	var authorized atomic.Int32

@@ -34,7 +34,8 @@ func loginCommand() command {
 			"The address of the service is --base-url, else " + provider.EnvBaseURL + ", else that of the last login.",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
-			name := flags.String("client-name", "", "`NAME` of the key, up to 60 characters (default \""+program+" on HOSTNAME\")")
+			name := flags.String("client-name", "",
+				"`NAME` of the key, up to 60 characters (default \""+program+" on HOSTNAME\")")
 			replace := flags.Bool("replace", false, "replace a login of another account without asking")
 			noBrowser := flags.Bool("no-browser", false, "show the address without opening a browser")
 			return func(ctx context.Context, stdout, stderr io.Writer) error {

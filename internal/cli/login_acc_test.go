@@ -164,7 +164,8 @@ func TestAccLogin_approvedInTheBrowser(t *testing.T) {
 	// The plan reads the balance.
 	env := acctest.Start(t, fastPolling, acctest.WithoutQuirks("forbidden-balance"))
 	user := newTerminal(t, acctest.Binary(t))
-	workspace := env.Workspace(balance, append(append(user.config(), acctest.Traced()...), "GPURENT_BASE_URL=", "GPURENT_API_KEY=")...)
+	workspace := env.Workspace(balance, append(append(user.config(), acctest.Traced()...), "GPURENT_BASE_URL=",
+		"GPURENT_API_KEY=")...)
 	browser := openPage(t)
 
 	login := user.start("login", "--base-url", env.BaseURL, "--client-name", "my laptop", "--no-browser")
@@ -203,7 +204,8 @@ func TestAccLogin_approvedInTheBrowser(t *testing.T) {
 	printed += failingPlan(t, workspace, []string{baseURL}, "Missing API key", advice)
 	printed += failingPlan(t, workspace, []string{baseURL, apiKey}, "unauthorized", advice)
 
-	if err := acctest.Leak(key, map[string]string{"output": user.output.String(), "plan": printed, "log": workspace.Trace()}); err != nil {
+	if err := acctest.Leak(key, map[string]string{"output": user.output.String(), "plan": printed,
+		"log": workspace.Trace()}); err != nil {
 		t.Error(err)
 	}
 	if strings.ContainsAny(user.output.String(), "\x1b\r\x07") {
@@ -219,7 +221,8 @@ func failingPlan(t *testing.T, w *acctest.Workspace, env []string, words ...stri
 	plan.Env = append(plan.Env, env...)
 	err := plan.Run()
 	for _, word := range words {
-		if output := acctest.Words(strings.ReplaceAll(printed.String(), "│", "")); err == nil || !strings.Contains(output, word) {
+		if output := acctest.Words(strings.ReplaceAll(printed.String(), "│", "")); err == nil ||
+			!strings.Contains(output, word) {
 			t.Errorf("%v; the plan does not print %q:\n%s", err, word, output)
 		}
 	}
@@ -236,7 +239,8 @@ func TestAccLogin_deniedInTheBrowser(t *testing.T) {
 	browser.decide(address, code, "terraform-provider-gpurent", "deny")
 	browser.waitFor("Denied")
 	stdout, stderr, exit := login.wait()
-	if exit != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "Error: the login was denied") {
+	if exit != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+		!strings.HasPrefix(stderr, "Error: the login was denied") {
 		t.Errorf("exit %d, stdout %q, stderr %q", exit, stdout, stderr)
 	}
 	if err := errors.Join(user.wroteNothing(), env.OnlyKeyLeft()); err != nil {
@@ -255,7 +259,8 @@ func TestLogin_ReplacesPreviousKey(t *testing.T) {
 		if err := env.DecideDeviceCode(code, true); err != nil {
 			t.Fatal(err)
 		}
-		if stdout, stderr, exit := login.wait(); exit != 0 || !strings.Contains(stderr, "Warning: GPURENT_API_KEY is set") || strings.Count(stderr, "\n") != 1 {
+		if stdout, stderr, exit := login.wait(); exit != 0 || !strings.Contains(stderr, "Warning: GPURENT_API_KEY is set") ||
+			strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("exit %d, stdout %q, stderr %q", exit, stdout, stderr)
 		}
 		keys = append(keys, user.key())

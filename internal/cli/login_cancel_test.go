@@ -35,10 +35,15 @@ func TestLogin_Cancelled(t *testing.T) {
 		{"before the first request", codeResponse(), approved, 0, nil, 0, nil, nil, false},
 		{"in the first request", response{hook: hang}, approved, time.Second, nil, time.Second, nil, nil, false},
 		{"between polls", codeResponse(), pending, 7 * time.Second, nil, 7 * time.Second, nil, nil, false},
-		{"in a poll that returns the key", codeResponse(), late, 6 * time.Second, nil, 7 * time.Second, []string{"key_new by gpr_NEWK"}, []string{"was revoked"}, false},
-		{"in a poll that never ends", codeResponse(), response{hook: hang}, 6 * time.Second, nil, 6*time.Second + cancelGrace, nil, nil, true},
-		{"during a rate limit", codeResponse(), response{status: 429, header: "Retry-After: 300", body: apiError(429, "rate_limited").body}, 8 * time.Second, nil, 8*time.Second + cancelGrace, nil, nil, false},
-		{"with a key that cannot be revoked", codeResponse(), late, 6 * time.Second, unreachable, 0, []string{"key_new by gpr_NEWK", "key_new by gpr_NEWK", "key_new by gpr_NEWK"}, []string{"key_new", "console"}, false},
+		{"in a poll that returns the key", codeResponse(), late, 6 * time.Second, nil, 7 * time.Second,
+			[]string{"key_new by gpr_NEWK"}, []string{"was revoked"}, false},
+		{"in a poll that never ends", codeResponse(), response{hook: hang}, 6 * time.Second, nil, 6*time.Second + cancelGrace,
+			nil, nil, true},
+		{"during a rate limit", codeResponse(), response{status: 429, header: "Retry-After: 300",
+			body: apiError(429, "rate_limited").body}, 8 * time.Second, nil, 8*time.Second + cancelGrace, nil, nil, false},
+		{"with a key that cannot be revoked", codeResponse(), late, 6 * time.Second, unreachable, 0,
+			[]string{"key_new by gpr_NEWK", "key_new by gpr_NEWK", "key_new by gpr_NEWK"}, []string{"key_new",
+				"console"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

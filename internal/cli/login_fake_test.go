@@ -37,6 +37,8 @@ func apiError(status int, code string) response {
 	return response{status: status, body: fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code)}
 }
 
+const approvedBody = `{"api_key":%q,"key_id":"key_new","user":{"email":"me@rent.example"}}`
+
 // Responses to a poll.
 var (
 	pending       = apiError(400, "authorization_pending")
@@ -45,20 +47,23 @@ var (
 	expired       = apiError(400, "expired_token")
 	internal      = apiError(500, "internal")
 	cutConnection = response{err: io.ErrUnexpectedEOF}
-	approved      = response{status: 200, body: fmt.Sprintf(`{"api_key":%q,"key_id":"key_new","user":{"email":"me@rent.example"}}`, newKey)}
+	approved      = response{status: 200, body: fmt.Sprintf(approvedBody, newKey)}
 	noContent     = response{status: 204}
 )
 
 // accountResponse returns the response of GET /me. email is JSON.
 func accountResponse(id, email string) response {
-	return response{status: 200, body: fmt.Sprintf(`{"id":%q,"email":%s,"name":"Me","created_at":"2026-01-02T03:04:05Z"}`, id, email)}
+	return response{status: 200, body: fmt.Sprintf(`{"id":%q,"email":%s,"name":"Me","created_at":"2026-01-02T03:04:05Z"}`,
+		id, email)}
 }
 
-// codeResponse returns a device code response. fields are pairs of a field and its JSON value that replace the defaults.
+// codeResponse returns a device code response. fields are pairs of a field and its JSON value that replace the
+// defaults.
 func codeResponse(fields ...string) response {
 	values := map[string]string{
 		"device_code": `"` + deviceCode + `"`, "user_code": `"ABCD-EFGH"`, "expires_in": "600", "interval": "5",
-		"verification_uri": `"https://rent.example/device"`, "verification_uri_complete": `"https://rent.example/device?code=ABCD-EFGH"`,
+		"verification_uri":          `"https://rent.example/device"`,
+		"verification_uri_complete": `"https://rent.example/device?code=ABCD-EFGH"`,
 	}
 	for n := 0; n+1 < len(fields); n += 2 {
 		values[fields[n]] = fields[n+1]
@@ -101,7 +106,8 @@ func (s *fakeService) RoundTrip(req *http.Request) (*http.Response, error) {
 	if name, value, ok := strings.Cut(a.header, ": "); ok {
 		header.Set(name, value)
 	}
-	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
+	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body)),
+		Request: req}, nil
 }
 
 func (s *fakeService) choose(req *http.Request) response {
@@ -149,9 +155,11 @@ func newFakeLogin(t *testing.T, tokens ...response) *fakeLogin {
 	t.Helper()
 	t.Setenv("GPURENT_API_KEY", "")
 	t.Setenv("GPURENT_BASE_URL", "")
-	f := &fakeLogin{service: &fakeService{code: codeResponse(), tokens: tokens, started: time.Now(), deletes: map[string]response{}}}
+	f := &fakeLogin{service: &fakeService{code: codeResponse(), tokens: tokens, started: time.Now(),
+		deletes: map[string]response{}}}
 	f.login = login{
-		target:     target{baseURL: address, file: filepath.Join(t.TempDir(), "gpurent", "credentials.json"), transport: f.service},
+		target: target{baseURL: address, file: filepath.Join(t.TempDir(), "gpurent", "credentials.json"),
+			transport: f.service},
 		clientName: "my laptop",
 		screen:     &screen{stdout: &f.stdout, stderr: &f.stderr},
 	}

@@ -27,24 +27,33 @@ func TestLogin_AsksBeforeReplacingAnotherAccount(t *testing.T) {
 		asks     string // on stdout; empty: no question
 		fails    string // part of the error; empty: the login is replaced
 	}{
-		"the same account":               {terminal: true},
-		"the same account, no terminal":  {},
-		"the same account, other email":  {old: accountResponse("usr_me", `"before@rent.example"`)},
-		"yes":                            {old: other, terminal: true, types: "y\n", asks: prompt},
-		"full word":                      {old: other, terminal: true, types: " YES \r\n", asks: prompt},
-		"no":                             {old: other, terminal: true, types: "n\n", asks: prompt, fails: "the previous login was kept"},
-		"other word":                     {old: other, terminal: true, types: "yesterday\n", asks: prompt, fails: "the previous login was kept"},
-		"empty line":                     {old: other, terminal: true, types: "\n", asks: prompt, fails: "the previous login was kept"},
-		"the end of the input":           {old: other, terminal: true, asks: prompt, fails: "the previous login was kept"},
-		"no terminal":                    {old: other, fails: `has a login of account "other@rent.example" for this service, and the new one is of account "me@rent.example": to replace it, run login with --replace`},
-		"no terminal, with --replace":    {old: other, flag: true},
-		"terminal, with --replace":       {old: other, flag: true, terminal: true},
-		"the old key is revoked":         {old: apiError(401, "unauthorized")},
-		"old key without permission":     {old: apiError(403, "forbidden"), fails: `account "unknown" for this service, and the new one is of account "me@rent.example"`},
-		"new key without permission":     {new: apiError(403, "forbidden"), fails: `and the new one is of account "unknown"`},
-		"both keys without permission":   {old: apiError(403, "forbidden"), new: apiError(403, "forbidden"), fails: `account "unknown"`},
-		"accounts without email":         {old: accountResponse("usr_a", "null"), new: accountResponse("usr_b", `""`), fails: `account "usr_a" for this service, and the new one is of account "usr_b"`},
-		"an email with terminal escapes": {old: accountResponse("usr_a", `"\u001b[2Ja\nError: b"`), fails: `account "a Error: b" for this service`},
+		"the same account":              {terminal: true},
+		"the same account, no terminal": {},
+		"the same account, other email": {old: accountResponse("usr_me", `"before@rent.example"`)},
+		"yes":                           {old: other, terminal: true, types: "y\n", asks: prompt},
+		"full word":                     {old: other, terminal: true, types: " YES \r\n", asks: prompt},
+		"no": {old: other, terminal: true, types: "n\n", asks: prompt,
+			fails: "the previous login was kept"},
+		"other word": {old: other, terminal: true, types: "yesterday\n", asks: prompt,
+			fails: "the previous login was kept"},
+		"empty line": {old: other, terminal: true, types: "\n", asks: prompt,
+			fails: "the previous login was kept"},
+		"the end of the input": {old: other, terminal: true, asks: prompt, fails: "the previous login was kept"},
+		"no terminal": {old: other,
+			fails: `has a login of account "other@rent.example" for this service, and the new one is of ` +
+				`account "me@rent.example": to replace it, run login with --replace`},
+		"no terminal, with --replace": {old: other, flag: true},
+		"terminal, with --replace":    {old: other, flag: true, terminal: true},
+		"the old key is revoked":      {old: apiError(401, "unauthorized")},
+		"old key without permission": {old: apiError(403, "forbidden"),
+			fails: `account "unknown" for this service, and the new one is of account "me@rent.example"`},
+		"new key without permission": {new: apiError(403, "forbidden"), fails: `and the new one is of account "unknown"`},
+		"both keys without permission": {old: apiError(403, "forbidden"), new: apiError(403, "forbidden"),
+			fails: `account "unknown"`},
+		"accounts without email": {old: accountResponse("usr_a", "null"), new: accountResponse("usr_b", `""`),
+			fails: `account "usr_a" for this service, and the new one is of account "usr_b"`},
+		"an email with terminal escapes": {old: accountResponse("usr_a", `"\u001b[2Ja\nError: b"`),
+			fails: `account "a Error: b" for this service`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,10 +75,12 @@ func TestLogin_AsksBeforeReplacingAnotherAccount(t *testing.T) {
 					savedCredential, deleted = oldKey, []string{"key_new by gpr_NEWK"}
 					wantContains(t, "the error", fmt.Sprint(err), test.fails, "the issued key was revoked")
 				}
-				if (err != nil) != (test.fails != "") || f.savedCredential(t).APIKey != savedCredential || !slices.Equal(f.service.deleted, deleted) {
+				if (err != nil) != (test.fails != "") || f.savedCredential(t).APIKey != savedCredential ||
+					!slices.Equal(f.service.deleted, deleted) {
 					t.Errorf("%v; file %v, revoked %s", err, f.savedCredential(t), f.service.deleted)
 				}
-				if asked := strings.Contains(f.stdout.String(), "[y/N]"); asked != (test.asks != "") || !strings.Contains(f.stdout.String(), test.asks) {
+				if asked := strings.Contains(f.stdout.String(), "[y/N]"); asked != (test.asks != "") ||
+					!strings.Contains(f.stdout.String(), test.asks) {
 					t.Errorf("stdout %q, want %q", &f.stdout, test.asks)
 				}
 				if strings.ContainsRune(f.stdout.String()+fmt.Sprint(err), '\x1b') {
@@ -86,11 +97,13 @@ func TestLogin_ReadsNoAccountWithoutPreviousLogin(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
 			f.service.accounts = map[string]response{oldKey[:8]: other}
-			if _, err := credentials.Save(t.Context(), f.file, "https://elsewhere.example/api/v1", credentials.Credential{APIKey: oldKey}); err != nil {
+			if _, err := credentials.Save(t.Context(), f.file, "https://elsewhere.example/api/v1",
+				credentials.Credential{APIKey: oldKey}); err != nil {
 				t.Fatal(err)
 			}
 			f.saveCredential(t, before)
-			if err := f.run(t.Context(), t); err != nil || len(f.service.accountsRead) > 0 || f.savedCredential(t).APIKey != newKey {
+			if err := f.run(t.Context(), t); err != nil || len(f.service.accountsRead) > 0 ||
+				f.savedCredential(t).APIKey != newKey {
 				t.Errorf("%s: %v, accounts read of %s", name, err, f.service.accountsRead)
 			}
 		})
@@ -110,7 +123,8 @@ func TestLogin_CancelledAtQuestion(t *testing.T) {
 		defer time.AfterFunc(time.Minute, cancel).Stop()
 		err := f.run(ctx, t)
 		wantContains(t, "the error", fmt.Sprint(err), "login was cancelled; the issued key was revoked")
-		if took := time.Since(f.service.started); f.savedCredential(t).APIKey != oldKey || !slices.Equal(f.service.deleted, []string{"key_new by gpr_NEWK"}) || took != time.Minute {
+		if took := time.Since(f.service.started); f.savedCredential(t).APIKey != oldKey ||
+			!slices.Equal(f.service.deleted, []string{"key_new by gpr_NEWK"}) || took != time.Minute {
 			t.Errorf("file %v, revoked %s after %s", f.savedCredential(t), f.service.deleted, took)
 		}
 	})

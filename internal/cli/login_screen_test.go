@@ -39,7 +39,8 @@ func TestLogin_CountdownOnTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			shown := f.stdout.String()
-			wantContains(t, name, shown, "https://rent.example/device\n", "ABCD-EFGH\n", "\rWaiting for approval… 1:02 left", "\rWaiting for approval… 1:01 left", "\rWaiting for approval… 0:52 left")
+			wantContains(t, name, shown, "https://rent.example/device\n", "ABCD-EFGH\n", "\rWaiting for approval… 1:02 left",
+				"\rWaiting for approval… 1:01 left", "\rWaiting for approval… 0:52 left")
 			if strings.Count(shown, "Waiting for") > 11 {
 				t.Errorf("%s: more than one update per second: %q", name, shown)
 			}
@@ -59,7 +60,8 @@ func TestLogin_CountdownOnTerminal(t *testing.T) {
 // Texts of the service cannot move the cursor or add a line.
 func TestLogin_RemovesControlCharacters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"` + newKey + `","key_id":"key_new","user":{"email":"\u001b[31mme\r\n@\u202Ehere\u0007"}}`})
+		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"` + newKey +
+			`","key_id":"key_new","user":{"email":"\u001b[31mme\r\n@\u202Ehere\u0007"}}`})
 		f.service.code = codeResponse("user_code", `"AB\u001b]0;title\u0007CD\n\u200BEFGH"`)
 		if err := f.run(t.Context(), t); err != nil {
 			t.Fatal(err)
@@ -94,7 +96,8 @@ func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantContains(t, "stderr", f.stderr.String(), test.warns...)
-			if strings.Count(f.stderr.String(), "Warning: ") != len(test.warns) || strings.Contains(f.stderr.String(), "canary") {
+			if strings.Count(f.stderr.String(), "Warning: ") != len(test.warns) ||
+				strings.Contains(f.stderr.String(), "canary") {
 				t.Errorf("%+v: stderr %q", test, &f.stderr)
 			}
 		})
@@ -136,7 +139,8 @@ func TestNewScreen_FileIsNoTerminal(t *testing.T) {
 }
 
 func TestFormatDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes", 10*time.Minute + 30*time.Second: "10 minutes"} {
+	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes",
+		10*time.Minute + 30*time.Second: "10 minutes"} {
 		if got := formatDuration(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
@@ -175,7 +179,8 @@ func TestOpenBrowser(t *testing.T) {
 	if err := openBrowser(t.Context(), "https://rent.example/device"); err == nil {
 		t.Error("no error without an opener")
 	}
-	opener := "#!/bin/sh\n[ $# = 1 ] && printf '%s' \"$1\" >" + folder + "/arguments.new && /bin/mv " + folder + "/arguments.new " + folder + "/arguments\n"
+	opener := "#!/bin/sh\n[ $# = 1 ] && printf '%s' \"$1\" >" + folder + "/arguments.new && /bin/mv " + folder +
+		"/arguments.new " + folder + "/arguments\n"
 	if err := os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(opener), 0o700); err != nil {
 		t.Fatal(err)
 	}

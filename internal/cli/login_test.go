@@ -30,28 +30,48 @@ func TestLogin_Polling(t *testing.T) {
 		lost   bool   // the error contains mayBeIssued
 	}{
 		{"approved", response{}, []response{pending, pending, approved}, seconds(5, 10, 15), 15 * time.Second, "", false},
-		{"slow_down", response{}, []response{pending, slowDown, pending, slowDown, pending, approved}, seconds(5, 10, 20, 30, 45, 60), time.Minute, "", false},
+		{"slow_down", response{}, []response{pending, slowDown, pending, slowDown, pending, approved},
+			seconds(5, 10, 20, 30, 45, 60), time.Minute, "", false},
 		{"denied", response{}, []response{pending, denied}, seconds(5, 10), 10 * time.Second, "denied", false},
-		{"expired_token", response{}, []response{pending, expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", false},
-		{"expired locally", codeResponse("expires_in", "12"), []response{pending}, seconds(5, 10), 12 * time.Second, "expired", false},
-		{"slow_down until expiry", codeResponse("expires_in", "14"), []response{slowDown}, seconds(5), 14 * time.Second, "expired", false},
-		{"transient errors", response{}, []response{cutConnection, internal, apiError(503, "provider_unavailable"), {status: 502, body: "<html>"}, approved}, seconds(5, 10, 15, 20, 25), 25 * time.Second, "", false},
-		{"errors until expiry", codeResponse("expires_in", "12"), []response{internal}, seconds(5, 10), 12 * time.Second, "500 internal", true},
-		{"other interval", codeResponse("interval", "2"), []response{pending, approved}, seconds(2, 4), 4 * time.Second, "", false},
-		{"no interval", codeResponse("interval", "0"), []response{pending, approved}, seconds(5, 10), 10 * time.Second, "", false},
+		{"expired_token", response{}, []response{pending, expired}, seconds(5, 10), 10 * time.Second,
+			"expired or was already used", false},
+		{"expired locally", codeResponse("expires_in", "12"), []response{pending}, seconds(5, 10), 12 * time.Second,
+			"expired", false},
+		{"slow_down until expiry", codeResponse("expires_in", "14"), []response{slowDown}, seconds(5), 14 * time.Second,
+			"expired", false},
+		{"transient errors", response{}, []response{cutConnection, internal, apiError(503, "provider_unavailable"),
+			{status: 502, body: "<html>"}, approved}, seconds(5, 10, 15, 20, 25), 25 * time.Second, "", false},
+		{"errors until expiry", codeResponse("expires_in", "12"), []response{internal}, seconds(5, 10), 12 * time.Second,
+			"500 internal", true},
+		{"other interval", codeResponse("interval", "2"), []response{pending, approved}, seconds(2, 4), 4 * time.Second, "",
+			false},
+		{"no interval", codeResponse("interval", "0"), []response{pending, approved}, seconds(5, 10), 10 * time.Second, "",
+			false},
 		{"negative interval", codeResponse("interval", "-9"), []response{approved}, seconds(5), 5 * time.Second, "", false},
-		{"huge interval", codeResponse("interval", "9223372036854775807"), []response{pending, approved}, seconds(60, 120), 2 * time.Minute, "", false},
-		{"no lifetime", codeResponse("expires_in", "0", "interval", "59"), []response{pending}, seconds(59, 118, 177, 236, 295, 354, 413, 472, 531, 590), 10 * time.Minute, "expired", false},
-		{"huge lifetime", codeResponse("expires_in", "9223372036854775807", "interval", "59"), []response{pending}, nil, time.Hour, "expired", false},
-		{"response lost, then code used", response{}, []response{cutConnection, expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"gateway timeout, then code used", response{}, []response{{status: 504}, expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"invalid response, then code used", response{}, []response{{status: 200, body: "<html>Log in to the wifi</html>"}, expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"response without key, then code used", response{}, []response{{status: 200, body: `{"key_id":"k"}`}, expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"response lost, then expired", codeResponse("expires_in", "7"), []response{cutConnection}, seconds(5), 7 * time.Second, "expired", true},
-		{"response lost, then pending", response{}, []response{cutConnection, pending, expired}, seconds(5, 10, 15), 15 * time.Second, "expired or was already used", false},
-		{"response lost, then denied", response{}, []response{cutConnection, denied}, seconds(5, 10), 10 * time.Second, "denied", false},
-		{"4xx of a proxy", response{}, []response{{status: 403, body: "<html>"}}, seconds(5, 10, 15), 15 * time.Second, "403", true},
-		{"other API error", response{}, []response{apiError(422, "validation_error")}, seconds(5), 5 * time.Second, "422", false},
+		{"huge interval", codeResponse("interval", "9223372036854775807"), []response{pending, approved}, seconds(60, 120),
+			2 * time.Minute, "", false},
+		{"no lifetime", codeResponse("expires_in", "0", "interval", "59"), []response{pending},
+			seconds(59, 118, 177, 236, 295, 354, 413, 472, 531, 590), 10 * time.Minute, "expired", false},
+		{"huge lifetime", codeResponse("expires_in", "9223372036854775807", "interval", "59"), []response{pending}, nil,
+			time.Hour, "expired", false},
+		{"response lost, then code used", response{}, []response{cutConnection, expired}, seconds(5, 10), 10 * time.Second,
+			"expired or was already used", true},
+		{"gateway timeout, then code used", response{}, []response{{status: 504}, expired}, seconds(5, 10), 10 * time.Second,
+			"expired or was already used", true},
+		{"invalid response, then code used", response{}, []response{{status: 200, body: "<html>Log in to the wifi</html>"},
+			expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
+		{"response without key, then code used", response{}, []response{{status: 200, body: `{"key_id":"k"}`}, expired},
+			seconds(5, 10), 10 * time.Second, "expired or was already used", true},
+		{"response lost, then expired", codeResponse("expires_in", "7"), []response{cutConnection}, seconds(5),
+			7 * time.Second, "expired", true},
+		{"response lost, then pending", response{}, []response{cutConnection, pending, expired}, seconds(5, 10, 15),
+			15 * time.Second, "expired or was already used", false},
+		{"response lost, then denied", response{}, []response{cutConnection, denied}, seconds(5, 10), 10 * time.Second,
+			"denied", false},
+		{"4xx of a proxy", response{}, []response{{status: 403, body: "<html>"}}, seconds(5, 10, 15), 15 * time.Second, "403",
+			true},
+		{"other API error", response{}, []response{apiError(422, "validation_error")}, seconds(5), 5 * time.Second, "422",
+			false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,7 +117,8 @@ func TestLogin_WaitsForRateLimit(t *testing.T) {
 		limited := apiError(429, "rate_limited")
 		limited.header = "Retry-After: 40"
 		f := newFakeLogin(t, limited, approved)
-		if err := f.run(t.Context(), t); err != nil || f.service.polled[1] < 45*time.Second || f.service.polled[1] > time.Minute {
+		if err := f.run(t.Context(), t); err != nil || f.service.polled[1] < 45*time.Second ||
+			f.service.polled[1] > time.Minute {
 			t.Errorf("polled at %s, %v", f.service.polled, err)
 		}
 	})
@@ -165,7 +186,8 @@ func TestLogin_OpensShownAddress(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
-			f.service.code = codeResponse("verification_uri", strconv.Quote(test.address), "verification_uri_complete", strconv.Quote(test.complete))
+			f.service.code = codeResponse("verification_uri", strconv.Quote(test.address), "verification_uri_complete",
+				strconv.Quote(test.complete))
 			opened := ""
 			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
 			if err := f.run(t.Context(), t); err != nil || opened != test.opened {
@@ -203,13 +225,15 @@ func TestPageAddress_LoopbackOnlyForLocalService(t *testing.T) {
 		if got := pageAddress(address, "https://rent.example/api/v1"); (got == "") != local {
 			t.Errorf("%s of a remote service: %q", address, got)
 		}
-		for _, service := range []string{"http://127.0.0.1:8474/api/v1", "http://[::1]:8474/api/v1", "https://localhost/api/v1"} {
+		for _, service := range []string{"http://127.0.0.1:8474/api/v1", "http://[::1]:8474/api/v1",
+			"https://localhost/api/v1"} {
 			if got := pageAddress(address, service); got != address {
 				t.Errorf("%s of %s: %q", address, service, got)
 			}
 		}
 	}
-	for _, address := range []string{"http://rent.example/", "http://192.168.0.1/", "http://127.1/", "http://other.localhost/"} {
+	for _, address := range []string{"http://rent.example/", "http://192.168.0.1/", "http://127.1/",
+		"http://other.localhost/"} {
 		if got := pageAddress(address, "http://127.0.0.1:8474/api/v1"); got != "" {
 			t.Errorf("plain http to %s", got)
 		}
@@ -237,8 +261,10 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 				f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
 				err := f.run(t.Context(), t)
 				wantContains(t, "the error", fmt.Sprint(err), test.want...)
-				if f.savedCredential(t).APIKey != oldKey || f.service.deleted[0] != "key_new by gpr_NEWK" || slices.Contains(f.service.deleted, "key_old by gpr_OLDK") {
-					t.Errorf("file %v, revoked %s; want the old key in the file and the new one revoked", f.savedCredential(t), f.service.deleted)
+				if f.savedCredential(t).APIKey != oldKey || f.service.deleted[0] != "key_new by gpr_NEWK" ||
+					slices.Contains(f.service.deleted, "key_old by gpr_OLDK") {
+					t.Errorf("file %v, revoked %s; want the old key in the file and the new one revoked", f.savedCredential(t),
+						f.service.deleted)
 				}
 			})
 		})
@@ -271,13 +297,18 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 		deleted []string
 		warns   []string
 	}{
-		"revoked":      {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, noContent, []string{"key_old by gpr_OLDK"}, nil},
-		"not found":    {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(404, "not_found"), []string{"key_old by gpr_OLDK"}, nil},
-		"unauthorized": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(401, "unauthorized"), []string{"key_old by gpr_OLDK"}, nil},
-		"forbidden":    {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(403, "forbidden"), []string{"key_old by gpr_OLDK"}, []string{"key_old", "403", "console"}},
-		"without id":   {credentials.Credential{APIKey: oldKey}, noContent, nil, []string{"gpr_OLDK", "not issued by a login", "console"}},
-		"same key":     {credentials.Credential{APIKey: newKey, KeyID: "key_old"}, noContent, nil, nil},
-		"empty":        {credentials.Credential{}, noContent, nil, nil},
+		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, noContent, []string{"key_old by gpr_OLDK"},
+			nil},
+		"not found": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(404, "not_found"),
+			[]string{"key_old by gpr_OLDK"}, nil},
+		"unauthorized": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(401, "unauthorized"),
+			[]string{"key_old by gpr_OLDK"}, nil},
+		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(403, "forbidden"),
+			[]string{"key_old by gpr_OLDK"}, []string{"key_old", "403", "console"}},
+		"without id": {credentials.Credential{APIKey: oldKey}, noContent, nil,
+			[]string{"gpr_OLDK", "not issued by a login", "console"}},
+		"same key": {credentials.Credential{APIKey: newKey, KeyID: "key_old"}, noContent, nil, nil},
+		"empty":    {credentials.Credential{}, noContent, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

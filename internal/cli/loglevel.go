@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Environment variables with the log level of the plugin. Without them, the plugin writes all messages and the CLI drops
-// those below its own level. For a large plan, that is a fifth of the CPU time of the plugin.
+// Environment variables with the log level of the plugin. Without them, the plugin writes all messages and the CLI
+// drops those below its own level. For a large plan, that is a fifth of the CPU time of the plugin.
 const (
 	envLogSDK      = "TF_LOG_SDK"
 	envLogProvider = "TF_LOG_PROVIDER_GPURENT"

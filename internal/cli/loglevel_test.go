@@ -28,7 +28,8 @@ func TestLimitLogLevel(t *testing.T) {
 			if err := limitLogLevel(); err != nil {
 				t.Fatal(err)
 			}
-			if sdk, provider := os.Getenv(envLogSDK), os.Getenv(envLogProvider); sdk != test.wantSDK || provider != test.wantProvider {
+			if sdk, provider := os.Getenv(envLogSDK), os.Getenv(envLogProvider); sdk != test.wantSDK ||
+				provider != test.wantProvider {
 				t.Errorf("%s=%q %s=%q, want %q and %q", envLogSDK, sdk, envLogProvider, provider, test.wantSDK, test.wantProvider)
 			}
 		})

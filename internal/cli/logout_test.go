@@ -36,23 +36,34 @@ func TestLogout(t *testing.T) {
 		warns   string // on stderr
 		fails   string // part of the error; the login is kept
 	}{
-		"revoked":                     {withID, noContent, response{}, own, "The key was revoked.", "", ""},
-		"not found":                   {withID, apiError(404, "not_found"), response{}, own, "The key was revoked.", "", ""},
-		"unauthorized":                {withID, apiError(401, "unauthorized"), response{}, own, "The key was revoked.", "", ""},
-		"service unavailable":         {withID, apiError(503, "provider_unavailable"), response{}, slices.Repeat(own, 3), "", "", "Try again"},
-		"no connection":               {withID, cutConnection, response{}, slices.Repeat(own, 3), "", "", "remove its entry"},
-		"404 of a proxy":              {withID, response{status: 404, body: "<html>"}, response{}, slices.Repeat(own, 3), "", "", "404"},
-		"forbidden":                   {withID, apiError(403, "forbidden"), response{}, own, "", "", "console"},
-		"id found by prefix":          {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_old", "gpr_OLDK"), own, "The key was revoked.", "", ""},
-		"prefix of two keys":          {withoutID, noContent, keyList("key_x", "gpr_OLDK", "key_old", "gpr_OLDK"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"no key with the prefix":      {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_y", "gpr_"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"list forbidden":              {withoutID, noContent, apiError(403, "forbidden"), nil, "The key was not revoked.", "gpr_OLDK", ""},
-		"list failed":                 {withoutID, noContent, cutConnection, nil, "", "", "gpr_OLDK"},
-		"without id and unauthorized": {withoutID, noContent, apiError(401, "unauthorized"), nil, "The key was revoked.", "", ""},
-		"invalid id":                  {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, response{}, nil, "", "", "console"},
-		"invalid key":                 {credentials.Credential{APIKey: "a\nb", KeyID: "key_old"}, noContent, response{}, nil, "", "", "by hand"},
-		"id with a terminal escape":   {credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, apiError(403, "forbidden"), response{}, []string{"\x1b[2Jk by gpr_OLDK"}, "", "", "the key k could"},
-		"entry without a key":         {credentials.Credential{}, noContent, response{}, nil, "Logged out", "", ""},
+		"revoked":   {withID, noContent, response{}, own, "The key was revoked.", "", ""},
+		"not found": {withID, apiError(404, "not_found"), response{}, own, "The key was revoked.", "", ""},
+		"unauthorized": {withID, apiError(401, "unauthorized"), response{}, own, "The key was revoked.", "",
+			""},
+		"service unavailable": {withID, apiError(503, "provider_unavailable"), response{}, slices.Repeat(own, 3), "",
+			"", "Try again"},
+		"no connection": {withID, cutConnection, response{}, slices.Repeat(own, 3), "", "", "remove its entry"},
+		"404 of a proxy": {withID, response{status: 404, body: "<html>"}, response{}, slices.Repeat(own, 3), "",
+			"", "404"},
+		"forbidden": {withID, apiError(403, "forbidden"), response{}, own, "", "", "console"},
+		"id found by prefix": {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_old", "gpr_OLDK"), own,
+			"The key was revoked.", "", ""},
+		"prefix of two keys": {withoutID, noContent, keyList("key_x", "gpr_OLDK", "key_old", "gpr_OLDK"), nil,
+			"The key was not revoked.", "gpr_OLDK", ""},
+		"no key with the prefix": {withoutID, noContent, keyList("key_x", "gpr_XXXX", "key_y", "gpr_"), nil,
+			"The key was not revoked.", "gpr_OLDK", ""},
+		"list forbidden": {withoutID, noContent, apiError(403, "forbidden"), nil, "The key was not revoked.",
+			"gpr_OLDK", ""},
+		"list failed": {withoutID, noContent, cutConnection, nil, "", "", "gpr_OLDK"},
+		"without id and unauthorized": {withoutID, noContent, apiError(401, "unauthorized"), nil, "The key was revoked.", "",
+			""},
+		"invalid id": {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, response{}, nil, "",
+			"", "console"},
+		"invalid key": {credentials.Credential{APIKey: "a\nb", KeyID: "key_old"}, noContent, response{}, nil,
+			"", "", "by hand"},
+		"id with a terminal escape": {credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, apiError(403, "forbidden"),
+			response{}, []string{"\x1b[2Jk by gpr_OLDK"}, "", "", "the key k could"},
+		"entry without a key": {credentials.Credential{}, noContent, response{}, nil, "Logged out", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,7 +77,8 @@ func TestLogout(t *testing.T) {
 					t.Errorf("revoked %q, want %q", f.service.deleted, test.deleted)
 				}
 				file, loadErr := credentials.Load(f.file)
-				if _, left := file.Find(address); loadErr != nil || left != (test.fails != "") || (err != nil) != left || (file.Current != "") != left {
+				if _, left := file.Find(address); loadErr != nil || left != (test.fails != "") || (err != nil) != left ||
+					(file.Current != "") != left {
 					t.Errorf("%v; in the file: %v, current %q (%v)", err, left, file.Current, loadErr)
 				}
 				wantContains(t, "the error", fmt.Sprint(err), test.fails)
@@ -87,7 +99,8 @@ func TestLogout_Cancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f.service.deletes["key_old"] = response{hook: func(*http.Request) { cancel() }}
 		err := (&logout{target: f.target, screen: f.screen}).run(ctx)
-		if wantContains(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept"); f.savedCredential(t).APIKey != oldKey {
+		wantContains(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept")
+		if f.savedCredential(t).APIKey != oldKey {
 			t.Errorf("file %v", f.savedCredential(t))
 		}
 	})
@@ -100,7 +113,8 @@ func TestLogout_KeepsNewerLogin(t *testing.T) {
 	newer := noContent
 	newer.hook = func(*http.Request) { f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"}) }
 	f.service.deletes["key_old"] = newer
-	if err := (&logout{target: f.target, screen: f.screen}).run(t.Context()); err != nil || f.savedCredential(t).APIKey != newKey {
+	if err := (&logout{target: f.target, screen: f.screen}).run(t.Context()); err != nil ||
+		f.savedCredential(t).APIKey != newKey {
 		t.Errorf("%v; file %v, want the new login", err, f.savedCredential(t))
 	}
 }
@@ -112,7 +126,8 @@ func TestLogout_UnwritableFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := (&logout{target: f.target, screen: f.screen}).run(t.Context())
-	wantContains(t, "the error", fmt.Sprint(err), "cannot remove the login from the credentials file", "The key was revoked.")
+	wantContains(t, "the error", fmt.Sprint(err), "cannot remove the login from the credentials file",
+		"The key was revoked.")
 }
 
 // findTarget uses the order of the provider, and reports an invalid address on one line.
@@ -148,7 +163,8 @@ func TestFindTarget(t *testing.T) {
 				return
 			}
 			wantContains(t, "the error", err.Error(), test.fails)
-			if code := Main([]string{"login", "--base-url", test.flag}, &stdout, &stderr); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || strings.Contains(stderr.String(), "canary") {
+			if code := Main([]string{"login", "--base-url", test.flag}, &stdout, &stderr); code != exitUsage ||
+				strings.Count(stderr.String(), "\n") != 1 || strings.Contains(stderr.String(), "canary") {
 				t.Errorf("exit %d, %q; want exit 2 and one line", code, &stderr)
 			}
 		})
@@ -167,7 +183,8 @@ func TestLogout_NotLoggedIn(t *testing.T) {
 		{"logout now", 2, ""},
 	} {
 		var stdout, stderr strings.Builder
-		if code := Main(strings.Fields(test.arguments), &stdout, &stderr); code != test.code || strings.TrimSpace(stdout.String()) != test.want {
+		if code := Main(strings.Fields(test.arguments), &stdout, &stderr); code != test.code ||
+			strings.TrimSpace(stdout.String()) != test.want {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", test.arguments, code, &stdout, &stderr)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // microsecond.
 const parentPollInterval = 250 * time.Millisecond
 
-// parentExit returns a channel that is closed after the parent process has ended. The system then assigns another parent.
+// parentExit returns a channel that is closed after the parent process has ended. The system then assigns another
+// parent.
 func parentExit() <-chan struct{} {
 	exited := make(chan struct{})
 	parent := os.Getppid()

@@ -2,8 +2,8 @@ package cli
 
 import "os"
 
-// parentExit returns a channel that is closed after the parent process has ended, or nil if this process may not wait for
-// it.
+// parentExit returns a channel that is closed after the parent process has ended, or nil if this process may not wait
+// for it.
 func parentExit() <-chan struct{} {
 	parent, err := os.FindProcess(os.Getppid())
 	if err != nil {

@@ -26,7 +26,8 @@ type simulatorProcess struct {
 
 func startSimulator(t *testing.T, args ...string) *simulatorProcess {
 	t.Helper()
-	s := &simulatorProcess{t: t, command: exec.CommandContext(t.Context(), os.Args[0], append([]string{"simulator"}, args...)...)}
+	s := &simulatorProcess{t: t, command: exec.CommandContext(t.Context(), os.Args[0],
+		append([]string{"simulator"}, args...)...)}
 	s.command.Env = append(os.Environ(), envActAsBinary+"=1")
 	stdout, err := s.command.StdoutPipe()
 	if err != nil {
@@ -120,8 +121,8 @@ func TestSimulator_KilledDuringWrites(t *testing.T) {
 	}
 }
 
-// createUntilKilled creates keys with several clients and kills the simulator after a number of responses. It returns the
-// ids of all responses.
+// createUntilKilled creates keys with several clients and kills the simulator after a number of responses. It returns
+// the ids of all responses.
 func (s *simulatorProcess) createUntilKilled(client *http.Client, clients, responses int) []string {
 	const perClient = 25 // the simulator limits the requests per minute
 	ids := make(chan string, clients*perClient)
@@ -181,7 +182,8 @@ func wantStartError(t *testing.T, file, want string) {
 	command := exec.CommandContext(t.Context(), os.Args[0], "simulator", "--state", file)
 	command.Env = append(os.Environ(), envActAsBinary+"=1")
 	output, err := command.CombinedOutput()
-	if command.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), want) || strings.Count(string(output), "\n") != 1 {
+	if command.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), want) ||
+		strings.Count(string(output), "\n") != 1 {
 		t.Errorf("%v, output %q; want exit 1 and one line", err, output)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 var peak = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
 
-// measureUsage starts to measure this process. report writes the CPU time and the peak memory. If GPURENT_BENCH_PROFILE is
-// set, it also writes a CPU profile and a heap profile to files with that prefix.
+// measureUsage starts to measure this process. report writes the CPU time and the peak memory. If GPURENT_BENCH_PROFILE
+// is set, it also writes a CPU profile and a heap profile to files with that prefix.
 func measureUsage() (report func() error) {
 	name := os.Getenv("GPURENT_BENCH_PROFILE")
 	if name == "" {
