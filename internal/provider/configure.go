@@ -33,6 +33,8 @@ const (
 
 var languages = []string{"en", "ru"}
 
+// model is the provider block.
+// model is the provider block.
 type model struct {
 	BaseURL        types.String `tfsdk:"base_url"`
 	APIKey         types.String `tfsdk:"api_key"`
@@ -43,13 +45,17 @@ type model struct {
 	Spending       types.Object `tfsdk:"spending"`
 }
 
+// spendingModel is the argument spending.
+// spendingModel is the argument spending.
 type spendingModel struct {
 	RequireFunds types.String `tfsdk:"require_funds"`
 	MaxBurnKopH  types.Int64  `tfsdk:"max_burn_kop_h"`
 }
 
 // Configure implements provider.Provider.
-func (p *gpurentProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+func (p *gpurentProvider) Configure(
+	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
+) {
 	if p.process.protocolDataWithheld {
 		addProtocolDataWithheld(&resp.Diagnostics)
 	}
@@ -84,8 +90,8 @@ func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Di
 	return limits, diags
 }
 
-// newMeta returns the configured provider. At plan the address or the key may be unknown, because it comes from a resource
-// of the same configuration.
+// newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,
+// because it depends on a resource of the same configuration. Without an address, the result has no client.
 func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
@@ -126,9 +132,10 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 // resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
 // read only if one of them is missing.
 //
-// A key from the environment is never sent to the address in the file. The environment keeps a key for as long as a shell
-// or a job runs, while the current login changes, so that the two may belong to different services. A key in the provider
-// block is chosen for this configuration and may go to the file's address: ephemeral keys work after a login.
+// resolve never combines a key from the environment with the address in the file. The environment of a shell or a job
+// keeps its key while the current login changes, so the two may belong to different services. A key in the provider
+// block is meant for this configuration, and may go to the address in the file. This makes ephemeral keys work after a
+// login.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(EnvBaseURL))
 	keyFromEnvironment := false
@@ -143,12 +150,12 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 		addNoAddressForKey(diags)
 		return "", ""
 	}
-	file, place := loadCredentials(diags)
+	file, location := loadCredentials(diags)
 	if address == "" {
 		address = file.Current
 	}
 	if address == "" && !diags.HasError() {
-		addNoAddress(diags, place)
+		addNoAddress(diags, location)
 	}
 	if key == "" && !config.APIKey.IsUnknown() {
 		key = file.Key(address)
@@ -156,16 +163,16 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	return address, key
 }
 
-func loadCredentials(diags *diag.Diagnostics) (file credentials.File, place string) {
-	place, err := credentials.Path()
+func loadCredentials(diags *diag.Diagnostics) (file credentials.File, location string) {
+	location, err := credentials.Path()
 	if err != nil {
-		// There is no file on a machine without a home folder, such as a container.
-		return credentials.File{}, "there is no folder for it on this machine"
+		// A machine without a home folder, such as a container, has no credentials file.
+		return credentials.File{}, "this machine has no folder for it"
 	}
-	if file, err = credentials.Load(place); err != nil {
+	if file, err = credentials.Load(location); err != nil {
 		addCredentialsFile(diags, err)
 	}
-	return file, place
+	return file, location
 }
 
 // retries converts the argument to that of the client, where zero means the default.

@@ -15,48 +15,49 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// lookups are what a data source can look for a single thing by, where it takes one of several.
-var lookups = []string{"id", "slug", "name"}
+// lookupArguments are the arguments that select one item in a data source with several of them.
+var lookupArguments = []string{"id", "slug", "name"}
 
-// waysToAsk are the blocks that read a data source: one for each thing that it can be looked for by.
-func waysToAsk(name string, schema *tfprotov6.Schema) []string {
+// lookupBlocks returns data blocks of a data source: one for each of its lookup arguments.
+func lookupBlocks(name string, schema *tfprotov6.Schema) []string {
 	var required, choices []string
 	for _, a := range schema.Block.Attributes {
 		switch {
 		case a.Required:
 			required = append(required, a.Name+` = "anything"`)
-		case a.Optional && a.Computed && slices.Contains(lookups, a.Name):
+		case a.Optional && a.Computed && slices.Contains(lookupArguments, a.Name):
 			choices = append(choices, a.Name+` = "anything"`)
 		}
 	}
 	if len(choices) == 0 {
 		choices = []string{""}
 	}
-	var ways []string
+	var blocks []string
 	for _, choice := range choices {
-		ways = append(ways, fmt.Sprintf("data %q \"it\" {\n%s\n}\n", name, strings.Join(append(required, choice), "\n")))
+		blocks = append(blocks, fmt.Sprintf("data %q \"it\" {\n%s\n}\n", name, strings.Join(append(required, choice), "\n")))
 	}
-	return ways
+	return blocks
 }
 
-// A service in trouble is told as such, with the next step, and never taken for one that has nothing.
-func TestAccProvider_noDataSourceTakesTroubleForNothing(t *testing.T) {
+// A data source reports an error of the service with the next step, and never returns it as an empty result.
+func TestAccProvider_dataSourcesReportServiceErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	if err := env.AddFault(simulator.Fault{Path: "/", Status: 503}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(env.ClearFaults)
-	complaint := regexp.MustCompile(`(?s)Cannot (read|list) .*provider_unavailable.*Run again`)
+	message := regexp.MustCompile(`(?s)Cannot (read|list) .*provider_unavailable.*Run again`)
 	all := schemas(t).DataSourceSchemas
 	var steps []resource.TestStep
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for _, block := range waysToAsk(name, all[name]) {
-			steps = append(steps, resource.TestStep{Config: strings.Replace(env.Config(block), "max_retries = 3", "max_retries = 0", 1), ExpectError: complaint})
+		for _, block := range lookupBlocks(name, all[name]) {
+			config := strings.Replace(env.Config(block), "max_retries = 3", "max_retries = 0", 1)
+			steps = append(steps, resource.TestStep{Config: config, ExpectError: message})
 		}
 	}
-	if len(steps) < dataSources.least+2 {
-		t.Errorf("%d ways to ask %d data sources: this test looks in the wrong place", len(steps), len(all))
+	if len(steps) < dataSources.atLeast+2 {
+		t.Errorf("%d blocks for %d data sources, want more", len(steps), len(all))
 	}
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// envProtoDataDir makes plugin-go write the configurations and states that it receives to files in this folder,
-	// which everybody can read. They contain the API key, secrets of issued keys and the environment of templates.
+	// envProtoDataDir makes plugin-go write the configurations and states that it receives to files in this folder, which
+	// all users of the machine can read. They contain the API key, secrets of issued keys and the environment of
+	// templates.
 	envProtoDataDir = "TF_LOG_SDK_PROTO_DATA_DIR"
 	envGODEBUG      = "GODEBUG"
 	// frameDumps in GODEBUG makes a CLI log the first 256 bytes of each frame that it sends to providers (seen in
@@ -18,8 +19,7 @@ const (
 	frameDumps = "http2debug=2"
 )
 
-// withholdProtocolData keeps plugin-go, which reads the variable when it begins to serve, from writing files. It returns
-// whether the variable was set.
+// withholdProtocolData unsets envProtoDataDir, before plugin-go reads it, and reports whether it was set.
 func withholdProtocolData() (bool, error) {
 	if os.Getenv(envProtoDataDir) == "" {
 		return false, nil
@@ -27,8 +27,8 @@ func withholdProtocolData() (bool, error) {
 	return true, os.Unsetenv(envProtoDataDir)
 }
 
-// refuseFrameDumps adds an error when the CLI is about to log the provider configuration. It is for the schema, which the
-// CLI reads before it sends any configuration.
+// refuseFrameDumps adds an error if the CLI would log the provider configuration. It is for the schema, which the CLI
+// reads before it sends any configuration.
 func refuseFrameDumps(diags *diag.Diagnostics) {
 	if strings.Contains(os.Getenv(envGODEBUG), frameDumps) {
 		addFrameDumps(diags)

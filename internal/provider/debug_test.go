@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-func TestPlugin_RefusesFrameDumps(t *testing.T) {
+func TestPlugin_RejectsFrameDumps(t *testing.T) {
 	for godebug, refused := range map[string]bool{
 		"": false, "http2debug=1": false, "http2client=0": false, "http2debug=2": true, "gctrace=1,http2debug=2": true,
 	} {

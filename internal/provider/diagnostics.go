@@ -21,40 +21,44 @@ const (
 )
 
 func addProtocolDataWithheld(diags *diag.Diagnostics) {
-	tfkit.AddWarning(diags, summaryProtocolData, "The environment variable "+envProtoDataDir+" is set. The provider ignores it, because "+
-		"the files would contain API keys and other secrets. Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request "+
-		"without secrets.")
+	tfkit.AddWarning(diags, summaryProtocolData, "The environment variable "+envProtoDataDir+" is set. "+
+		"The provider ignores it, because the files would contain API keys and other secrets. "+
+		"Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
 }
 
-// addFrameDumps reports that the CLI is about to log the provider configuration. The CLIs put the detail into a sentence
-// of their own and add the period.
+// addFrameDumps reports that the CLI would log the provider configuration. The detail has no final period, because the
+// CLIs quote it in a sentence.
 func addFrameDumps(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, summaryFrameDumps, "The environment variable "+envGODEBUG+" contains "+frameDumps+". With it, Terraform and "+
-		"OpenTofu can log what they send to providers, API keys included. Unset it. TF_LOG_PROVIDER=DEBUG logs every request without "+
-		"secrets")
+	tfkit.AddError(diags, summaryFrameDumps, "The environment variable "+envGODEBUG+" contains "+frameDumps+". "+
+		"With it, Terraform and OpenTofu can log what they send to providers, API keys included. "+
+		"Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
 }
 
 func addUnknownLanguage(diags *diag.Diagnostics, language string) {
-	tfkit.AddAttributeError(diags, path.Root("language"), summaryUnknownLanguage, tfkit.Textf("The environment variable %s is %q. Valid "+
-		"values: %s.", tfkit.Text(envLanguage), language, strings.Join(languages, ", ")))
+	tfkit.AddAttributeError(diags, path.Root("language"), summaryUnknownLanguage,
+		tfkit.Textf("The environment variable %s is %q. Valid values: %s.",
+			tfkit.Text(envLanguage), language, strings.Join(languages, ", ")))
 }
 
 func addUnusableConfig(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryUnusableConfig, tfkit.Textf("%s. Values that are not in the provider block "+
-		"come from %s and %s, else from the credentials file.", err, tfkit.Text(EnvBaseURL), tfkit.Text(EnvAPIKey)))
+	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryUnusableConfig,
+		tfkit.Textf("%s. Values that are not in the provider block come from %s and %s, else from the credentials file.",
+			err, tfkit.Text(EnvBaseURL), tfkit.Text(EnvAPIKey)))
 }
 
 func addNoAddressForKey(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddressForKey, "The API key comes from the environment variable "+
-		EnvAPIKey+". The provider sends it only to an address from the provider argument base_url or the environment variable "+
-		EnvBaseURL+", never to the address in the credentials file, which may be that of another service.\n\nSet "+EnvBaseURL+" or "+
-		"base_url to the address of the service that issued the key, or unset "+EnvAPIKey+" to use the login in the credentials file.")
+	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddressForKey,
+		"The API key comes from the environment variable "+EnvAPIKey+". The provider sends it only to an address from the "+
+			"provider argument base_url or the environment variable "+EnvBaseURL+", never to the address in the credentials "+
+			"file, which may be that of another service.\n\n"+
+			"Set "+EnvBaseURL+" or base_url to the address of the service that issued the key, or unset "+EnvAPIKey+" to use "+
+			"the login in the credentials file.")
 }
 
-func addNoAddress(diags *diag.Diagnostics, place string) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddress, tfkit.Textf("Set it in one of three ways: the provider argument "+
-		"base_url, the environment variable %s, or the credentials file (%s), which \"terraform-provider-gpurent login\" writes.",
-		tfkit.Text(EnvBaseURL), place))
+func addNoAddress(diags *diag.Diagnostics, location string) {
+	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddress,
+		tfkit.Textf("Set it in one of three ways: the provider argument base_url, the environment variable %s, or the "+
+			"credentials file (%s), which \"terraform-provider-gpurent login\" writes.", tfkit.Text(EnvBaseURL), location))
 }
 
 func addCredentialsFile(diags *diag.Diagnostics, err error) {

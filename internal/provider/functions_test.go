@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// OpenTofu sends nothing in place of a null argument, Terraform a null.
-func TestANullArgumentIsOneHoweverItIsSent(t *testing.T) {
+// OpenTofu omits null arguments, and Terraform sends null.
+func TestCallFunction_NullArgument(t *testing.T) {
 	server, err := provider.Server("test")()
 	if err != nil {
 		t.Fatal(err)
@@ -20,8 +20,10 @@ func TestANullArgumentIsOneHoweverItIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, null := range map[string]*tfprotov6.DynamicValue{"nothing": nil, "empty": {}, "MessagePack": {MsgPack: []byte{0xc0}}, "JSON": {JSON: []byte("null")}} {
-		resp, err := server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{Name: "ssh_config", Arguments: []*tfprotov6.DynamicValue{&alias, null}})
+	for name, null := range map[string]*tfprotov6.DynamicValue{"missing": nil, "empty": {},
+		"MessagePack": {MsgPack: []byte{0xc0}}, "JSON": {JSON: []byte("null")}} {
+		req := &tfprotov6.CallFunctionRequest{Name: "ssh_config", Arguments: []*tfprotov6.DynamicValue{&alias, null}}
+		resp, err := server.CallFunction(t.Context(), req)
 		if err != nil || resp.Error != nil {
 			t.Errorf("%s: %v, %+v", name, err, resp.Error)
 			continue

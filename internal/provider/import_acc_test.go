@@ -11,14 +11,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// fast is a provider that polls without a pause; the rest is in the environment.
-const fast = "provider \"gpurent\" {\n  poll_interval = \"1ms\"\n  request_timeout = \"3s\"\n}\n"
+// providerBlock polls without a pause. The environment has the address and the key.
+const providerBlock = "provider \"gpurent\" {\n  poll_interval = \"1ms\"\n  request_timeout = \"3s\"\n}\n"
 
-// What the example of each resource makes, its import examples bring into a state
-// that knows nothing of it, and nothing is made anew.
-func TestAccProvider_itsImportExamplesWork(t *testing.T) {
+// The import examples of each resource import the resource of its example into an empty state, without a creation.
+func TestAccProvider_importExamples(t *testing.T) {
 	types := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
-	config := fast
+	config := providerBlock
 	for _, name := range types {
 		config += example(t, "resources/"+name+"/resource.tf")
 	}
@@ -26,23 +25,25 @@ func TestAccProvider_itsImportExamplesWork(t *testing.T) {
 	origin := env.Workspace(config)
 	origin.Run("apply", "-auto-approve", "-no-color")
 
-	at, err := acctest.CLI()
+	cli, err := acctest.CLI()
 	if err != nil {
 		t.Fatal(err)
 	}
-	anID := regexp.MustCompile(`\bid = "[^"]+"`)
+	importID := regexp.MustCompile(`\bid = "[^"]+"`)
 	for file, row := range map[string]string{"import-by-string-id.tf": rowImport, "import-by-identity.tf": rowIdentity} {
-		if !at.Has(versions(t)[row][at.Name]) {
-			t.Logf("%s is too old for %s", at, file)
+		if !cli.Has(versions(t)[row][cli.Name]) {
+			t.Logf("%s is too old for %s", cli, file)
 			continue
 		}
 		blocks := ""
 		for _, name := range types {
-			blocks += anID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id = "`+onlyID(t, origin, name)+`"`)
+			blocks += importID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id = "`+onlyID(t, origin, name)+`"`)
 		}
 		imported := env.Workspace(config + blocks)
-		if said := imported.Run("apply", "-auto-approve", "-no-color"); !strings.Contains(said, fmt.Sprintf("%d imported, 0 added", len(types))) || !strings.Contains(said, "0 destroyed") {
-			t.Errorf("%s: the apply said:\n%s", file, said)
+		output := imported.Run("apply", "-auto-approve", "-no-color")
+		want := fmt.Sprintf("%d imported, 0 added", len(types))
+		if !strings.Contains(output, want) || !strings.Contains(output, "0 destroyed") {
+			t.Errorf("%s: the output of the apply:\n%s", file, output)
 		}
 		if plan := imported.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
 			t.Errorf("%s: the plan after the import has changes:\n%s", file, plan)
@@ -58,58 +59,60 @@ func TestAccProvider_itsImportExamplesWork(t *testing.T) {
 		}
 		imported.Run(command[1], "-no-color", command[2], onlyID(t, origin, name))
 	}
-	if plan := imported.Run("plan", "-no-color"); !strings.Contains(plan, "0 to add") || !strings.Contains(plan, "0 to destroy") {
+	if plan := imported.Run("plan", "-no-color"); !strings.Contains(plan, "0 to add") ||
+		!strings.Contains(plan, "0 to destroy") {
 		t.Errorf("import.sh: the plan after the import:\n%s", plan)
 	}
 }
 
-// An empty id is refused before a request is sent.
+// An empty id is an error without a request.
 func TestAccProvider_emptyImportIDs(t *testing.T) {
 	env := acctest.Start(t)
-	config, types := fast, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
+	config, types := providerBlock, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
 	for _, name := range types {
 		config += example(t, "resources/"+name+"/resource.tf")
 	}
 	w := env.Workspace(config)
-	at, err := acctest.CLI()
+	cli, err := acctest.CLI()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const refusal = "Error: Empty import id"
-	if output, err := w.Try("import", "-no-color", "gpurent_instance.trainer", ""); err == nil || !strings.Contains(output, refusal) {
+	const message = "Error: Empty import id"
+	if output, err := w.Try("import", "-no-color", "gpurent_instance.trainer", ""); err == nil ||
+		!strings.Contains(output, message) {
 		t.Errorf("import command: %v: %s", err, output)
 	}
-	anID := regexp.MustCompile(`\bid( *)= "[^"]+"`)
+	importID := regexp.MustCompile(`\bid( *)= "[^"]+"`)
 	for file, row := range map[string]string{"import-by-string-id.tf": rowImport, "import-by-identity.tf": rowIdentity} {
-		if !at.Has(versions(t)[row][at.Name]) {
+		if !cli.Has(versions(t)[row][cli.Name]) {
 			continue
 		}
 		blocks := ""
 		for _, name := range types {
-			blocks += anID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id$1= " "`)
+			blocks += importID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id$1= " "`)
 		}
 		w.Configure(config + blocks)
 		output, err := w.Try("plan", "-no-color")
-		if n := strings.Count(output, refusal); err == nil || n != len(types) {
-			t.Errorf("%s: %v, %d refusals, want %d: %s", file, err, n, len(types), output)
+		if n := strings.Count(output, message); err == nil || n != len(types) {
+			t.Errorf("%s: %v, %d errors, want %d: %s", file, err, n, len(types), output)
 		}
 	}
 	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests, want none: %v", n, env.Requests())
+		t.Errorf("%d requests, want 0: %v", n, env.Requests())
 	}
 }
 
-// example is a file below examples/.
+// example returns a file below examples/.
 func example(t *testing.T, path string) string {
 	t.Helper()
-	content := textOf(t, "examples", path)
+	content := readFiles(t, "examples", path)
 	if content == "" {
-		t.Fatalf("there is no examples/%s", path)
+		t.Fatalf("examples/%s is missing", path)
 	}
 	return content
 }
 
-// onlyID is the id of the only resource of a type in a state.
+// onlyID returns the id of the only resource of a type in a state.
 func onlyID(t *testing.T, w *acctest.Workspace, name string) string {
 	t.Helper()
 	saved := acctest.SavedIn[struct{ ID string }](w, name)

@@ -1,4 +1,4 @@
-// Package provider is the Terraform provider: its configuration, and the list of its services.
+// Package provider implements the Terraform provider: its configuration, its server and the list of its services.
 package provider
 
 import (
@@ -29,14 +29,14 @@ var (
 type gpurentProvider struct {
 	version   string // in the user agent
 	process   *process
-	validated atomic.Bool // a provider configuration was validated and is not configured yet
+	validated atomic.Bool // a provider configuration was validated, and not yet configured
 }
 
-// process is what all provider configurations of a process share.
+// process is the state that all provider configurations of a process share.
 type process struct {
 	budgets rental.Budgets
 	cleanup tfkit.Cleanup
-	// protocolDataWithheld is whether the user requested files with protocol data, which are not written.
+	// protocolDataWithheld is true if the user requested files with protocol data. The provider writes none.
 	protocolDataWithheld bool
 }
 
@@ -54,25 +54,28 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Address of the API, ending with `/api/v1`. Must begin with `https`, or with `http` for a loopback address. " +
-					"Defaults to the environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file.",
+				MarkdownDescription: "Address of the API, ending with `/api/v1`. Must begin with `https`, or with `http` for a " +
+					"loopback address. Defaults to the environment variable `GPURENT_BASE_URL`, else to the current login in the " +
+					"credentials file.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key. Defaults to the environment variable `GPURENT_API_KEY`, else to the key for `base_url` in the credentials file. " +
-					"A key from the environment requires an address from `base_url` or `GPURENT_BASE_URL`. Public data sources work without a key.",
+				MarkdownDescription: "API key. Defaults to the environment variable `GPURENT_API_KEY`, else to the key for " +
+					"`base_url` in the credentials file. A key from the environment requires an address from `base_url` or " +
+					"`GPURENT_BASE_URL`. Public data sources work without a key.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"language": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Language of the API's messages. Valid values: `en`, `ru`. Defaults to the environment variable `GPURENT_LANGUAGE`, else to `en`.",
-				Validators:          []validator.String{stringvalidator.OneOf(languages...)},
+				Optional: true,
+				MarkdownDescription: "Language of the API's messages. Valid values: `en`, `ru`. Defaults to the environment " +
+					"variable `GPURENT_LANGUAGE`, else to `en`.",
+				Validators: []validator.String{stringvalidator.OneOf(languages...)},
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "First pause between two reads of an instance that is starting, stopping or being destroyed. Later pauses grow to six times that. " +
-					"Defaults to `5s`.",
+				MarkdownDescription: "First pause between two reads of an instance that is starting, stopping or being " +
+					"destroyed. Later pauses grow to six times that. Defaults to `5s`.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"request_timeout": schema.StringAttribute{
@@ -82,8 +85,8 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			},
 			"max_retries": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "Maximum number of retries after network errors and 5xx answers. Must be between 0 and 100. Retries after 429 are not counted. " +
-					"Defaults to `10`.",
+				MarkdownDescription: "Maximum number of retries after network errors and 5xx responses. Must be between 0 and " +
+					"100. Retries after 429 are not counted. Defaults to `10`.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
 			},
 			"spending": spendingAttribute(),
@@ -94,20 +97,24 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Spending checks of a plan. They require the scope `billing:read`. A check that fails plans also fails if the balance cannot be read. " +
-			"The checks use current prices, without disk beyond an offer's base disk.",
+		MarkdownDescription: "Spending checks of a plan. They require the scope `billing:read`. A check that fails plans " +
+			"also fails if the balance cannot be read. The checks use current prices, without disk beyond an offer's base " +
+			"disk.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "What happens if the balance and the credit limit do not cover two hours of everything that the plan starts. " +
-					"Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
-				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError), string(spending.FundsOff))},
+				MarkdownDescription: "What happens if the balance and the credit limit do not cover two hours of everything " +
+					"that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
+				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError),
+					string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "Maximum burn rate of the whole account in kopecks per hour. A plan that exceeds it fails. The plan counts the present burn rate and everything that it starts. " +
-					"The price of a replaced instance is deducted; that of other destroyed instances is not, because they may be destroyed later. " +
-					"In `terraform test` with a `provider` block in the test file, a plan checks each instance alone and the apply checks the sum. No limit by default.",
+				MarkdownDescription: "Maximum burn rate of the whole account in kopecks per hour. A plan that exceeds it fails. " +
+					"The plan counts the present burn rate and everything that it starts. The price of a replaced instance is " +
+					"deducted; that of other destroyed instances is not, because they may be destroyed later. In `terraform test` " +
+					"with a `provider` block in the test file, a plan checks each instance alone and the apply checks the sum. No " +
+					"limit by default.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},

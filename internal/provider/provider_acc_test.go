@@ -12,9 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A pipeline's key is made in the same configuration that uses it. When it is
-// replaced, it is not known at plan: that must fail nothing.
-func TestAccProvider_itsKeyMayComeFromAResource(t *testing.T) {
+// A configuration can use the key that it creates. The plan does not fail while a replacement makes the key unknown.
+func TestAccProvider_keyFromResource(t *testing.T) {
 	env := acctest.Start(t)
 	config := func(keyName string) string {
 		return env.Provider() + fmt.Sprintf(`
@@ -37,14 +36,15 @@ data "gpurent_gpus" "all" {
 }
 `, keyName, env.BaseURL)
 	}
-	// Each provider block needs a process of its own, which only the real binary has.
+	// Each provider block needs a separate process, so the test uses the binary.
 	workspace := env.Workspace(config("first"))
 	workspace.Run("apply", "-auto-approve", "-no-color")
 	workspace.Configure(config("second"))
 	plan := workspace.Run("plan", "-no-color")
-	for _, want := range []string{"Not refreshed", "gpurent_api_key.ci must be replaced", "1 to add, 0 to change, 1 to destroy"} {
+	for _, want := range []string{"Not refreshed", "gpurent_api_key.ci must be replaced",
+		"1 to add, 0 to change, 1 to destroy"} {
 		if !strings.Contains(plan, want) {
-			t.Errorf("%q is not in the plan:\n%s", want, plan)
+			t.Errorf("the plan has no %q:\n%s", want, plan)
 		}
 	}
 	workspace.Run("apply", "-auto-approve", "-no-color")
@@ -57,17 +57,17 @@ data "gpurent_gpus" "all" {
 	}
 }
 
-func TestAccProvider_itsExampleIsValid(t *testing.T) {
+func TestAccProvider_exampleIsValid(t *testing.T) {
 	env := acctest.Start(t)
-	if said := env.ExampleWorkspace("provider").Run("validate", "-no-color"); !strings.Contains(said, "Success!") {
-		t.Errorf("validate said:\n%s", said)
+	if output := env.ExampleWorkspace("provider").Run("validate", "-no-color"); !strings.Contains(output, "Success!") {
+		t.Errorf("validate: %s", output)
 	}
 	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
+		t.Errorf("%d requests, want 0", n)
 	}
 }
 
-func TestAccProvider_speaksTheLanguageAskedFor(t *testing.T) {
+func TestAccProvider_language(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const config = `
@@ -86,23 +86,25 @@ resource "gpurent_instance" "none" {
 	})
 }
 
-func TestAccProvider_badConfigurationIsRefused(t *testing.T) {
+func TestAccProvider_invalidConfiguration(t *testing.T) {
 	env := acctest.Start(t)
 	const read = "\ndata \"gpurent_gpus\" \"all\" {}\n"
 	var steps []resource.TestStep
-	for _, test := range []struct{ config, complaint string }{
+	for _, test := range []struct{ config, message string }{
 		{env.Provider(`language = "fr"`), `value must be one of`},
 		{env.Provider(`request_timeout = "soon"`), `Not a duration`},
 		{env.Provider(`request_timeout = "0s"`), `Not a duration`},
 		{env.Provider(`request_timeout = "-1s"`), `Not a duration`},
 		{`provider "gpurent" { base_url = "http://rent.example/api/v1" }`, `http`},
 		{`provider "gpurent" { base_url = "" }`, `at least 1`},
-		{"provider \"gpurent\" {\n  base_url = \"https://rent.example/api/v1\"\n  max_retries = -1\n}\n", `between 0 and 100`},
+		{"provider \"gpurent\" {\n  base_url = \"https://rent.example/api/v1\"\n  max_retries = -1\n}\n",
+			`between 0 and 100`},
 	} {
-		steps = append(steps, resource.TestStep{Config: test.config + read, PlanOnly: true, ExpectError: regexp.MustCompile(test.complaint)})
+		steps = append(steps, resource.TestStep{Config: test.config + read, PlanOnly: true,
+			ExpectError: regexp.MustCompile(test.message)})
 	}
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
+		t.Errorf("%d requests, want 0", n)
 	}
 }

@@ -16,33 +16,32 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// kind is one kind of type a provider has, and where the house keeps its parts.
-type kind struct {
+// typeKind is a kind of types of the provider, such as resources, with the location of their examples.
+type typeKind struct {
 	folder  string   // under examples/ and under docs/
-	stem    string   // how the names of its examples begin
-	end     string   // and how they end
-	further []string // what its page shows besides
-	tests   string   // which tests of the services may execute its examples
-	least   int      // how many types there are; fewer, and the test looks at the wrong provider
+	prefix  string   // of the file names of its examples
+	suffix  string   // of the file names of its examples
+	more    []string // additional examples on its page
+	tests   string   // pattern of the test files that may run its examples
+	atLeast int      // minimum number of types
 }
 
-// A CLI at hand may be too old for list resources and actions: their examples are
-// taken apart and executed by tests that speak the protocol, too.
+// Examples of list resources and actions also run in tests without a CLI, because some CLIs do not support them.
 const (
 	acceptanceTests = "*_acc_test.go"
 	allTests        = "*_test.go"
 )
 
 var (
-	resources          = kind{"resources", "resource", ".tf", importExamples, acceptanceTests, 4}
-	dataSources        = kind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 13}
-	ephemeralResources = kind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
-	listResources      = kind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
-	actions            = kind{"actions", "action", ".tf", nil, allTests, 3}
-	functions          = kind{"functions", "function", ".tf", nil, acceptanceTests, 5}
+	resources          = typeKind{"resources", "resource", ".tf", importExamples, acceptanceTests, 4}
+	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 13}
+	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
+	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
+	actions            = typeKind{"actions", "action", ".tf", nil, allTests, 3}
+	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests, 5}
 )
 
-// importExamples are executed by TestAccProvider_itsImportExamplesWork.
+// importExamples run in TestAccProvider_importExamples.
 var importExamples = []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"}
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
@@ -67,71 +66,69 @@ func identities(t *testing.T) map[string]*tfprotov6.ResourceIdentitySchema {
 	return resp.IdentitySchemas
 }
 
-// Every public type is described to its last attribute, has examples that a test
-// executes, and a page of documentation that shows them.
-func TestEveryTypeIsWhole(t *testing.T) {
+// Every type has a description for all its attributes, examples that a test runs, and a page that shows them.
+func TestTypes_DescribedWithExamplesAndPage(t *testing.T) {
 	all := schemas(t)
-	describedBlock(t, "provider", all.Provider.Block)
-	checkKind(t, resources, all.ResourceSchemas, describedSchema)
-	checkKind(t, dataSources, all.DataSourceSchemas, describedSchema)
-	checkKind(t, ephemeralResources, all.EphemeralResourceSchemas, describedSchema)
-	checkKind(t, listResources, all.ListResourceSchemas, describedSchema)
-	checkKind(t, actions, all.ActionSchemas, describedAction)
-	checkKind(t, functions, all.Functions, describedFunction)
+	checkBlock(t, "provider", all.Provider.Block)
+	checkTypes(t, resources, all.ResourceSchemas, checkSchema)
+	checkTypes(t, dataSources, all.DataSourceSchemas, checkSchema)
+	checkTypes(t, ephemeralResources, all.EphemeralResourceSchemas, checkSchema)
+	checkTypes(t, listResources, all.ListResourceSchemas, checkSchema)
+	checkTypes(t, actions, all.ActionSchemas, checkAction)
+	checkTypes(t, functions, all.Functions, checkFunction)
 }
 
-// What can be found can be imported as it was found.
-func TestEveryResourceAndListHasAnIdentity(t *testing.T) {
+// Every resource has an identity, and every list resource belongs to a resource.
+func TestTypes_HaveIdentity(t *testing.T) {
 	all, identities := schemas(t), identities(t)
 	for name := range all.ResourceSchemas {
 		if identities[name] == nil {
 			t.Errorf("resource %s has no identity", name)
 			continue
 		}
-		describedIdentity(t, name, identities[name])
+		checkIdentity(t, name, identities[name])
 	}
 	for name := range all.ListResourceSchemas {
 		if all.ResourceSchemas[name] == nil || identities[name] == nil {
-			t.Errorf("list resource %s bears the name of no resource with an identity", name)
+			t.Errorf("list resource %s has no resource with an identity", name)
 		}
 	}
 }
 
-// checkKind checks all types of a kind, each with a function that knows how it is
-// described.
-func checkKind[T any](t *testing.T, k kind, types map[string]T, described func(*testing.T, string, T)) {
+// checkTypes checks all types of a kind: their descriptions with check, and their examples and pages.
+func checkTypes[T any](t *testing.T, k typeKind, types map[string]T, check func(*testing.T, string, T)) {
 	t.Helper()
 	t.Run(k.folder, func(t *testing.T) {
-		if len(types) < k.least {
-			t.Errorf("%d types, want %d at least", len(types), k.least)
+		if len(types) < k.atLeast {
+			t.Errorf("%d types, want at least %d", len(types), k.atLeast)
 		}
-		tests := textOf(t, "internal", "service", "*", k.tests)
+		tests := readFiles(t, "internal", "service", "*", k.tests)
 		for _, name := range slices.Sorted(maps.Keys(types)) {
-			described(t, name, types[name])
+			check(t, name, types[name])
 			k.checkFiles(t, name, tests)
 		}
 		k.checkFolders(t, slices.Collect(maps.Keys(types)))
 	})
 }
 
-// checkFiles checks that a type has its examples and no others, that they are
-// executed by the tests, whose text is given, and that its page shows them.
-func (k kind) checkFiles(t *testing.T, name, tests string) {
+// checkFiles checks that a type has its examples and no others, that its page shows them, and that tests, the text of
+// the test files, runs them.
+func (k typeKind) checkFiles(t *testing.T, name, tests string) {
 	t.Helper()
 	folder := path.Join("examples", k.folder, name)
-	page := textOf(t, "docs", k.folder, strings.TrimPrefix(name, "gpurent_")+".md")
-	files := slices.Sorted(slices.Values(slices.Concat(filesIn(t, folder), k.further, []string{k.stem + k.end})))
+	page := readFiles(t, "docs", k.folder, strings.TrimPrefix(name, "gpurent_")+".md")
+	files := slices.Sorted(slices.Values(slices.Concat(listFiles(t, folder), k.more, []string{k.prefix + k.suffix})))
 	for _, file := range slices.Compact(files) {
 		example := path.Join(folder, file)
-		content := strings.TrimSpace(textOf(t, example))
+		content := strings.TrimSpace(readFiles(t, example))
 		switch {
 		case content == "":
 			t.Errorf("%s has no %s", name, example)
-		case slices.Contains(k.further, file):
-		case !strings.HasPrefix(file, k.stem) || !strings.HasSuffix(file, k.end):
-			t.Errorf("no page shows %s: the generator looks for %s*%s", example, k.stem, k.end)
+		case slices.Contains(k.more, file):
+		case !strings.HasPrefix(file, k.prefix) || !strings.HasSuffix(file, k.suffix):
+			t.Errorf("no page shows %s, want the name %s*%s", example, k.prefix, k.suffix)
 		case !strings.Contains(tests, `"`+strings.TrimPrefix(example, "examples/")+`"`):
-			t.Errorf("no test executes %s: none of %s names it", example, k.tests)
+			t.Errorf("no test runs %s: no file %s contains it", example, k.tests)
 		}
 		if page != "" && !strings.Contains(page, content) {
 			t.Errorf("the page of %s does not show %s: run make docs", name, example)
@@ -142,19 +139,18 @@ func (k kind) checkFiles(t *testing.T, name, tests string) {
 	}
 }
 
-// checkFolders checks that no example is one of a type that is not there.
-func (k kind) checkFolders(t *testing.T, types []string) {
+// checkFolders checks that every folder of examples belongs to a type.
+func (k typeKind) checkFolders(t *testing.T, types []string) {
 	t.Helper()
-	for _, folder := range filesIn(t, path.Join("examples", k.folder)) {
+	for _, folder := range listFiles(t, path.Join("examples", k.folder)) {
 		if !slices.Contains(types, folder) {
-			t.Errorf("examples/%s/%s is an example of nothing", k.folder, folder)
+			t.Errorf("examples/%s/%s belongs to no type", k.folder, folder)
 		}
 	}
 }
 
-// filesIn are the names of what is in a folder of the project, none where there
-// is no such folder.
-func filesIn(t *testing.T, folder string) []string {
+// listFiles returns the names of the files in a folder of the repository; none if the folder does not exist.
+func listFiles(t *testing.T, folder string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.FromSlash(folder), "*"))
 	if err != nil {
@@ -166,9 +162,8 @@ func filesIn(t *testing.T, folder string) []string {
 	return found
 }
 
-// textOf is the text of all files of the project whose path matches; empty where
-// there is none.
-func textOf(t *testing.T, pattern ...string) string {
+// readFiles returns the text of all files of the repository that match a pattern; empty without a match.
+func readFiles(t *testing.T, pattern ...string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.Join(pattern...)))
 	if err != nil {

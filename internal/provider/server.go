@@ -12,15 +12,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Plugin is the provider's side of the plugin protocol, as a process serves it.
+// Plugin is the server of the plugin protocol of one process.
 type Plugin interface {
 	tfprotov6.ProviderServer
-	// Finish is called before the process ends. It undoes what was created for the length of a run, until ctx ends, and
-	// returns an error for each object that is left. Nothing of the kind is created afterwards.
+	// Finish must be called before the process ends. It revokes ephemeral objects until ctx ends, and returns an error for
+	// each object that it could not revoke. After it, the plugin creates none.
 	Finish(ctx context.Context) []error
 }
 
-// NewPlugin returns the plugin. It is called before the process begins to serve.
+// NewPlugin returns the plugin of this process. Call it before the process serves the protocol.
 func NewPlugin(version string) (Plugin, error) {
 	withheld, err := withholdProtocolData()
 	if err != nil {
@@ -29,19 +29,20 @@ func NewPlugin(version string) (Plugin, error) {
 	return newServer(version, &process{protocolDataWithheld: withheld})
 }
 
-// Server returns a constructor for servers that belong to one process.
+// Server returns a constructor for servers that share the state of one process.
 func Server(version string) func() (tfprotov6.ProviderServer, error) {
 	shared := new(process)
 	return func() (tfprotov6.ProviderServer, error) { return newServer(version, shared) }
 }
 
 func newServer(version string, shared *process) (Plugin, error) {
-	made := &gpurentProvider{version: version, process: shared}
-	framework, ok := providerserver.NewProtocol6(made)().(frameworkServer)
+	p := &gpurentProvider{version: version, process: shared}
+	served := providerserver.NewProtocol6(p)()
+	framework, ok := served.(frameworkServer)
 	if !ok {
-		return nil, fmt.Errorf("the framework's server is a %T, which lacks a part of the protocol", framework)
+		return nil, fmt.Errorf("the server of the framework, %T, lacks a part of the protocol", served)
 	}
-	return server{framework, made, &shared.cleanup, new(sync.RWMutex)}, nil
+	return server{framework, p, &shared.cleanup, new(sync.RWMutex)}, nil
 }
 
 // frameworkServer is the part of the protocol that the provider uses.
@@ -51,7 +52,7 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server is the framework's server. All responses pass through call, which sanitizes their diagnostics.
+// server wraps the server of the framework. All responses pass through call, which sanitizes their diagnostics.
 type server struct {
 	frameworkServer
 	provider *gpurentProvider
@@ -59,7 +60,7 @@ type server struct {
 	actions  *sync.RWMutex // held for reading while an action runs
 }
 
-// call calls a method of the framework's server with a context that is released afterwards, and sanitizes the
+// call calls a method of the framework server with a context that is released afterwards, and sanitizes the
 // diagnostics of the response.
 func call[Req, Resp any](
 	ctx context.Context, method func(context.Context, Req) (Resp, error), req Req,
@@ -217,7 +218,7 @@ func (s server) InvokeAction(
 	return resp, nil
 }
 
-// stopTimeout is how long StopProvider waits for interrupted actions to end.
+// stopTimeout limits the time that StopProvider waits for cancelled actions.
 const stopTimeout = 10 * time.Second
 
 // StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
@@ -226,24 +227,24 @@ func (s server) StopProvider(
 	ctx context.Context, req *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
 	resp, err := s.frameworkServer.StopProvider(ctx, req)
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		s.actions.Lock()
 		defer s.actions.Unlock()
-		close(ended)
+		close(done)
 	}()
 	select {
-	case <-ended:
+	case <-done:
 	case <-time.After(stopTimeout):
 	}
 	return resp, err
 }
 
-// null is the value in the encoding of the protocol.
+// null is a null value in the encoding of the protocol.
 var null = &tfprotov6.DynamicValue{MsgPack: []byte{0xc0}}
 
-// CallFunction passes null arguments to the framework: OpenTofu (seen in 1.12) sends nothing in their place, which the
-// framework treats as an error.
+// CallFunction sets missing arguments to null. OpenTofu (seen in 1.12) omits null arguments, which the framework treats
+// as an error.
 func (s server) CallFunction(
 	ctx context.Context, req *tfprotov6.CallFunctionRequest,
 ) (*tfprotov6.CallFunctionResponse, error) {

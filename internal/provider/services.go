@@ -35,7 +35,7 @@ func services() []tfkit.ServicePackage {
 	}
 }
 
-// collect returns what all services add of one kind.
+// collect returns the types of one kind of all services.
 func collect[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
 	var all []func() T
 	for _, service := range services() {

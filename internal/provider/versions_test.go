@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The rows of the README's table.
+// Rows of the table in the README.
 const (
 	rowResources = "resources and data sources"
 	rowImport    = "`import` blocks by id"
@@ -19,8 +19,8 @@ const (
 	rowActions   = "actions"
 )
 
-// What a page says of versions is what the README says.
-func TestPagesAndReadmeAgreeOnVersions(t *testing.T) {
+// The pages of the documentation have the versions of the README.
+func TestVersions_PagesAgreeWithReadme(t *testing.T) {
 	rows := versions(t)
 	for template, row := range map[string]string{
 		"resources.md.tmpl":           rowIdentity,
@@ -35,20 +35,19 @@ func TestPagesAndReadmeAgreeOnVersions(t *testing.T) {
 		if since["OpenTofu"] == "" {
 			want = fmt.Sprintf("Terraform %s or later; OpenTofu has no", since["Terraform"])
 		}
-		if !strings.Contains(textOf(t, "templates", template), want) {
-			t.Errorf("templates/%s does not say %q", template, want)
+		if !strings.Contains(readFiles(t, "templates", template), want) {
+			t.Errorf("templates/%s does not contain %q", template, want)
 		}
 	}
 }
 
-// aVersion is how the table writes one.
-var aVersion = regexp.MustCompile(`^\d+\.\d+$`)
+// versionPattern matches a version in the table.
+var versionPattern = regexp.MustCompile(`^\d+\.\d+$`)
 
-// versions is the README's table: for each row, the first version of each CLI; ""
-// for none.
+// versions returns the table in the README: for each row, the first version of each CLI, and "" for none.
 func versions(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	_, after, ok := strings.Cut(textOf(t, "README.md"), "\n## What works on which version\n")
+	_, after, ok := strings.Cut(readFiles(t, "README.md"), "\n## What works on which version\n")
 	section, _, _ := strings.Cut(after, "\n## ")
 	rows := map[string]map[string]string{}
 	for line := range strings.Lines(section) {
@@ -61,20 +60,20 @@ func versions(t *testing.T) map[string]map[string]string {
 		}
 		if cells[0] == "" {
 			if cells[1] != "Terraform from" || cells[2] != "OpenTofu from" {
-				t.Fatalf("the columns of the table are %q", cells)
+				t.Fatalf("unexpected columns of the table: %q", cells)
 			}
 			continue
 		}
 		row := map[string]string{"Terraform": cells[1], "OpenTofu": strings.TrimSuffix(cells[2], "–")}
 		for name, since := range row {
-			if since != "" && !aVersion.MatchString(since) {
-				t.Fatalf("%s: %q is no version of %s", cells[0], since, name)
+			if since != "" && !versionPattern.MatchString(since) {
+				t.Fatalf("%s: %q is not a version of %s", cells[0], since, name)
 			}
 		}
 		rows[cells[0]] = row
 	}
 	if !ok || len(rows) < 8 {
-		t.Fatalf("the README's table has %d rows", len(rows))
+		t.Fatalf("the table in the README has %d rows", len(rows))
 	}
 	return rows
 }

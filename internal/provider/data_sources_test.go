@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,7 +14,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// endlessService lists offers and transactions without end, 200 on a page. Each hundredth page of transactions has a refund.
+// endlessService lists offers and transactions without end, with 200 items per page. Each hundredth page of
+// transactions has refunds.
 func endlessService(t *testing.T, requests *atomic.Int64) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -26,17 +26,18 @@ func endlessService(t *testing.T, requests *atomic.Int64) string {
 		}
 		var entries []string
 		for i := range int64(200) {
-			entries = append(entries, fmt.Sprintf(`{"id":"id_%d","type":%q,"available":true,"price":{"on_demand_kop_h":1}}`, 200*page+i, kind))
+			entries = append(entries, fmt.Sprintf(`{"id":"id_%d","type":%q,"available":true,"price":{"on_demand_kop_h":1}}`,
+				200*page+i, kind))
 		}
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)) //nolint:errcheck // the client reports it
+		fmt.Fprintf(w, `{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/api/v1"
 }
 
-// Data sources read no more of an endless list than max_results needs. The ledger is read further than what the provider
-// would hold, because only its matches are kept.
+// Data sources read only the pages that max_results needs. Transactions have no limit of entries, because the data
+// source keeps only the matches in memory.
 func TestDataSources_EndlessLists(t *testing.T) {
 	refunds := []tftypes.Value{tftypes.NewValue(tftypes.String, "refund")}
 	for name, test := range map[string]struct {
@@ -45,13 +46,13 @@ func TestDataSources_EndlessLists(t *testing.T) {
 		requests   int64
 		failure    string
 	}{
-		"3 offers":                {"gpurent_offers", map[string]any{"max_results": 3}, 1, ""},
-		"201 offers":              {"gpurent_offers", map[string]any{"max_results": 201}, 2, ""},
-		"more offers than fit":    {"gpurent_offers", map[string]any{"max_results": 30_000}, 101, "more than 20000 entries"},
-		"3 transactions":          {"gpurent_transactions", map[string]any{"max_results": 3}, 1, ""},
-		"201 transactions":        {"gpurent_transactions", map[string]any{"max_results": 201}, 2, ""},
-		"3 refunds far back":      {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100, ""},
-		"201 refunds further yet": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200, ""},
+		"3 offers":               {"gpurent_offers", map[string]any{"max_results": 3}, 1, ""},
+		"201 offers":             {"gpurent_offers", map[string]any{"max_results": 201}, 2, ""},
+		"more offers than fit":   {"gpurent_offers", map[string]any{"max_results": 30_000}, 101, "more than 20000 entries"},
+		"3 transactions":         {"gpurent_transactions", map[string]any{"max_results": 3}, 1, ""},
+		"201 transactions":       {"gpurent_transactions", map[string]any{"max_results": 201}, 2, ""},
+		"3 refunds on page 100":  {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100, ""},
+		"201 refunds on 2 pages": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int64
@@ -59,7 +60,8 @@ func TestDataSources_EndlessLists(t *testing.T) {
 			switch {
 			case test.failure == "" && len(resp.Diagnostics) > 0:
 				t.Error(resp.Diagnostics[0].Detail)
-			case test.failure != "" && (len(resp.Diagnostics) == 0 || !strings.Contains(resp.Diagnostics[0].Detail, test.failure)):
+			case test.failure != "" && (len(resp.Diagnostics) == 0 ||
+				!strings.Contains(resp.Diagnostics[0].Detail, test.failure)):
 				t.Errorf("%v, want an error", resp.Diagnostics)
 			}
 			if requests.Load() != test.requests {
@@ -69,11 +71,12 @@ func TestDataSources_EndlessLists(t *testing.T) {
 	}
 }
 
-// readDataSource configures a provider for a service and reads a data source with it.
+// readDataSource configures a provider and reads a data source.
 func readDataSource(t *testing.T, baseURL, name string, values map[string]any) *tfprotov6.ReadDataSourceResponse {
 	t.Helper()
 	server, schemas := acctest.ProviderServer(t)
-	config := acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(), map[string]any{"base_url": baseURL, "api_key": "test" + strings.Repeat("0", 40)}))
+	config := acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(),
+		map[string]any{"base_url": baseURL, "api_key": "test" + strings.Repeat("0", 40)}))
 	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: config})
 	if err != nil || len(configured.Diagnostics) > 0 {
 		t.Fatal(err, configured)
