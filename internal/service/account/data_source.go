@@ -18,6 +18,7 @@ func newDataSource() datasource.DataSource {
 	return &accountDataSource{tfkit.DataSource{Name: "account"}}
 }
 
+// model is the model of gpurent_account.
 type model struct {
 	ID             string       `tfsdk:"id"`
 	Email          *string      `tfsdk:"email"`
@@ -32,15 +33,16 @@ type model struct {
 func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the account that the API key belongs to. Requires the scope `user:read`.\n\n" +
-			"Use it to check that a configuration is applied to the right account, and that the account may rent: it needs a verified e-mail address. " +
-			"The data source `gpurent_balance` reads its money.",
+			"Use it to check that a configuration is applied to the right account, and that the account can rent, which " +
+			"requires a verified email address. The data source `gpurent_balance` reads the balance of the account.",
 		Attributes: map[string]schema.Attribute{
-			"id":              tfkit.ComputedString("Id of the account."),
-			"email":           tfkit.ComputedString("E-mail address. Null if none is set."),
-			"name":            tfkit.ComputedString("Display name."),
-			"created_at":      tfkit.ComputedString("Time of the registration, RFC 3339 in UTC."),
-			"two_factor":      tfkit.ComputedBool("Whether two-factor authentication is on. Null if the API omits it."),
-			"email_verified":  tfkit.ComputedBool("Whether the e-mail address is verified, which renting requires. Null if the API omits it."),
+			"id":         tfkit.ComputedString("Id of the account."),
+			"email":      tfkit.ComputedString("Email address. Null if none is set."),
+			"name":       tfkit.ComputedString("Display name."),
+			"created_at": tfkit.ComputedString("Time of the registration, RFC 3339 in UTC."),
+			"two_factor": tfkit.ComputedBool("Whether two-factor authentication is on. Null if the API omits it."),
+			"email_verified": tfkit.ComputedBool("Whether the email address is verified, which renting requires. Null if " +
+				"the API omits it."),
 			"telegram_linked": tfkit.ComputedBool("Whether a messenger account is linked. Null if the API omits it."),
 		},
 	}

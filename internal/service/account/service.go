@@ -1,5 +1,4 @@
-// Package account contributes the profile of the account: the data source
-// gpurent_account.
+// Package account implements the data source gpurent_account, the profile of the account.
 package account
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		DataSources: []func() datasource.DataSource{newDataSource},

@@ -21,11 +21,12 @@ func newDataSources() datasource.DataSource {
 	return &keysDataSource{tfkit.DataSource{Name: "api_keys"}}
 }
 
+// keysModel is the model of gpurent_api_keys.
 type keysModel struct {
 	APIKeys []item `tfsdk:"api_keys"`
 }
 
-// item is one key in the listing.
+// item is an API key in gpurent_api_keys.
 type item struct {
 	ID         string       `tfsdk:"id"`
 	Name       string       `tfsdk:"name"`
@@ -40,21 +41,25 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The active API keys of the account, without their secrets, for example to find those that nobody uses any more. Needs the scope `user:read`.\n\n" +
-			"`last_used_at` changes all the time: an output made of it shows a change in every plan, for this provider uses a key as well.",
+		MarkdownDescription: "Reads the active API keys of the account, without their secrets, for example to find unused " +
+			"keys. Requires the scope `user:read`.\n\n" +
+			"`last_used_at` of the provider's own key changes with every run, and so does an output with it.",
 		Attributes: map[string]schema.Attribute{
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The keys, sorted by `id`: the service defines no order.",
+				MarkdownDescription: "API keys, sorted by `id`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":           tfkit.ComputedString("Id of the key."),
-					"name":         tfkit.ComputedString("Name."),
-					"prefix":       tfkit.ComputedString("How the key begins, to recognise it by."),
-					"scopes":       schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Permissions, such as `instances:read`."},
-					"source":       tfkit.ComputedString("Where it was issued: `console`, `cli` or `api`."),
-					"last_used_at": tfkit.ComputedString("When it was last used, RFC 3339 in UTC. Null for never."),
-					"created_at":   tfkit.ComputedString("When it was issued, RFC 3339 in UTC."),
-					"expires_at":   tfkit.ComputedString("When it expires, RFC 3339 in UTC. Null for never."),
+					"id":     tfkit.ComputedString("Id of the key."),
+					"name":   tfkit.ComputedString("Name of the key."),
+					"prefix": tfkit.ComputedString("First characters of the key."),
+					"scopes": schema.SetAttribute{
+						Computed: true, ElementType: types.StringType,
+						MarkdownDescription: "Permissions, such as `instances:read`.",
+					},
+					"source":       tfkit.ComputedString("Origin of the key: `console`, `cli` or `api`."),
+					"last_used_at": tfkit.ComputedString("Time of the last use, RFC 3339 in UTC. Null if the key was never used."),
+					"created_at":   tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
+					"expires_at":   tfkit.ComputedString("Time of the expiry, RFC 3339 in UTC. Null if the key never expires."),
 				}},
 			},
 		},
@@ -77,7 +82,8 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = item{
-			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...), Source: tfkit.OptionalString(k.Source),
+			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{},
+				k.Scopes...), Source: tfkit.OptionalString(k.Source),
 			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt), ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
 		}
 	}

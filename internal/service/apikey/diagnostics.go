@@ -29,47 +29,50 @@ func addNothingToRotate(diags *diag.Diagnostics) {
 }
 
 func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
-	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), summaryAlwaysRotated, tfkit.Textf("rotate_before_days is %d, and "+
-		"expires_in_days is %d. rotate_before_days must be less than expires_in_days.", rotate, lifetime))
+	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), summaryAlwaysRotated, tfkit.Textf(
+		"rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than expires_in_days.", rotate, lifetime))
 }
 
-// addNotIssued reports why a key was not created. The API answers a request for scopes that the provider's own key lacks
-// like any other missing permission.
+// addNotIssued reports why a key was not created. The API returns the same error for scopes that the provider's own key
+// lacks and for a missing permission to create keys.
 func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
 	var advice tfkit.Text
-	refused, ok := errors.AsType[*rental.Error](err)
-	if ok && rental.IsForbidden(err) && refused.Method == http.MethodPost {
-		advice = tfkit.Textf("The provider's own key lacks the scope user:write, which creating keys requires, or one of the scopes of the "+
-			"new key (%s): a key cannot give scopes that it lacks. Or the account is blocked. Configure the provider with a key that has "+
-			"these scopes, or remove scopes from the new key.", create.Scopes)
+	apiErr, ok := errors.AsType[*rental.Error](err)
+	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
+		advice = tfkit.Textf("The provider's own key lacks the scope user:write, which creating keys requires, or one of "+
+			"the scopes of the new key (%s): a key cannot give scopes that it lacks. Or the account is blocked. Configure "+
+			"the provider with a key that has these scopes, or remove scopes from the new key.", create.Scopes)
 	}
 	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
 }
 
-// addNotRevoked refuses to revoke the provider's own key. subject begins the sentence about it.
+// addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
 func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), summaryOwnNotRevoked, tfkit.Textf("%s is the key that this provider uses. "+
-		"After its revocation every later request fails, and instances that the run has not destroyed yet are still billed. Configure the "+
-		"provider with another API key. To keep the key, remove it from the state with \"terraform state rm\" or a removed block with "+
-		"destroy = false. To revoke it anyway, set allow_self_revoke = true and apply that before you destroy or replace the key.%s",
+	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), summaryOwnNotRevoked, tfkit.Textf(
+		"%s is the key that this provider uses. After its revocation every later request fails, and instances that the "+
+			"run has not destroyed yet are still billed. Configure the provider with another API key. To keep the key, "+
+			"remove it from the state with \"terraform state rm\" or a removed block with destroy = false. To revoke it "+
+			"anyway, set allow_self_revoke = true and apply that before you destroy or replace the key.%s",
 		subject, own.doubt()))
 }
 
 func addWillBeRevoked(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddWarning(diags, summaryOwnRevoked, tfkit.Textf("%s is the key that this provider uses. After its revocation every later request "+
-		"with it fails, also in this run. Configure the provider with another API key first.%s", subjectOf(key), own.doubt()))
+	tfkit.AddWarning(diags, summaryOwnRevoked, tfkit.Textf("%s is the key that this provider uses. After its "+
+		"revocation every later request with it fails, also in this run. Configure the provider with another API key "+
+		"first.%s", subjectOf(key), own.doubt()))
 }
 
 func addNotRotated(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryOwnNotRotated, tfkit.Textf("%s is the key that this provider uses, "+
-		"and expires at %s. A rotation would revoke it during the run. Configure the provider with another API key and apply again, or set "+
-		"allow_self_revoke = true and apply twice.%s", subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryOwnNotRotated, tfkit.Textf(
+		"%s is the key that this provider uses, and expires at %s. A rotation would revoke it during the run. Configure "+
+			"the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s", subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryRotatedForUnknown, tfkit.Textf("%s may be due for rotation, but "+
-		"rotate_before_days is known only after apply. Terraform does not allow to decide that later, so this plan replaces the key. To "+
-		"keep it, first apply what rotate_before_days depends on (-target), then plan again.", subjectOf(key)))
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryRotatedForUnknown, tfkit.Textf(
+		"%s may be due for rotation, but rotate_before_days is known only after apply. Terraform cannot postpone the "+
+			"decision, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), "+
+			"then plan again.", subjectOf(key)))
 }
 
 // doubt explains why the key may be another one; empty if it is certain.
@@ -77,7 +80,8 @@ func (o ownKey) doubt() tfkit.Text {
 	if o.Others == 0 {
 		return ""
 	}
-	return tfkit.Textf("\n\nThe provider compares only the first characters of the keys, and other keys of the account (%d) begin with the "+
+	return tfkit.Textf("\n\n"+
+		"The provider compares only the first characters of the keys, and other keys of the account (%d) begin with the "+
 		"same ones. If the provider uses one of those, revoking this key is safe.", o.Others)
 }
 
@@ -86,15 +90,17 @@ func subjectOf(key model) tfkit.Text {
 }
 
 func addUnreadablePrivate(diags *diag.Diagnostics, err error) {
-	tfkit.AddError(diags, summaryCannotReadPrivate, tfkit.Textf("Its private data cannot be read: %s. The key is revoked when this run ends.", err))
+	tfkit.AddError(diags, summaryCannotReadPrivate, tfkit.Textf(
+		"Its private data cannot be read: %s. The key is revoked when this run ends.", err))
 }
 
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the
 // provider's own key in this run, are only warnings, because the key expires soon.
 func addCannotRevoke(diags *diag.Diagnostics, key ephemeralKey, err error) {
 	summary := tfkit.Textf(summaryCannotRevoke, key.ID)
-	detail := tfkit.Textf("%s\n\nThe provider tries again when this run ends. If that fails, too, the key works until it expires (%s). "+
-		"To revoke it before, use the service's console.", err, key.end())
+	detail := tfkit.Textf("%s\n\n"+
+		"The provider tries again when this run ends. If that fails, too, the key works until it expires (%s). To revoke "+
+		"it before, use the service's console.", err, key.end())
 	if rental.IsRateLimited(err) || rental.IsUnauthorized(err) {
 		tfkit.AddWarning(diags, summary, detail)
 		return

@@ -21,9 +21,9 @@ var (
 const (
 	// defaultDays is the lifetime of a key that could not be revoked.
 	defaultDays = 1
-	// private is the key of the private state with which Open passes the key to Close.
+	// private is the name of the private data in which Open passes the key to Close.
 	private = "key"
-	// revokeTimeout bounds a revocation during the run: OpenTofu reports an error after ten seconds.
+	// revokeTimeout limits a revocation during the run: OpenTofu reports an error after ten seconds.
 	revokeTimeout = 9 * time.Second
 )
 
@@ -51,14 +51,14 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 		return
 	}
 	defer end()
-	release := e.Meta.Client.Reserve() // a request for its revocation
+	release := e.Meta.Client.Reserve() // reserves a request of the rate limit for the revocation
 	key, err := issue(ctx, e.Meta, create)
 	if err != nil {
 		release()
 		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
-	opened := ephemeralKeyOf(key.APIKey)
+	opened := newEphemeralKey(key.APIKey)
 	opened.register(ctx, e.Meta, release)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, created(config, key))...)
 	content, err := json.Marshal(opened)

@@ -12,7 +12,7 @@ import (
 // creating keeps concurrent creations apart.
 var creating tfkit.Creations
 
-// issue creates a key. If the answer with its secret is lost, the key is revoked and another one is created.
+// issue creates a key. If the response with its secret is lost, issue revokes the key and creates another one.
 func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (rental.APIKeyCreated, error) {
 	client := meta.Client
 	var began time.Time // by the clock of the API, which is known after the first list
@@ -37,21 +37,21 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 		ID:      func(k rental.APIKeyCreated) string { return k.ID },
 		Matches: func(k rental.APIKeyCreated) bool { return mayBeCreated(create, k.APIKey, began) },
 		Discard: func(ctx context.Context, k rental.APIKeyCreated) error {
-			lost := ephemeralKeyOf(k.APIKey)
+			lost := newEphemeralKey(k.APIKey)
 			lost.register(ctx, meta, func() {})
 			return lost.revoke(ctx, meta)
 		},
 	}.Run(ctx)
 }
 
-// mayBe says whether a key may have been issued by a request whose answer was lost.
-// One that has been used is somebody else's: nobody has the secret of a lost one.
-// A field that the service leaves out is no evidence: the key is going to be revoked.
+// mayBeCreated reports whether a create request whose response was lost may have created the key. A used key does not
+// match, because nobody has the secret of a lost key. Fields that the API omits match everything, because a wrong match
+// only revokes an unused key.
 func mayBeCreated(create rental.APIKeyCreate, key rental.APIKey, began time.Time) bool {
 	return key.LastUsedAt == nil && (key.CreatedAt.IsZero() || key.CreatedAt.After(began.Add(-clockSlack))) &&
 		tfkit.SameName(key.Name, create.Name) && (key.ExpiresAt == nil) == (create.ExpiresInDays == nil) &&
 		slices.Equal(slices.Sorted(slices.Values(key.Scopes)), slices.Sorted(slices.Values(create.Scopes)))
 }
 
-// clockSlack is how much the clocks of the API and of this machine may differ.
+// clockSlack is the tolerated difference between the clocks of the API and of this machine.
 const clockSlack = time.Minute

@@ -24,15 +24,20 @@ type keyList struct{ tfkit.ListResource }
 func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
-func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+func (l *keyList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's active API keys, without their secrets: the service tells those only when a key is issued. The results include the key that the provider itself uses, which Terraform does not revoke unless `allow_self_revoke` is `true`. Needs the scope `user:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the active API keys of the account, without their secrets, which the API returns only " +
+			"at the creation. The results include the provider's own key, which Terraform does not revoke unless " +
+			"`allow_self_revoke` is `true`. Requires the scope `user:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"source": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only those issued there: `console`, `cli` or `api`.",
-				Validators:          []validator.String{stringvalidator.OneOf(string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
+				MarkdownDescription: "Origin of the keys. Valid values: `console`, `cli`, `api`.",
+				Validators: []validator.String{stringvalidator.OneOf(
+					string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
 			},
 		},
 	}
@@ -47,7 +52,8 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	filters := []func(rental.APIKey) bool{tfkit.Prefixed(config.NamePrefix, func(k rental.APIKey) string { return k.Name })}
+	filters := []func(rental.APIKey) bool{tfkit.Prefixed(config.NamePrefix,
+		func(k rental.APIKey) string { return k.Name })}
 	if !config.Source.IsNull() {
 		filters = append(filters, func(k rental.APIKey) bool { return string(k.Source) == config.Source.ValueString() })
 	}
@@ -60,6 +66,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	}.Stream(ctx, req, stream)
 }
 
+// display returns the id and the display name of a key.
 func (l *keyList) display(k rental.APIKey) (id, name string) {
 	parts := []string{k.Prefix + "…", "from the " + string(k.Source), "never expires"}
 	if k.ExpiresAt != nil {

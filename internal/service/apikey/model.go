@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// model is a key that a state keeps.
+// model is the model of the resource.
 type model struct {
 	keyModel
 
@@ -20,7 +20,7 @@ type model struct {
 	AllowSelfRevoke  types.Bool  `tfsdk:"allow_self_revoke"`
 }
 
-// keyModel is what every issued key has, wherever it is kept.
+// keyModel has the attributes that the resource and the ephemeral resource share.
 type keyModel struct {
 	Name   types.String `tfsdk:"name"`
 	Scopes types.Set    `tfsdk:"scopes"`
@@ -37,29 +37,29 @@ type keyModel struct {
 
 const day = 24 * time.Hour
 
-// fromAPI is the read side: prior with what the service returns put in. What it leaves out keeps its prior value, for the service cannot
-// change a key. It never returns the secret again.
+// fromAPI returns the state of a key. Fields that the API omits keep their prior values, because a key cannot change.
+// The API does not return the secret again.
 func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.Diagnostics) {
 	m := prior
 	var diags diag.Diagnostics
 	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
 		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
 	}
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name)) // a key cannot be renamed, but its name be normalized
+	// A key cannot be renamed, but the API may normalize its name.
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name))
 	m.ID = types.StringValue(key.ID)
 	m.Prefix = tfkit.ValueOrPrior(tfkit.OptionalString(key.Prefix), prior.Prefix)
 	m.Source = tfkit.ValueOrPrior(tfkit.OptionalString(key.Source), prior.Source)
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
 	m.ExpiresAt = tfkit.ValueOrPrior(tfkit.TimePointer(key.ExpiresAt), prior.ExpiresAt)
 	if m.ExpiresInDays.IsNull() && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
-		// After an import: the lifetime it was issued with.
+		// After an import, expires_in_days is the lifetime of the key.
 		m.ExpiresInDays = types.Int64Value(int64(math.Round(key.ExpiresAt.Sub(key.CreatedAt).Hours() / day.Hours())))
 	}
 	return m, diags
 }
 
-// created is a key after its creation: what was planned stands, and the secret is
-// told now or never.
+// created returns the state of a key after its creation, with the planned arguments and the secret.
 func created(plan keyModel, key rental.APIKeyCreated) keyModel {
 	m := plan
 	m.ID = types.StringValue(key.ID)
@@ -71,7 +71,7 @@ func created(plan keyModel, key rental.APIKeyCreated) keyModel {
 	return m
 }
 
-// toCreate is the write side.
+// toCreate returns the body of the create request.
 func toCreate(ctx context.Context, plan keyModel) (rental.APIKeyCreate, diag.Diagnostics) {
 	create := rental.APIKeyCreate{Name: plan.Name.ValueString(), ExpiresInDays: plan.ExpiresInDays.ValueInt64Pointer()}
 	return create, plan.Scopes.ElementsAs(ctx, &create.Scopes, false)

@@ -10,20 +10,18 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// The provider cannot revoke the key that it uses and then continue: every later request of the run fails. Revoking it
-// therefore needs allow_self_revoke in the state.
-
-// ownKey is what the provider found out about a key that it may be using.
+// ownKey is the result of a comparison of a key with the provider's own key. After the revocation of its own key, every
+// later request of the run fails, so it requires allow_self_revoke in the state.
 type ownKey struct {
-	// Own is true for the key of the provider itself.
+	// Own is true for the provider's own key.
 	Own bool `json:"own"`
-	// Others is how many other keys of the account begin with the same characters. If it is not 0, one of them may be
-	// the key of the provider instead.
+	// Others is the number of other keys of the account with the same first characters. If it is not 0, one of them may
+	// be the provider's own key instead.
 	Others int `json:"others"`
 }
 
-// checkOwn compares a key with the one of the provider. The service shows only the first characters of a key, and does
-// not guarantee how many. The account lists the provider's key, so that a match without another one is certain.
+// checkOwn compares a key with the provider's own key. The API returns only the first characters of a key, and does not
+// guarantee how many. The list contains the provider's own key, so a single match is certain.
 func (r *keyResource) checkOwn(ctx context.Context, key model) ownKey {
 	if !r.Meta.Ready() || !r.mayUse(key.Prefix.ValueString()) {
 		return ownKey{}
@@ -41,12 +39,13 @@ func (r *keyResource) checkOwn(ctx context.Context, key model) ownKey {
 	return ownKey{Own: certain || r.Meta.Owns(key.Prefix.ValueString()), Others: others}
 }
 
-// mayUse returns whether the provider's key begins with the given prefix, as far as both are known.
+// mayUse reports whether the provider's own key may begin with prefix.
 func (r *keyResource) mayUse(prefix string) bool {
-	return prefix != "" && r.Meta.KeyStart != "" && strings.HasPrefix(r.Meta.KeyStart, prefix[:min(len(prefix), rental.KeyPrefixLength)])
+	start := prefix[:min(len(prefix), rental.KeyPrefixLength)]
+	return prefix != "" && r.Meta.KeyStart != "" && strings.HasPrefix(r.Meta.KeyStart, start)
 }
 
-// privateOwnKey is the private state in which the plan of an update reports the key of the provider to the plan of a
+// privateOwnKey is the name of the private data in which the plan of an update passes its ownKey to the plan of a
 // replacement, which has no prior state.
 const privateOwnKey = "own_key"
 
@@ -58,7 +57,7 @@ type privateSetter interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// setOwnKey sets the private state, unless there is nothing to set and nothing to overwrite.
+// setOwnKey writes the private data, unless own is false and there is no previous value.
 func setOwnKey(ctx context.Context, before privateGetter, after privateSetter, own ownKey) diag.Diagnostics {
 	prior, diags := before.GetKey(ctx, privateOwnKey)
 	if diags.HasError() || prior == nil && !own.Own {
@@ -66,13 +65,13 @@ func setOwnKey(ctx context.Context, before privateGetter, after privateSetter, o
 	}
 	value, err := json.Marshal(own)
 	if err != nil {
-		return diags // a bool and a number always encode
+		return diags // cannot happen with a bool and an int
 	}
 	diags.Append(after.SetKey(ctx, privateOwnKey, value)...)
 	return diags
 }
 
-// getOwnKey is the zero value without private state, or with that of another version.
+// getOwnKey returns the private data; the zero value if it is missing or of another version.
 func getOwnKey(ctx context.Context, private privateGetter) ownKey {
 	value, diags := private.GetKey(ctx, privateOwnKey)
 	var own ownKey

@@ -12,11 +12,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ModifyPlan plans the replacement of a key that is about to expire, and refuses to revoke the provider's own key.
-func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// ModifyPlan plans the rotation of a key that expires soon, and reports an error if the plan revokes the provider's own
+// key.
+func (r *keyResource) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
 	switch {
 	case req.State.Raw.IsNull():
-		// On a replacement this is the second plan. The first one has set the private state.
+		// In a replacement, this is the second plan. The first one has set the private data.
 		if own := getOwnKey(ctx, req.Private); own.Own {
 			addNotRevoked(&resp.Diagnostics, own, "The API key that this plan replaces")
 		}
@@ -27,7 +30,10 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	}
 }
 
-func (r *keyResource) modifyDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// modifyDestroy plans a destroy.
+func (r *keyResource) modifyDestroy(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
@@ -42,9 +48,11 @@ func (r *keyResource) modifyDestroy(ctx context.Context, req resource.ModifyPlan
 	}
 }
 
-// modifyChange plans a change or a rotation. Delete reads allow_self_revoke from the state, so that a replacement needs
-// it there, too.
-func (r *keyResource) modifyChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// modifyChange plans an update or a rotation. A replacement requires allow_self_revoke in the state as well, because
+// Delete reads it there.
+func (r *keyResource) modifyChange(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -52,17 +60,17 @@ func (r *keyResource) modifyChange(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	own := r.checkOwn(ctx, state)
-	refused := ownKey{}
+	protected := ownKey{} // own if the plan may not revoke it
 	allowed := plan.AllowSelfRevoke.ValueBool() || plan.AllowSelfRevoke.IsUnknown()
 	if own.Own && !(state.AllowSelfRevoke.ValueBool() && allowed) {
-		refused = own
+		protected = own
 	}
-	resp.Diagnostics.Append(setOwnKey(ctx, req.Private, resp.Private, refused)...)
+	resp.Diagnostics.Append(setOwnKey(ctx, req.Private, resp.Private, protected)...)
 	left, diags := getDaysLeft(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	rotate := due(left, plan.RotateBeforeDays)
 	switch {
-	case rotate && refused.Own:
+	case rotate && protected.Own:
 		addNotRotated(&resp.Diagnostics, own, state)
 	case rotate:
 		if plan.RotateBeforeDays.IsUnknown() {
@@ -71,27 +79,28 @@ func (r *keyResource) modifyChange(ctx context.Context, req resource.ModifyPlanR
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("expires_at"))
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("expires_at"), types.StringUnknown())...)
 	}
-	if own.Own && !refused.Own && (rotate || replaces(state, plan)) {
+	if own.Own && !protected.Own && (rotate || replaces(state, plan)) {
 		addWillBeRevoked(&resp.Diagnostics, own, state)
 	}
 }
 
-// replaces returns whether a change of the arguments replaces the key.
+// replaces reports whether a change of the arguments replaces the key.
 func replaces(state, plan model) bool {
-	return !state.Name.Equal(plan.Name) || !state.Scopes.Equal(plan.Scopes) || !state.ExpiresInDays.Equal(plan.ExpiresInDays)
+	return !state.Name.Equal(plan.Name) || !state.Scopes.Equal(plan.Scopes) ||
+		!state.ExpiresInDays.Equal(plan.ExpiresInDays)
 }
 
-// due reports whether fewer than rotateBefore days are left. With an unknown number they may be, and the plan at apply
-// must not contradict. left is nil for a key that never expires.
+// due reports whether fewer than rotateBefore days are left. It returns true for an unknown number, because the plan at
+// apply must not add a replacement. left is nil for a key that never expires.
 func due(left *int64, rotateBefore types.Int64) bool {
 	return left != nil && !rotateBefore.IsNull() && (rotateBefore.IsUnknown() || *left < rotateBefore.ValueInt64())
 }
 
-// privateDaysLeft is the private state in which the refresh records how many whole days were left. The plan at apply must
-// decide as the first plan did, so it cannot use the clock.
+// privateDaysLeft is the name of the private data in which the refresh saves the number of whole days until the expiry.
+// The plan at apply must equal the first plan, so it cannot use the clock.
 const privateDaysLeft = "days_left"
 
-// daysLeft is nil for a key that never expires.
+// daysLeft returns the number of whole days until the expiry; nil for a key that never expires.
 func daysLeft(expiresAt *time.Time, now time.Time) *int64 {
 	if expiresAt == nil {
 		return nil
@@ -100,6 +109,7 @@ func daysLeft(expiresAt *time.Time, now time.Time) *int64 {
 	return &left
 }
 
+// setDaysLeft writes the private data, unless left is nil.
 func setDaysLeft(ctx context.Context, private privateSetter, left *int64) diag.Diagnostics {
 	if left == nil {
 		return nil
@@ -107,7 +117,7 @@ func setDaysLeft(ctx context.Context, private privateSetter, left *int64) diag.D
 	return private.SetKey(ctx, privateDaysLeft, []byte(strconv.FormatInt(*left, 10)))
 }
 
-// getDaysLeft returns nil for a key that was not refreshed since it was issued or imported.
+// getDaysLeft returns the private data; nil before the first refresh after the creation or the import.
 func getDaysLeft(ctx context.Context, private privateGetter) (*int64, diag.Diagnostics) {
 	value, diags := private.GetKey(ctx, privateDaysLeft)
 	left, err := strconv.ParseInt(string(value), 10, 64)

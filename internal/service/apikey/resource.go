@@ -21,7 +21,7 @@ type keyResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "api_key"}} }
 
-// Create issues the key.
+// Create creates the key.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -41,8 +41,8 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
 
-// Read refreshes the state from the listing: the API has no request for one. A
-// key that has expired is as good as revoked.
+// Read refreshes the state from the list of keys, because the API has no request for a single key. It removes an
+// expired key from the state.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
 		return
@@ -67,12 +67,12 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 	}
 }
 
-// Update makes no request: rotate_before_days and allow_self_revoke are all that changes in place.
+// Update sends no request: only rotate_before_days and allow_self_revoke change in place.
 func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }
 
-// Delete revokes the key. It refuses to revoke the provider's own key where the plan did not, as for a tainted key.
+// Delete revokes the key. It checks again for the provider's own key, because the plan for a tainted key cannot.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

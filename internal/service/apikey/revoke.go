@@ -8,15 +8,17 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ephemeralKey is a key that is in no state, so the process has to revoke it.
+// ephemeralKey is a key that is in no state and that this process must revoke.
 type ephemeralKey struct {
 	ID        string     `json:"id"`
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
-func ephemeralKeyOf(key rental.APIKey) ephemeralKey { return ephemeralKey{key.ID, key.ExpiresAt} }
+// newEphemeralKey returns the ephemeralKey of a created key.
+func newEphemeralKey(key rental.APIKey) ephemeralKey { return ephemeralKey{key.ID, key.ExpiresAt} }
 
-// register has the key revoked when the process ends, if it is not revoked before. onDone is called after the revocation.
+// register makes the end of the process revoke the key, unless it is revoked before. It calls onDone after the
+// revocation.
 func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta, onDone func()) {
 	meta.Cleanup.Register(ctx, tfkit.Task{
 		Name:   k.String(),
@@ -25,7 +27,7 @@ func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta, onDone fun
 	})
 }
 
-// revoke revokes the key. If that fails, the end of the process tries again.
+// revoke revokes the key. After an error, the end of the process tries again.
 func (k ephemeralKey) revoke(ctx context.Context, meta *tfkit.Meta) error {
 	err := k.delete(ctx, meta.Client)
 	if err == nil {
@@ -34,7 +36,8 @@ func (k ephemeralKey) revoke(ctx context.Context, meta *tfkit.Meta) error {
 	return err
 }
 
-// delete does not wait for the request limit, because the process may end. A key that does not exist is no error.
+// delete deletes the key without waiting for the rate limit, because the process may end. It returns nil if the key
+// does not exist.
 func (k ephemeralKey) delete(ctx context.Context, client *rental.Client) error {
 	err := client.DeleteAPIKey(rental.Urgent(ctx), k.ID)
 	if rental.IsNotFound(err) {
@@ -43,12 +46,12 @@ func (k ephemeralKey) delete(ctx context.Context, client *rental.Client) error {
 	return err
 }
 
-// String names the key for users.
+// String returns the id and the expiry of the key for messages.
 func (k ephemeralKey) String() string {
 	return string(tfkit.Textf("API key %s, which expires %s,", k.ID, k.end()))
 }
 
-// end is when the key expires.
+// end returns the expiry for messages: "never" or "at TIME".
 func (k ephemeralKey) end() string {
 	if k.ExpiresAt == nil {
 		return "never"

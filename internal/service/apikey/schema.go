@@ -17,89 +17,99 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Bounds of the service.
+// Limits of the API.
 const (
 	maxNameLength = 60
 	maxExpiryDays = 3650
 )
 
-// scopes are all the service knows.
+// scopes are the scopes of the API.
 var scopes = []string{"user:read", "user:write", "instances:read", "instances:write", "billing:read"}
 
-// What a key is made of, whether a state keeps it or not.
+// Descriptions and validators that the resource and the ephemeral resource share.
 const (
-	aboutName   = "Name, 1 to 60 characters."
-	aboutScopes = "Permissions, at least one of `user:read`, `user:write`, `instances:read`, `instances:write`, `billing:read`. " +
-		"A key cannot have scopes that the provider's own key lacks."
+	nameDescription   = "Name of the key. Must have 1 to 60 characters."
+	scopesDescription = "Permissions. Valid values: `user:read`, `user:write`, `instances:read`, `instances:write`, " +
+		"`billing:read`. A key cannot have scopes that the provider's own key lacks."
 )
 
 var (
-	nameRules   = []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)}
-	scopesRules = []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(scopes...))}
-	daysRules   = []validator.Int64{int64validator.Between(1, maxExpiryDays)}
+	nameValidators   = []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)}
+	scopesValidators = []validator.Set{
+		setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(scopes...)),
+	}
+	daysValidators = []validator.Int64{int64validator.Between(1, maxExpiryDays)}
 )
 
-// told is what the service tells of an issued key, besides the key itself.
-var told = map[string]string{
+// computedDescriptions are the descriptions of the computed attributes except the secret.
+var computedDescriptions = map[string]string{
 	"id":         "Id of the key.",
-	"prefix":     "How the key begins, to recognise it by.",
-	"source":     "Where it was issued: `console`, `cli` or `api`.",
-	"created_at": "When it was issued, RFC 3339 in UTC.",
-	"expires_at": "When it expires, RFC 3339 in UTC. Null for never.",
+	"prefix":     "First characters of the key.",
+	"source":     "Origin of the key: `console`, `cli` or `api`.",
+	"created_at": "Time of the creation, RFC 3339 in UTC.",
+	"expires_at": "Time of the expiry, RFC 3339 in UTC. Null if the key never expires.",
 }
 
 // Schema implements resource.Resource.
 func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"name": schema.StringAttribute{
-			Required: true, MarkdownDescription: aboutName, Validators: nameRules,
+			Required: true, MarkdownDescription: nameDescription, Validators: nameValidators,
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		},
 		"scopes": schema.SetAttribute{
-			Required: true, ElementType: types.StringType, MarkdownDescription: aboutScopes, Validators: scopesRules,
+			Required: true, ElementType: types.StringType, MarkdownDescription: scopesDescription, Validators: scopesValidators,
 			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplace()},
 		},
 		"expires_in_days": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Lifetime from its creation, days, 1 to 3650. It never expires by default.",
-			Validators:          daysRules,
+			MarkdownDescription: "Lifetime of the key in days. Must be between 1 and 3650. By default, the key never expires.",
+			Validators:          daysValidators,
 			PlanModifiers:       []planmodifier.Int64{int64planmodifier.RequiresReplace()},
 		},
 		"rotate_before_days": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "Replace the key when fewer than this many days are left, days, less than `expires_in_days`. Without it the key is replaced " +
-				"once it has expired. With `lifecycle { create_before_destroy = true }` the new key is there before the old one is revoked.",
-			Validators: daysRules,
+			MarkdownDescription: "Number of days before the expiry at which a plan replaces the key. Must be less than " +
+				"`expires_in_days`. By default, a plan replaces the key after it has expired. With `lifecycle { " +
+				"create_before_destroy = true }`, the new key exists before the old one is revoked.",
+			Validators: daysValidators,
 		},
 		"allow_self_revoke": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to `false`: a plan that destroys or replaces the provider's own key fails, " +
-				"and `rotate_before_days` does not replace it, because every later request of the run would fail. Apply `true` before you destroy or replace the key. " +
-				"To rotate the provider's own key without an interruption, issue another key, configure the provider with it, and then destroy the old one.",
+			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to `false`: " +
+				"a plan that destroys or replaces the provider's own key fails, and `rotate_before_days` does not replace it, " +
+				"because every later request of the run would fail. Apply `true` before you destroy or replace the key. To " +
+				"rotate the provider's own key without an interruption, create another key, configure the provider with it, and " +
+				"then destroy the old one.",
 		},
-		"secret": computed("The key itself. The service tells it only when the key is issued: null after an import.", true),
+		"secret": computed("Secret of the key. The API returns it only at the creation. Null after an import.", true),
 	}
-	for name, about := range told {
-		attributes[name] = computed(about, false)
+	for name, description := range computedDescriptions {
+		attributes[name] = computed(description, false)
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "An API key of the account, for example for a CI pipeline.\n\n" +
-			"~> **The secret is stored in plain text in the state, and in plans that are saved once the key is there.** Keep both where only those can read them who may use the key. " +
-			"A key that only one run needs is better an ephemeral one, which is stored nowhere.\n\n" +
-			"The service cannot change a key, so a change replaces it. A key that was revoked or has expired is issued anew by the next apply.",
+		MarkdownDescription: "Manages an API key of the account, for example for a CI pipeline.\n\n" +
+			"~> **The state, and plans that are saved after the creation, contain the secret in plain text.** Restrict " +
+			"access to both to users who may use the key. For a key that only one run needs, use the ephemeral resource, " +
+			"which stores nothing.\n\n" +
+			"The API cannot change a key, so a change replaces it. The next apply replaces a key that was revoked or has " +
+			"expired.",
 		Attributes: attributes,
 	}
 }
 
-func computed(about string, sensitive bool) schema.StringAttribute {
+// computed returns a computed attribute that keeps its value.
+func computed(description string, sensitive bool) schema.StringAttribute {
 	return schema.StringAttribute{
-		Computed: true, Sensitive: sensitive, MarkdownDescription: about,
+		Computed: true, Sensitive: sensitive, MarkdownDescription: description,
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *keyResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+func (r *keyResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
 	var lifetime, rotate types.Int64
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("expires_in_days"), &lifetime)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("rotate_before_days"), &rotate)...)

@@ -1,5 +1,5 @@
-// Package apikey contributes API keys: the resource gpurent_api_key, the ephemeral and
-// the list resource of that name, and the data source gpurent_api_keys.
+// Package apikey implements API keys: the resource, the ephemeral resource and the list resource gpurent_api_key, and
+// the data source gpurent_api_keys.
 package apikey
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		Resources:          []func() resource.Resource{newResource},

@@ -20,11 +20,12 @@ func newDataSources() datasource.DataSource {
 	return &gpusDataSource{tfkit.DataSource{Name: "gpus", Public: true}}
 }
 
+// gpusModel is the model of gpurent_gpus.
 type gpusModel struct {
 	GPUs []item `tfsdk:"gpus"`
 }
 
-// item is one GPU model.
+// item is a GPU model. Prices are in kopecks per hour.
 type item struct {
 	Slug                  string `tfsdk:"slug"`
 	Name                  string `tfsdk:"name"`
@@ -44,13 +45,15 @@ func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 				Computed:            true,
 				MarkdownDescription: "GPU models, sorted by `slug`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":                     tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
-					"name":                     tfkit.ComputedString("Model name."),
-					"vram_gb":                  tfkit.ComputedInt64("VRAM of each GPU in GB."),
-					"tier":                     tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
-					"available_gpus":           tfkit.ComputedInt64("Number of available GPUs."),
-					"from_kop_h":               tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if none is available."),
-					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. Null if none is available."),
+					"slug":           tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
+					"name":           tfkit.ComputedString("Model name."),
+					"vram_gb":        tfkit.ComputedInt64("VRAM of each GPU in GB."),
+					"tier":           tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
+					"available_gpus": tfkit.ComputedInt64("Number of available GPUs."),
+					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null " +
+						"if none is available."),
+					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. " +
+						"Null if none is available."),
 				}},
 			},
 		},

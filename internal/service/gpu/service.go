@@ -1,4 +1,4 @@
-// Package gpu contributes the GPU models: the data source gpurent_gpus.
+// Package gpu implements the data source gpurent_gpus, the GPU models.
 package gpu
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		DataSources: []func() datasource.DataSource{newDataSources},

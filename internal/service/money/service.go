@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		DataSources: []func() datasource.DataSource{newBalance, newTransactions},

@@ -30,8 +30,10 @@ func (d *offerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads an offer by its id. It is an error if the API no longer has the offer. Works without an API key.\n\n" +
-			"Availability and prices change about every minute. To rent the best offer at the time of the apply, use `offer_query` of `gpurent_instance`.",
+		MarkdownDescription: "Reads an offer by its id. It is an error if the API no longer has the offer. Works without " +
+			"an API key.\n\n" +
+			"Availability and prices change about every minute. To rent the best offer at the time of the apply, use " +
+			"`offer_query` of `gpurent_instance`.",
 		Attributes: attributes,
 	}
 }
@@ -47,8 +49,8 @@ func (d *offerDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	if err != nil {
 		var advice tfkit.Text
 		if rental.IsNotFound(err) {
-			advice = "An offer is no longer listed when it is rented or its host withdraws it. Find another one with the data source gpurent_offers, " +
-				"or use offer_query of gpurent_instance, which chooses an offer at the creation."
+			advice = "An offer is no longer listed when it is rented or its host withdraws it. Find another one with the " +
+				"data source gpurent_offers, or use offer_query of gpurent_instance, which chooses an offer at the creation."
 		}
 		tfkit.AddAPIErrorAdvising(&resp.Diagnostics, tfkit.Textf("read offer %s", id.ValueString()), advice, err)
 		return

@@ -10,6 +10,7 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
 
+// defaultResults is the default of max_results.
 const defaultResults = 50
 
 type offersDataSource struct{ tfkit.DataSource }
@@ -25,9 +26,9 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	wanted := int64(defaultResults)
+	limit := int64(defaultResults)
 	if !config.MaxResults.IsNull() {
-		wanted = config.MaxResults.ValueInt64()
+		limit = config.MaxResults.ValueInt64()
 	}
 	query, diags := toQuery(ctx, config)
 	resp.Diagnostics.Append(diags...)
@@ -35,7 +36,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	ctx, skipped := tfkit.CollectSkipped(ctx)
-	offers, err := d.Meta.Cache.FreshOffers(ctx, query, int(wanted))
+	offers, err := d.Meta.Cache.FreshOffers(ctx, query, int(limit))
 	if err != nil {
 		attributes := append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)
 		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, attributes...)

@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// item is an offer. Nil fields are omitted by the API.
+// item is an offer. A field is nil if the API omits it.
 type item struct {
 	ID              string   `tfsdk:"id"`
 	Available       bool     `tfsdk:"available"`
@@ -69,6 +69,7 @@ type price struct {
 	TrafficKopGB      int64  `tfsdk:"traffic_kop_gb"`
 }
 
+// fromAPI returns the model of an offer.
 func fromAPI(o rental.Offer) item {
 	return item{
 		ID: o.ID, Available: o.Available, Verified: o.Verified, Country: o.Country, Region: o.Region,

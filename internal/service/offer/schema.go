@@ -19,84 +19,90 @@ func (d *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 	attributes := filters()
 	attributes["offers"] = schema.ListNestedAttribute{
 		Computed:            true,
-		MarkdownDescription: "The offers, in the order asked for.",
+		MarkdownDescription: "Offers, in the order of `order`.",
 		NestedObject:        schema.NestedAttributeObject{Attributes: offerAttributes()},
 	}
 	attributes["ids"] = schema.ListAttribute{
 		Computed: true, ElementType: types.StringType,
-		MarkdownDescription: "Their ids, in the same order.",
+		MarkdownDescription: "Ids of the offers, in the same order.",
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The servers that can be rented right now. Availability moves within a minute: an offer can be gone by the time it is applied, " +
-			"and one that you rent leaves the list. The service caches answers for 60 seconds. Works without an API key.",
+		MarkdownDescription: "Reads the offers that can be rented now. Availability changes within a minute: an offer can " +
+			"be gone at the apply, and a rented offer is no longer listed. The API caches responses for 60 seconds. Works " +
+			"without an API key.",
 		Attributes: attributes,
 	}
 }
 
+// filters returns the arguments of gpurent_offers.
 func filters() map[string]schema.Attribute {
 	attributes := tfkit.OfferFilterAttributes()
 	attributes["type"] = schema.StringAttribute{
-		Optional: true, MarkdownDescription: "`on_demand` (default) or `interruptible`: which price counts, and which offers are listed.",
+		Optional: true, MarkdownDescription: "Rental type, which selects the price and the offers. Valid values: " +
+			"`on_demand`, `interruptible`. Defaults to `on_demand`.",
 		Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 	}
 	attributes["max_price_kop_h"] = schema.Int64Attribute{
-		Optional: true, MarkdownDescription: "The whole server costs at most this for the chosen `type`, kopecks per hour.",
+		Optional: true, MarkdownDescription: "Maximum price of the whole server for `type` in kopecks per hour. No " +
+			"maximum by default.",
 		Validators: []validator.Int64{int64validator.AtLeast(0)},
 	}
 	attributes["max_results"] = schema.Int64Attribute{
-		Optional: true, MarkdownDescription: "How many offers to read, 50 by default. More than one page is read where needed.",
+		Optional: true, MarkdownDescription: "Maximum number of offers. Defaults to `50`.",
 		Validators: []validator.Int64{int64validator.AtLeast(1)},
 	}
 	return attributes
 }
 
+// offerAttributes returns the attributes of an offer.
 func offerAttributes() map[string]schema.Attribute {
 	object := func(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
 		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
 	}
 	return map[string]schema.Attribute{
-		"id":        tfkit.ComputedString("Id, the `offer_id` of an instance."),
-		"available": tfkit.ComputedBool("It can be rented now."),
-		"verified":  tfkit.ComputedBool("Verified datacenter."),
-		"country":   tfkit.ComputedString("Country, ISO 3166-1 alpha-2. Null when unknown."),
-		"region":    tfkit.ComputedString("Region. Null when unknown."),
-		"gpu": object("The GPUs.", map[string]schema.Attribute{
+		"id":        tfkit.ComputedString("Id of the offer, as in `offer_id` of an instance."),
+		"available": tfkit.ComputedBool("Whether the offer can be rented now."),
+		"verified":  tfkit.ComputedBool("Whether the datacenter is verified."),
+		"country":   tfkit.ComputedString("Country, ISO 3166-1 alpha-2. Null if unknown."),
+		"region":    tfkit.ComputedString("Region. Null if unknown."),
+		"gpu": object("GPUs.", map[string]schema.Attribute{
 			"slug":         tfkit.ComputedString("Model slug."),
 			"name":         tfkit.ComputedString("Model name."),
-			"count":        tfkit.ComputedInt64("GPUs in the server."),
-			"vram_gb":      tfkit.ComputedInt64("VRAM of each GPU, GB."),
-			"total_tflops": tfkit.ComputedFloat64("Computing power of the whole server, TFLOPS. Null when unknown."),
-			"mem_bw_gbs":   tfkit.ComputedInt64("Memory bandwidth, GB/s. Null when unknown."),
+			"count":        tfkit.ComputedInt64("Number of GPUs in the server."),
+			"vram_gb":      tfkit.ComputedInt64("VRAM of each GPU in GB."),
+			"total_tflops": tfkit.ComputedFloat64("Computing power of the whole server in TFLOPS. Null if unknown."),
+			"mem_bw_gbs":   tfkit.ComputedInt64("Memory bandwidth in GB/s. Null if unknown."),
 		}),
-		"cpu": object("The CPU.", map[string]schema.Attribute{
-			"name":  tfkit.ComputedString("Model. Null when unknown."),
-			"cores": tfkit.ComputedInt64("Cores. Null when unknown."),
+		"cpu": object("CPU.", map[string]schema.Attribute{
+			"name":  tfkit.ComputedString("CPU model. Null if unknown."),
+			"cores": tfkit.ComputedInt64("Number of cores. Null if unknown."),
 		}),
-		"ram_gb": tfkit.ComputedInt64("System RAM, GB. Null when unknown."),
-		"disk": object("The disk.", map[string]schema.Attribute{
-			"max_gb":  tfkit.ComputedInt64("Largest disk to be had, GB. Null when unknown."),
-			"bw_mbps": tfkit.ComputedInt64("Bandwidth, MB/s. Null when unknown."),
-			"name":    tfkit.ComputedString("Reserved by the service: always null."),
+		"ram_gb": tfkit.ComputedInt64("System RAM in GB. Null if unknown."),
+		"disk": object("Disk.", map[string]schema.Attribute{
+			"max_gb":  tfkit.ComputedInt64("Maximum disk size in GB. Null if unknown."),
+			"bw_mbps": tfkit.ComputedInt64("Bandwidth in MB/s. Null if unknown."),
+			"name":    tfkit.ComputedString("Reserved by the API. Always null."),
 		}),
-		"network": object("The network.", map[string]schema.Attribute{
-			"up_mbps":   tfkit.ComputedInt64("Upload, Mbit/s. Null when unknown."),
-			"down_mbps": tfkit.ComputedInt64("Download, Mbit/s. Null when unknown."),
-			"ports":     tfkit.ComputedInt64("Directly reachable ports. Null when unknown."),
+		"network": object("Network.", map[string]schema.Attribute{
+			"up_mbps":   tfkit.ComputedInt64("Upload bandwidth in Mbit/s. Null if unknown."),
+			"down_mbps": tfkit.ComputedInt64("Download bandwidth in Mbit/s. Null if unknown."),
+			"ports":     tfkit.ComputedInt64("Number of directly reachable ports. Null if unknown."),
 		}),
-		"pcie": object("The PCIe link.", map[string]schema.Attribute{
-			"gen":    tfkit.ComputedInt64("Generation. Null when unknown."),
-			"bw_gbs": tfkit.ComputedFloat64("Bandwidth, GB/s. Null when unknown."),
+		"pcie": object("PCIe link.", map[string]schema.Attribute{
+			"gen":    tfkit.ComputedInt64("PCIe generation. Null if unknown."),
+			"bw_gbs": tfkit.ComputedFloat64("Bandwidth in GB/s. Null if unknown."),
 		}),
-		"cuda_max":          tfkit.ComputedFloat64("Highest CUDA version. Null when unknown."),
-		"driver":            tfkit.ComputedString("Driver version. Null when unknown."),
-		"reliability":       tfkit.ComputedFloat64("Reliability, 0 to 1. Null when unknown."),
-		"max_duration_days": tfkit.ComputedInt64("How much longer the host is under contract, days. Null when unknown."),
-		"dlperf":            tfkit.ComputedFloat64("Deep-learning performance index. Null when unknown."),
+		"cuda_max":          tfkit.ComputedFloat64("Highest CUDA version. Null if unknown."),
+		"driver":            tfkit.ComputedString("Driver version. Null if unknown."),
+		"reliability":       tfkit.ComputedFloat64("Reliability, 0 to 1. Null if unknown."),
+		"max_duration_days": tfkit.ComputedInt64("Remaining contract duration of the host in days. Null if unknown."),
+		"dlperf":            tfkit.ComputedFloat64("Deep-learning performance index. Null if unknown."),
 		"price": object("Prices of the whole server.", map[string]schema.Attribute{
-			"on_demand_kop_h":      tfkit.ComputedInt64("On demand with the base disk, kopecks per hour."),
-			"interruptible_kop_h":  tfkit.ComputedInt64("Interruptible, kopecks per hour. Null when it cannot be rented so."),
-			"storage_kop_gb_month": tfkit.ComputedInt64("Extra disk, kopecks per GB and month."),
-			"traffic_kop_gb":       tfkit.ComputedInt64("Traffic, kopecks per GB."),
+			"on_demand_kop_h": tfkit.ComputedInt64("On-demand price with the base disk in kopecks per hour."),
+			"interruptible_kop_h": tfkit.ComputedInt64("Interruptible price in kopecks per hour. Null if the offer is only " +
+				"on demand."),
+			"storage_kop_gb_month": tfkit.ComputedInt64("Price of additional disk in kopecks per GB and month."),
+			"traffic_kop_gb":       tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
 		}),
 	}
 }

@@ -1,5 +1,4 @@
-// Package offer contributes the market: the data sources gpurent_offer and
-// gpurent_offers.
+// Package offer implements the data sources gpurent_offer and gpurent_offers.
 package offer
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service lists what this folder contributes.
+// Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		DataSources: []func() datasource.DataSource{newDataSource, newDataSources},
