@@ -81,7 +81,7 @@ resource "gpurent_instance" "none" {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Provider(`language = "ru"`) + config, ExpectError: regexp.MustCompile(`[А-я]{3}`)},
-			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`no\s+such\s+offer`)},
+			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`Offer\s+not\s+found`)},
 		},
 	})
 }

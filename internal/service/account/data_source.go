@@ -41,8 +41,8 @@ func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 			"name":       tfkit.ComputedString("Display name."),
 			"created_at": tfkit.ComputedString("Time of the registration, RFC 3339 in UTC."),
 			"two_factor": tfkit.ComputedBool("Whether two-factor authentication is on. Null if the API omits it."),
-			"email_verified": tfkit.ComputedBool("Whether the email address is verified, which renting requires. Null if " +
-				"the API omits it."),
+			"email_verified": tfkit.ComputedBool("Whether the email address is verified, which renting requires. Null if the " +
+				"API omits it."),
 			"telegram_linked": tfkit.ComputedBool("Whether a messenger account is linked. Null if the API omits it."),
 		},
 	}

@@ -19,7 +19,7 @@ func TestAccAccountDataSource(t *testing.T) {
 		ID, Email, Name string
 		CreatedAt       string `json:"created_at"`
 	}](env, "me")
-	at := func(name string, value knownvalue.Check) statecheck.StateCheck {
+	check := func(name string, value knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), value)
 	}
 	resource.ParallelTest(t, resource.TestCase{
@@ -29,12 +29,12 @@ func TestAccAccountDataSource(t *testing.T) {
 				Config: env.Example("data-sources/gpurent_account/data-source.tf"),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownOutputValue("applied_as", knownvalue.StringExact(profile.Email)),
-					at("id", knownvalue.StringExact(profile.ID)),
-					at("name", knownvalue.StringExact(profile.Name)),
-					at("created_at", knownvalue.StringExact(profile.CreatedAt)),
-					at("two_factor", knownvalue.Bool(true)),
-					at("email_verified", knownvalue.Bool(true)),
-					at("telegram_linked", knownvalue.Bool(false)),
+					check("id", knownvalue.StringExact(profile.ID)),
+					check("name", knownvalue.StringExact(profile.Name)),
+					check("created_at", knownvalue.StringExact(profile.CreatedAt)),
+					check("two_factor", knownvalue.Bool(true)),
+					check("email_verified", knownvalue.Bool(true)),
+					check("telegram_linked", knownvalue.Bool(false)),
 				},
 			},
 			{
@@ -44,13 +44,14 @@ func TestAccAccountDataSource(t *testing.T) {
 					}
 				},
 				Config:            env.Config(`data "gpurent_account" "me" {}`),
-				ConfigStateChecks: []statecheck.StateCheck{at("email_verified", knownvalue.Bool(false))},
+				ConfigStateChecks: []statecheck.StateCheck{check("email_verified", knownvalue.Bool(false))},
 			},
 		},
 	})
 }
 
-func TestAccAccountDataSource_needsAKeyWithTheScope(t *testing.T) {
+func TestAccAccountDataSource_requiresScope(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	acctest.Start(t).NeedsScope(t, "billing:read", `(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_account" "me" {}`)
+	acctest.Start(t).NeedsScope(t, "billing:read", `(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`,
+		`data "gpurent_account" "me" {}`)
 }

@@ -82,9 +82,10 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = item{
-			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{},
-				k.Scopes...), Source: tfkit.OptionalString(k.Source),
-			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt), ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
+			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...),
+			Source:     tfkit.OptionalString(k.Source),
+			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt),
+			ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)

@@ -16,13 +16,14 @@ import (
 
 const listed = "data.gpurent_api_keys.all"
 
-// A hundred days pass, in which one key is used and another is not.
+// After 100 days, the list has the expired, the used and the unused keys with the right times.
 func TestAccAPIKeysDataSource(t *testing.T) {
 	const day = 24 * time.Hour
-	// The test asserts the whole list, and a documented source.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "unknown-enums"), func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
+	// The test checks the whole list and a documented source.
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "unknown-enums"),
+		func(c *simulator.Config) { c.Start = time.Now().Add(-100 * day) })
 	env.Post("api-keys", `{"name":"Забытый","scopes":["billing:read"],"expires_in_days":365}`)
-	env.Post("api-keys", `{"name":"gone by then","scopes":["billing:read"],"expires_in_days":30}`)
+	env.Post("api-keys", `{"name":"expired","scopes":["billing:read"],"expires_in_days":30}`)
 	env.Advance(100 * day)
 	at := func(index int, path string, value knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(listed, tfjsonpath.New("api_keys").AtSliceIndex(index).AtMapKey(path), value)
@@ -33,22 +34,24 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 		Steps: []resource.TestStep{{
 			Config: env.Example("data-sources/gpurent_api_keys/data-source.tf"),
 			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownOutputValue("unused_keys", knownvalue.TupleExact([]knownvalue.Check{knownvalue.StringExact("Забытый")})),
+				statecheck.ExpectKnownOutputValue("unused_keys",
+					knownvalue.TupleExact([]knownvalue.Check{knownvalue.StringExact("Забытый")})),
 				statecheck.ExpectKnownValue(listed, tfjsonpath.New("api_keys"), knownvalue.ListSizeExact(2)),
-				// The provider's own.
+				// The provider's own key.
 				at(0, "last_used_at", instant), at(0, "expires_at", knownvalue.Null()), at(0, "scopes", knownvalue.SetSizeExact(5)),
-				at(1, "last_used_at", knownvalue.Null()), at(1, "expires_at", instant), at(1, "created_at", instant), at(1, "source", knownvalue.StringExact("api")),
-				at(1, "prefix", knownvalue.StringRegexp(regexp.MustCompile(`^\S{8}$`))), at(1, "scopes", knownvalue.SetExact([]knownvalue.Check{knownvalue.StringExact("billing:read")})),
+				at(1, "last_used_at", knownvalue.Null()), at(1, "expires_at", instant), at(1, "created_at", instant),
+				at(1, "source", knownvalue.StringExact("api")),
+				at(1, "prefix", knownvalue.StringRegexp(regexp.MustCompile(`^\S{8}$`))),
+				at(1, "scopes", knownvalue.SetExact([]knownvalue.Check{knownvalue.StringExact("billing:read")})),
 			},
 		}},
 	})
 }
 
-// The list holds no secret, not even of a key that the same apply has issued, and
-// shares the request that refreshes the resource.
-func TestAccAPIKeysDataSource_seesOwnWritesAndNoSecret(t *testing.T) {
+// The list has a key of the same apply, without its secret. It shares one request with the refresh of the resource.
+func TestAccAPIKeysDataSource_listsNewKeyWithoutSecret(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts that a new key is listed at once, and counts requests.
+	// The test checks that a new key is listed immediately, and counts requests.
 	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list", "small-pages", "gateway-errors"))
 	const config = `
 resource "gpurent_api_key" "ci" {
@@ -64,12 +67,12 @@ output "keys" {
 `
 	w := env.Workspace(env.Config(config))
 	w.Run("apply", "-auto-approve")
-	told := w.Run("output", "-json", "keys")
-	if !regexp.MustCompile(`"name":\s*"ci"`).MatchString(told) {
-		t.Errorf("the new key is not listed: %s", told)
+	output := w.Run("output", "-json", "keys")
+	if !regexp.MustCompile(`"name":\s*"ci"`).MatchString(output) {
+		t.Errorf("the new key is not listed: %s", output)
 	}
 	for _, key := range acctest.SavedIn[struct{ Secret string }](w, "gpurent_api_key") {
-		if err := acctest.Leak(key.Attributes.Secret, map[string]string{"list": told}); err != nil {
+		if err := acctest.Leak(key.Attributes.Secret, map[string]string{"list": output}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -80,7 +83,8 @@ output "keys" {
 	}
 }
 
-func TestAccAPIKeysDataSource_needsAKeyWithTheScope(t *testing.T) {
+func TestAccAPIKeysDataSource_requiresScope(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list API keys.*lacks\s+the\s+scope\s+user:read`, `data "gpurent_api_keys" "all" {}`)
+	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list API keys.*lacks\s+the\s+scope\s+user:read`,
+		`data "gpurent_api_keys" "all" {}`)
 }

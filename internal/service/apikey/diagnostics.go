@@ -30,7 +30,8 @@ func addNothingToRotate(diags *diag.Diagnostics) {
 
 func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), summaryAlwaysRotated, tfkit.Textf(
-		"rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than expires_in_days.", rotate, lifetime))
+		"rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than expires_in_days.",
+		rotate, lifetime))
 }
 
 // addNotIssued reports why a key was not created. The API returns the same error for scopes that the provider's own key
@@ -50,9 +51,9 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject tfkit.Text) {
 	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), summaryOwnNotRevoked, tfkit.Textf(
 		"%s is the key that this provider uses. After its revocation every later request fails, and instances that the "+
-			"run has not destroyed yet are still billed. Configure the provider with another API key. To keep the key, "+
-			"remove it from the state with \"terraform state rm\" or a removed block with destroy = false. To revoke it "+
-			"anyway, set allow_self_revoke = true and apply that before you destroy or replace the key.%s",
+			"run has not destroyed yet are still billed. Configure the provider with another API key. To keep the key, remove "+
+			"it from the state with \"terraform state rm\" or a removed block with destroy = false. To revoke it anyway, set "+
+			"allow_self_revoke = true and apply that before you destroy or replace the key.%s",
 		subject, own.doubt()))
 }
 
@@ -65,7 +66,8 @@ func addWillBeRevoked(diags *diag.Diagnostics, own ownKey, key model) {
 func addNotRotated(diags *diag.Diagnostics, own ownKey, key model) {
 	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryOwnNotRotated, tfkit.Textf(
 		"%s is the key that this provider uses, and expires at %s. A rotation would revoke it during the run. Configure "+
-			"the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s", subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
+			"the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s",
+		subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {

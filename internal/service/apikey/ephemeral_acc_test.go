@@ -21,18 +21,21 @@ import (
 
 const ephemeralExample = "ephemeral-resources/gpurent_api_key/ephemeral-resource.tf"
 
-// job is an ephemeral key for a job, and echoed is one of which the state of another
-// provider keeps everything: it is how tests see into it.
+// job returns a configuration with an ephemeral key.
 func job(arguments ...string) string {
-	return "ephemeral \"gpurent_api_key\" \"job\" {\n  name = \"job\"\n  scopes = [\"instances:read\"]\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+	return "ephemeral \"gpurent_api_key\" \"job\" {\n  name = \"job\"\n  scopes = [\"instances:read\"]\n  " +
+		strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func echoed(arguments ...string) string {
-	return job(arguments...) + "provider \"echo\" {\n  data = ephemeral.gpurent_api_key.job\n}\nresource \"echo\" \"job\" {}\n"
+// jobWithEcho returns a configuration with an ephemeral key and a resource of the echo provider, whose state contains
+// all attributes of the key.
+func jobWithEcho(arguments ...string) string {
+	return job(arguments...) + "provider \"echo\" {\n  data = ephemeral.gpurent_api_key.job\n}\nresource \"echo\" " +
+		"\"job\" {}\n"
 }
 
-// run runs steps with the provider and one that echoes. No key may be left.
-func run(t *testing.T, env *acctest.Env, steps ...resource.TestStep) {
+// testEphemeral runs steps with the provider and the echo provider. At the end, every key must be revoked.
+func testEphemeral(t *testing.T, env *acctest.Env, steps ...resource.TestStep) {
 	t.Helper()
 	factories := acctest.Factories()
 	factories["echo"] = echoprovider.NewProviderServer()
@@ -43,118 +46,122 @@ func run(t *testing.T, env *acctest.Env, steps ...resource.TestStep) {
 		CheckDestroy:             func(*terraform.State) error { return env.OnlyKeyLeft() },
 	})
 	if len(env.Quirks()) > 0 {
-		return // some requests are repeated
+		return // quirks cause retries
 	}
-	if issued, revoked := env.CountRequests("POST", "/api-keys"), env.CountRequests("DELETE", "/api-keys"); issued != revoked {
-		t.Errorf("%d keys were issued and %d revoked", issued, revoked)
+	if issued, revoked := env.CountRequests("POST", "/api-keys"), env.CountRequests("DELETE",
+		"/api-keys"); issued != revoked {
+		t.Errorf("%d keys created and %d revoked", issued, revoked)
 	}
 }
 
-// at is where the echo keeps an attribute.
-func at(attribute string) tfjsonpath.Path { return tfjsonpath.New("data").AtMapKey(attribute) }
+// attribute returns the path of an attribute of the key in the state of the echo provider.
+func attribute(attribute string) tfjsonpath.Path { return tfjsonpath.New("data").AtMapKey(attribute) }
 
-func TestAccEphemeralAPIKey_isIssuedForARunAndRevoked(t *testing.T) {
-	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums")) // the test asserts the source
-	run(t, env,
+func TestAccEphemeralAPIKey_createdAndRevoked(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums")) // the test checks the source
+	testEphemeral(t, env,
 		resource.TestStep{
-			Config: env.Config(echoed()),
-			ConfigStateChecks: append(lifetime(day),
-				statecheck.ExpectKnownValue("echo.job", at("secret"), knownvalue.StringRegexp(regexp.MustCompile(`^.{4}[0-9A-Za-z]{40}$`))),
-				statecheck.ExpectKnownValue("echo.job", at("id"), knownvalue.NotNull()),
-				statecheck.ExpectKnownValue("echo.job", at("prefix"), knownvalue.StringRegexp(regexp.MustCompile(`^.{8}$`))),
-				statecheck.ExpectKnownValue("echo.job", at("source"), knownvalue.StringExact("api")),
-				statecheck.ExpectKnownValue("echo.job", at("expires_in_days"), knownvalue.Int64Exact(1)),
+			Config: env.Config(jobWithEcho()),
+			ConfigStateChecks: append(expiresAfter(day),
+				statecheck.ExpectKnownValue("echo.job", attribute("secret"),
+					knownvalue.StringRegexp(regexp.MustCompile(`^.{4}[0-9A-Za-z]{40}$`))),
+				statecheck.ExpectKnownValue("echo.job", attribute("id"), knownvalue.NotNull()),
+				statecheck.ExpectKnownValue("echo.job", attribute("prefix"), knownvalue.StringRegexp(regexp.MustCompile(`^.{8}$`))),
+				statecheck.ExpectKnownValue("echo.job", attribute("source"), knownvalue.StringExact("api")),
+				statecheck.ExpectKnownValue("echo.job", attribute("expires_in_days"), knownvalue.Int64Exact(1)),
 			),
 			Check: func(*terraform.State) error { return env.OnlyKeyLeft() },
 		},
 		resource.TestStep{
 			Taint:             []string{"echo.job"},
-			Config:            env.Config(echoed("expires_in_days = 30")),
-			ConfigStateChecks: lifetime(30 * day),
+			Config:            env.Config(jobWithEcho("expires_in_days = 30")),
+			ConfigStateChecks: expiresAfter(30 * day),
 		},
 	)
 	if env.CountRequests("POST", "/api-keys") < 2 {
-		t.Error("no key was issued for each step")
+		t.Error("want a new key in each step")
 	}
 }
 
-// lifetime expects a key to expire that long after it was issued.
-func lifetime(want time.Duration) []statecheck.StateCheck {
+// expiresAfter checks the time between the creation and the expiry of a key.
+func expiresAfter(want time.Duration) []statecheck.StateCheck {
 	var created time.Time
 	moment := func(check func(time.Time) error) knownvalue.Check {
 		return knownvalue.StringFunc(func(text string) error {
-			at, err := time.Parse(time.RFC3339, text)
-			return errors.Join(err, check(at))
+			attribute, err := time.Parse(time.RFC3339, text)
+			return errors.Join(err, check(attribute))
 		})
 	}
 	return []statecheck.StateCheck{
-		statecheck.ExpectKnownValue("echo.job", at("created_at"), moment(func(at time.Time) error {
-			created = at
+		statecheck.ExpectKnownValue("echo.job", attribute("created_at"), moment(func(attribute time.Time) error {
+			created = attribute
 			return nil
 		})),
-		statecheck.ExpectKnownValue("echo.job", at("expires_at"), moment(func(at time.Time) error {
-			if got := at.Sub(created); got != want {
-				return fmt.Errorf("it lives %s, want %s", got, want)
+		statecheck.ExpectKnownValue("echo.job", attribute("expires_at"), moment(func(attribute time.Time) error {
+			if got := attribute.Sub(created); got != want {
+				return fmt.Errorf("the lifetime is %s, want %s", got, want)
 			}
 			return nil
 		})),
 	}
 }
 
-// A lost answer takes the secret with it: that key is revoked, and another issued. The
-// key of a sibling is not taken for it, however alike they are.
-func TestAccEphemeralAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
+// After a lost response, the provider revokes the key without a known secret and creates another one. It does not
+// revoke equal keys of the same configuration.
+func TestAccEphemeralAPIKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts that one answer is lost, and that each key is revoked by one request.
+	// The test expects one lost response, and one request for each revocation.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	env.LoseAnswer("/api-keys")
-	run(t, env, resource.TestStep{Config: env.Config(strings.Replace(echoed("count = 3"), ".job\n", ".job[*].secret\n", 1))})
+	testEphemeral(t, env,
+		resource.TestStep{Config: env.Config(strings.Replace(jobWithEcho("count = 3"), ".job\n", ".job[*].secret\n", 1))})
 	for _, r := range env.Requests() {
 		if r.Method == "DELETE" && r.Status != 204 {
-			t.Errorf("%s %s was answered with %d: the key was revoked before its time", r.Method, r.Path, r.Status)
+			t.Errorf("%s %s: status %d, because the key was revoked before", r.Method, r.Path, r.Status)
 		}
 	}
 }
 
-// What is known only at apply is judged then, and before any key is issued.
-func TestAccEphemeralAPIKey_waitsForWhatIsNotKnownAtPlan(t *testing.T) {
+// Arguments that are unknown at plan are validated at apply, before a key is created.
+func TestAccEphemeralAPIKey_unknownArguments(t *testing.T) {
 	env := acctest.Start(t)
 	named := func(name string) string {
 		return "resource \"terraform_data\" \"name\" {\n  input = \"" + name + "\"\n}\n" +
-			strings.Replace(echoed(), `"job"`+"\n", "terraform_data.name.output\n", 1)
+			strings.Replace(jobWithEcho(), `"job"`+"\n", "terraform_data.name.output\n", 1)
 	}
-	run(t, env,
+	testEphemeral(t, env,
 		resource.TestStep{Config: env.Config(named("")), ExpectError: regexp.MustCompile(`between 1 and 60`)},
 		resource.TestStep{
 			PreConfig: func() {
 				if n := env.CountRequests("POST", "/api-keys"); n != 0 {
-					t.Errorf("%d keys were issued under a bad name", n)
+					t.Errorf("%d keys with an invalid name", n)
 				}
 			},
-			Config: env.Config(named("late")), ConfigStateChecks: lifetime(day),
+			Config: env.Config(named("late")), ConfigStateChecks: expiresAfter(day),
 		},
 	)
 }
 
-// A key cannot give what it does not have. The service says the same as when the scope
-// for the request itself is missing, so the error names both.
-func TestAccEphemeralAPIKey_missingPermissionsAreNamed(t *testing.T) {
+// A key cannot give scopes that it lacks. The API returns the same error if the key lacks the scope of the request, so
+// the error of the provider contains both.
+func TestAccEphemeralAPIKey_missingPermissions(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	key := func(scopes string) string {
 		return env.ProviderWithKey(env.Secret(`{"name": "narrow", "scopes": [` + scopes + `]}`))
 	}
-	const cannotGive = `(?s)user:write, which.*instances:read.*cannot\s+give\s+scopes\s+that\s+it\s+lacks`
+	const missingScope = `(?s)user:write, which.*instances:read.*cannot\s+give\s+scopes\s+that\s+it\s+lacks`
 	var steps []resource.TestStep
-	for _, test := range []struct{ provider, config, complaint string }{
-		{key(`"user:read", "user:write"`), echoed(), cannotGive},
-		{key(`"user:read", "user:write"`), config(), cannotGive},
-		{key(`"user:read", "instances:read"`), echoed(), cannotGive},
-		{key(`"user:write", "instances:read"`), echoed(), `lacks\s+the\s+scope\s+user:read`},
-		{env.ProviderWithKey("gpr_" + strings.Repeat("x", 40)), echoed(), `wrong,\s+expired\s+or\s+revoked`},
-		{env.ProviderWithoutKey(), echoed(), `Missing API key`},
+	for _, test := range []struct{ provider, config, message string }{
+		{key(`"user:read", "user:write"`), jobWithEcho(), missingScope},
+		{key(`"user:read", "user:write"`), config(), missingScope},
+		{key(`"user:read", "instances:read"`), jobWithEcho(), missingScope},
+		{key(`"user:write", "instances:read"`), jobWithEcho(), `lacks\s+the\s+scope\s+user:read`},
+		{env.ProviderWithKey("gpr_" + strings.Repeat("x", 40)), jobWithEcho(), `wrong,\s+expired\s+or\s+revoked`},
+		{env.ProviderWithoutKey(), jobWithEcho(), `Missing API key`},
 	} {
-		steps = append(steps, resource.TestStep{Config: test.provider + test.config, ExpectError: regexp.MustCompile(test.complaint)})
+		steps = append(steps, resource.TestStep{Config: test.provider + test.config,
+			ExpectError: regexp.MustCompile(test.message)})
 	}
 	factories := acctest.Factories()
 	factories["echo"] = echoprovider.NewProviderServer()
@@ -164,7 +171,7 @@ func TestAccEphemeralAPIKey_missingPermissionsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAccEphemeralAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccEphemeralAPIKey_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{

@@ -16,46 +16,44 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// What only real processes show: a provider for each provider block, files and logs,
-// and how a run ends. Only on Linux do tests know how to find the processes.
-
-// witness hears the secrets that the service tells.
-type witness struct {
-	mu     sync.Mutex
-	issued []string
+// secretRecorder records the secrets in the responses of the API.
+type secretRecorder struct {
+	mu      sync.Mutex
+	secrets []string
 }
 
 var secretField = regexp.MustCompile(`"secret":\s*"([^"]+)"`)
 
-func (w *witness) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) { next.ServeHTTP(overheard{to, w}, r) })
+func (s *secretRecorder) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(recordingWriter{w, s}, r) })
 }
 
-type overheard struct {
+// recordingWriter is a response writer that records secrets.
+type recordingWriter struct {
 	http.ResponseWriter
-	by *witness
+	recorder *secretRecorder
 }
 
-func (o overheard) Write(body []byte) (int, error) {
-	o.by.mu.Lock()
-	defer o.by.mu.Unlock()
+func (w recordingWriter) Write(body []byte) (int, error) {
+	w.recorder.mu.Lock()
+	defer w.recorder.mu.Unlock()
 	for _, found := range secretField.FindAllSubmatch(body, -1) {
-		o.by.issued = append(o.by.issued, string(found[1]))
+		w.recorder.secrets = append(w.recorder.secrets, string(found[1]))
 	}
-	return o.ResponseWriter.Write(body)
+	return w.ResponseWriter.Write(body)
 }
 
-// A key with fewer scopes does one part of the work, as in the example, and is seen
-// nowhere but on the wire.
-func TestAccEphemeralAPIKey_givesAJobNoMoreThanItNeeds(t *testing.T) {
+// The example uses an ephemeral key with fewer scopes for a part of the configuration. Its secret is neither in logs,
+// nor in output, state or plan.
+func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	service := new(witness)
-	env := acctest.Start(t, acctest.WithWrap(service.wrap))
+	recorder := new(secretRecorder)
+	env := acctest.Start(t, acctest.WithWrap(recorder.wrap))
 	workspace := env.Workspace(env.Example(ephemeralExample), acctest.Traced()...)
-	printed := workspace.Run("plan", "-no-color", "-out=saved.plan")
-	printed += workspace.Run("show", "-json", "saved.plan")
-	printed += workspace.Run("apply", "-no-color", "saved.plan")
-	printed += workspace.Run("show", "-json")
+	output := workspace.Run("plan", "-no-color", "-out=saved.plan")
+	output += workspace.Run("show", "-json", "saved.plan")
+	output += workspace.Run("apply", "-no-color", "saved.plan")
+	output += workspace.Run("show", "-json")
 	plan := workspace.Run("plan", "-no-color")
 	if !strings.Contains(plan, "No changes") {
 		t.Errorf("the plan after the apply has changes:\n%s", plan)
@@ -63,13 +61,14 @@ func TestAccEphemeralAPIKey_givesAJobNoMoreThanItNeeds(t *testing.T) {
 	if err := env.OnlyKeyLeft(); err != nil {
 		t.Error(err)
 	}
-	if len(service.issued) != 3 {
-		t.Errorf("%d keys were issued, want one for each run", len(service.issued))
+	if len(recorder.secrets) != 3 {
+		t.Errorf("%d keys created, want one per run", len(recorder.secrets))
 	}
 	texts := map[string]string{
-		"log": workspace.Trace(), "output": printed + plan, "state": workspace.Read("terraform.tfstate"), "saved plan": workspace.Unpacked("saved.plan"),
+		"log": workspace.Trace(), "output": output + plan, "state": workspace.Read("terraform.tfstate"),
+		"saved plan": workspace.Unpacked("saved.plan"),
 	}
-	for _, secret := range service.issued {
+	for _, secret := range recorder.secrets {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Error(err)
 		}
@@ -77,7 +76,7 @@ func TestAccEphemeralAPIKey_givesAJobNoMoreThanItNeeds(t *testing.T) {
 	own := env.OwnKeyID()
 	for _, r := range env.Requests() {
 		if r.Path == "/templates" && r.KeyID == own {
-			t.Errorf("%s %s was made with the provider's own key", r.Method, r.Path)
+			t.Errorf("%s %s used the provider's own key", r.Method, r.Path)
 		}
 	}
 	workspace.Run("destroy", "-auto-approve", "-no-color")
@@ -86,23 +85,24 @@ func TestAccEphemeralAPIKey_givesAJobNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// The CLIs close nothing when a run fails in the middle: the end of the provider does.
-func TestAccEphemeralAPIKey_isRevokedWhenTheRunFails(t *testing.T) {
+// If a run fails, the CLIs do not close the ephemeral resource. The provider revokes the key at its end.
+func TestAccEphemeralAPIKey_revokedAfterFailedRun(t *testing.T) {
 	env := acctest.Start(t)
 	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/templates", Status: 422}); err != nil {
 		t.Fatal(err)
 	}
 	workspace := env.Workspace(env.Example(ephemeralExample))
-	if printed, err := workspace.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(printed, "Cannot create template") {
-		t.Errorf("the apply ended with %v:\n%s", err, printed)
+	if output, err := workspace.Try("apply", "-auto-approve", "-no-color"); err == nil ||
+		!strings.Contains(output, "Cannot create template") {
+		t.Errorf("apply: %v\n%s", err, output)
 	}
 	if err := env.OnlyKeyLeft(); err != nil {
 		t.Error(err)
 	}
 }
 
-// busy is a run with many open keys, that waits for a server.
-func busy(env *acctest.Env) string {
+// configWithOpenKeys returns a configuration with 20 ephemeral keys and an instance.
+func configWithOpenKeys(env *acctest.Env) string {
 	return env.Provider() + `
 ephemeral "gpurent_api_key" "job" {
   count  = 20
@@ -123,9 +123,9 @@ resource "gpurent_instance" "server" {
 `
 }
 
-// However a run is broken off, its keys are revoked: within the two seconds that a CLI
-// gives a provider to end, and soon after a CLI has died.
-func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
+// The keys of an aborted run are revoked: within the two seconds that a CLI waits for the end of its provider, and also
+// after the CLI has died.
+func TestAccEphemeralAPIKey_revokedAfterAbortedRun(t *testing.T) {
 	for name, end := range map[string]func(*acctest.Run) error{
 		"interrupted": (*acctest.Run).Interrupt,
 		"terminated":  (*acctest.Run).Terminate,
@@ -137,14 +137,16 @@ func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Twenty keys are issued one after the other, and each lost answer costs seconds. A CLI kills its provider after
-			// two seconds, which leaves no time for repeated revocations.
+			// The keys are created one after the other, and each lost response takes seconds. A CLI kills its provider after
+			// two seconds, which is too short for retries.
 			env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * 24 * time.Hour },
 				acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-			run := env.Workspace(busy(env), acctest.Traced()...).Start(t.Context(), "apply", "-auto-approve", "-no-color")
-			for deadline := time.Now().Add(time.Minute); env.CountRequests("GET", "/instances") < 20; time.Sleep(5 * time.Millisecond) {
+			run := env.Workspace(configWithOpenKeys(env), acctest.Traced()...).Start(t.Context(), "apply", "-auto-approve",
+				"-no-color")
+			for deadline := time.Now().Add(time.Minute); env.CountRequests("GET",
+				"/instances") < 20; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatal("the run does not come to its wait")
+					t.Fatal("the run does not wait for the instance")
 				}
 			}
 			if err := env.Left("api-keys", 21); err != nil {
@@ -155,7 +157,7 @@ func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
 			}
 			start := time.Now()
 			output, _ := run.Wait()
-			t.Logf("all processes were gone after %s", time.Since(start))
+			t.Logf("all processes ended after %s", time.Since(start))
 			if err := env.OnlyKeyLeft(); err != nil {
 				t.Errorf("%v\n%s", err, output)
 			}
@@ -163,14 +165,14 @@ func TestAccEphemeralAPIKey_isRevokedHoweverTheRunEnds(t *testing.T) {
 	}
 }
 
-// What the service does not let the provider revoke expires. The run has done its
-// work, so that is a warning, and the log names what was left in the end.
-func TestAccEphemeralAPIKey_whatIsLeftIsTold(t *testing.T) {
+// A failed revocation because of the rate limit is a warning, because the key expires. The log has the keys that were
+// not revoked at the end.
+func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	refuse := true
+	rejectRevocations := true
 	env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !refuse || r.Method != http.MethodDelete {
+			if !rejectRevocations || r.Method != http.MethodDelete {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -180,47 +182,50 @@ func TestAccEphemeralAPIKey_whatIsLeftIsTold(t *testing.T) {
 			fmt.Fprint(w, `{"error":{"code":"rate_limited","message":"Too many requests"}}`)
 		})
 	}))
-	workspace := env.Workspace(env.Provider()+job()+using, acctest.Traced()...)
-	begin := time.Now()
-	printed := acctest.Words(workspace.Run("plan", "-no-color"))
-	if took := time.Since(begin); took > 20*time.Second {
-		t.Errorf("the plan took %s, as if it had waited for the service", took)
+	workspace := env.Workspace(env.Provider()+job()+useJobKey, acctest.Traced()...)
+	start := time.Now()
+	output := acctest.Words(workspace.Run("plan", "-no-color"))
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the plan took %s, want no wait for the rate limit", took)
 	}
 	left := acctest.Fetch[struct{ Data []struct{ ID string } }](env, "api-keys").Data[1].ID
-	for _, want := range []string{"Warning: Cannot revoke API key " + left, "works until it expires at 20", "revoke it in the service's console"} {
-		if !strings.Contains(printed, want) {
-			t.Errorf("%q is not in the output:\n%s", want, printed)
+	for _, want := range []string{"Warning: Cannot revoke API key " + left, "works until it expires (at 20",
+		"To revoke it before, use the service's console"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the output has no %q:\n%s", want, output)
 		}
 	}
-	if log := workspace.Trace(); !regexp.MustCompile(`leaves something behind.*API key ` + left + `, which expires at 20.*is left behind: .*429`).MatchString(log) {
-		t.Errorf("the log does not tell what is left")
+	if log := workspace.Trace(); !regexp.MustCompile(`Cleanup at shutdown failed.*API key ` + left +
+		`, which expires at 20.*is left: .*429`).MatchString(log) {
+		t.Errorf("the log does not contain the key")
 	}
-	refuse = false
+	rejectRevocations = false
 	env.Delete("api-keys/" + left)
 }
 
-// A key that could not be revoked at once is revoked when the run ends.
-func TestAccEphemeralAPIKey_revokingIsTriedAgainAtTheEnd(t *testing.T) {
+// The provider retries a failed revocation at the end of the run.
+func TestAccEphemeralAPIKey_revocationIsRetriedAtEnd(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The only failure is the fault: with max_retries = 0, every other one fails the run, and the last revocation.
+	// With max_retries = 0, other errors would fail the run and the last revocation.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	if err := env.AddFault(simulator.Fault{Method: "DELETE", Path: "/api-keys", Status: 500, Times: 1}); err != nil {
 		t.Fatal(err)
 	}
-	workspace := env.Workspace("provider \"gpurent\" {\n  max_retries = 0\n}\n" + job() + using)
-	printed, err := workspace.Try("plan", "-no-color")
-	printed = acctest.Words(printed)
-	if err == nil || !strings.Contains(printed, "Error: Cannot revoke API key key_") || !strings.Contains(printed, "works until it expires at 20") {
-		t.Errorf("the plan ended with %v:\n%s", err, printed)
+	workspace := env.Workspace("provider \"gpurent\" {\n  max_retries = 0\n}\n" + job() + useJobKey)
+	output, err := workspace.Try("plan", "-no-color")
+	output = acctest.Words(output)
+	if err == nil || !strings.Contains(output, "Error: Cannot revoke API key key_") ||
+		!strings.Contains(output, "works until it expires (at 20") {
+		t.Errorf("plan: %v\n%s", err, output)
 	}
 	if err := env.OnlyKeyLeft(); err != nil {
 		t.Error(err)
 	}
 }
 
-// The key that issues may be made in the same run. The CLIs open what has nothing
-// unknown in it while they plan, so the error says how to have them wait.
-func TestAccEphemeralAPIKey_mayBeIssuedByAKeyOfTheSameRun(t *testing.T) {
+// The run can create the key that creates the ephemeral key. The CLIs open an ephemeral resource with known arguments
+// at plan, so the error describes how to postpone that.
+func TestAccEphemeralAPIKey_providerKeyOfSameRun(t *testing.T) {
 	env := acctest.Start(t)
 	config := func(name string) string {
 		return env.Provider() + `
@@ -249,19 +254,19 @@ resource "gpurent_template" "mine" {
 `
 	}
 	workspace := env.Workspace(config("job"))
-	const advice = "build an argument of this from it, such as the name"
-	if printed, err := workspace.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(printed), advice) {
-		t.Errorf("the plan ended with %v and not with advice:\n%s", err, printed)
+	const advice = "use it in an argument here, such as the name"
+	if output, err := workspace.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), advice) {
+		t.Errorf("plan: %v, want advice:\n%s", err, output)
 	}
 	workspace.Configure(config("job ${gpurent_api_key.issuer.id}"))
 	workspace.Run("apply", "-auto-approve", "-no-color")
 	if err := env.Left("api-keys", 2); err != nil {
 		t.Error(err)
 	}
-	// What issued it is revoked before it, so that nothing of this run can revoke it.
-	printed := acctest.Words(workspace.Run("destroy", "-auto-approve", "-no-color"))
-	if !strings.Contains(printed, "Warning: Cannot revoke API key") {
-		t.Errorf("the destroy does not tell of the key that is left:\n%s", printed)
+	// The destroy revokes the issuer first, so the run cannot revoke the ephemeral key.
+	output := acctest.Words(workspace.Run("destroy", "-auto-approve", "-no-color"))
+	if !strings.Contains(output, "Warning: Cannot revoke API key") {
+		t.Errorf("the destroy has no warning about the remaining key:\n%s", output)
 	}
 	env.Delete("api-keys/" + acctest.Fetch[struct{ Data []struct{ ID string } }](env, "api-keys").Data[1].ID)
 	if err := env.OnlyKeyLeft(); err != nil {
@@ -269,8 +274,8 @@ resource "gpurent_template" "mine" {
 	}
 }
 
-// using makes a run need the key of a job.
-const using = `
+// useJobKey is a configuration that uses the ephemeral key.
+const useJobKey = `
 provider "gpurent" {
   alias   = "job"
   api_key = ephemeral.gpurent_api_key.job.secret

@@ -7,13 +7,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-func TestAccAPIKey_configurationIsGenerated(t *testing.T) {
+func TestAccAPIKey_generatedConfiguration(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("api-keys", `{"name":"ci","scopes":["instances:read"],"expires_in_days":30}`)
 	generated := acctest.Words(env.Generated("resources/gpurent_api_key/import-by-string-id.tf", id))
 	for _, want := range []string{`name = "ci"`, `expires_in_days = 30`, `scopes = ["instances:read"]`} {
 		if !strings.Contains(generated, want) {
-			t.Errorf("%s is not in:\n%s", want, generated)
+			t.Errorf("no %s in:\n%s", want, generated)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// creating keeps concurrent creations apart.
+// creating separates concurrent creations in this process.
 var creating tfkit.Creations
 
 // issue creates a key. If the response with its secret is lost, issue revokes the key and creates another one.

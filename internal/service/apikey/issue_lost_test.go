@@ -15,18 +15,19 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// keyService issues keys, answers the first requests for one with an error after the work, and lists keys late.
-type keyService struct {
-	t      *testing.T
-	mu     sync.Mutex
-	keys   map[string]time.Time // by id: when a listing contains it
-	issued int
-	fails  int // how many of the first creations are answered with 500
-	lag    time.Duration
-	behind time.Duration // of the service's clock
+// fakeService creates keys. It returns 500 to the first create requests after their processing, and lists keys with a
+// delay.
+type fakeService struct {
+	t             *testing.T
+	mu            sync.Mutex
+	keys          map[string]time.Time // by id: the time from which a list contains the key
+	issued        int
+	lostResponses int           // number of creations that return 500
+	listDelay     time.Duration // until a list contains a new key
+	clockOffset   time.Duration // of this machine, ahead of the service
 }
 
-func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
@@ -39,52 +40,55 @@ func (s *keyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				listed = append(listed, s.key(id))
 			}
 		}
-		s.answer(w, http.StatusOK, map[string]any{"data": append([]any{}, listed...), "next_cursor": nil})
+		s.respond(w, http.StatusOK, map[string]any{"data": append([]any{}, listed...), "next_cursor": nil})
 	case http.MethodDelete:
 		delete(s.keys, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
 		w.WriteHeader(http.StatusNoContent)
 	case http.MethodPost:
 		s.issued++
 		id := fmt.Sprint("key", s.issued)
-		s.keys[id] = time.Now().Add(s.lag)
-		if s.issued <= s.fails {
-			s.answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]any{"code": "internal", "message": "Oops."}})
+		s.keys[id] = time.Now().Add(s.listDelay)
+		if s.issued <= s.lostResponses {
+			s.respond(w, http.StatusInternalServerError,
+				map[string]any{"error": map[string]any{"code": "internal", "message": "Oops."}})
 			return
 		}
-		made := s.key(id)
-		made["secret"] = "gpr_" + strings.Repeat("S", 40)
-		s.answer(w, http.StatusCreated, made)
+		created := s.key(id)
+		created["secret"] = "gpr_" + strings.Repeat("S", 40)
+		s.respond(w, http.StatusCreated, created)
 	}
 }
 
-func (s *keyService) answer(w http.ResponseWriter, status int, body map[string]any) {
+func (s *fakeService) respond(w http.ResponseWriter, status int, body map[string]any) {
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
 		s.t.Error(err)
 	}
 }
 
-func (s *keyService) now() time.Time { return time.Now().UTC().Add(-s.behind) }
+func (s *fakeService) now() time.Time { return time.Now().UTC().Add(-s.clockOffset) }
 
-func (s *keyService) key(id string) map[string]any {
-	return map[string]any{"id": id, "name": "job", "prefix": "gpr_SSSS", "scopes": []string{"user:read"}, "source": "api", "created_at": s.now()}
+func (s *fakeService) key(id string) map[string]any {
+	return map[string]any{"id": id, "name": "job", "prefix": "gpr_SSSS", "scopes": []string{"user:read"}, "source": "api",
+		"created_at": s.now()}
 }
 
-// Two creations that failed after the work, and that the listing shows late, leave no live key behind.
-func TestIssueAfterFailuresLeavesOneKey(t *testing.T) {
-	issueAfterFailures(t, 0)
+// Keys of lost responses are revoked, even if the list contains them with a delay.
+func TestIssue_RevokesKeysOfLostResponses(t *testing.T) {
+	testIssueAfterLostResponses(t, 0)
 }
 
-// So do they when this machine's clock is wrong, also in a process that has had no answer before.
-func TestIssueAfterFailures_WrongClock(t *testing.T) {
-	issueAfterFailures(t, time.Hour)
-	issueAfterFailures(t, -time.Hour)
+// A wrong local clock makes no difference, even before the first response.
+func TestIssue_WrongLocalClock(t *testing.T) {
+	testIssueAfterLostResponses(t, time.Hour)
+	testIssueAfterLostResponses(t, -time.Hour)
 }
 
-func issueAfterFailures(t *testing.T, behind time.Duration) {
+func testIssueAfterLostResponses(t *testing.T, clockOffset time.Duration) {
 	t.Helper()
 	const requestTimeout = 300 * time.Millisecond
-	service := &keyService{t: t, keys: map[string]time.Time{}, fails: 2, lag: requestTimeout / 2, behind: behind}
+	service := &fakeService{t: t, keys: map[string]time.Time{}, lostResponses: 2, listDelay: requestTimeout / 2,
+		clockOffset: clockOffset}
 	server := httptest.NewServer(service)
 	defer server.Close()
 	client, err := rental.New(rental.Config{
@@ -100,6 +104,7 @@ func issueAfterFailures(t *testing.T, behind time.Duration) {
 	service.mu.Lock()
 	defer service.mu.Unlock()
 	if err != nil || issued.ID != "key3" || issued.Secret == "" || service.issued != 3 || len(service.keys) != 1 {
-		t.Errorf("got %s, %v after %d requests; live keys: %v, want the third alone", issued.ID, err, service.issued, service.keys)
+		t.Errorf("got %s, %v after %d requests; keys: %v, want only the third one", issued.ID, err, service.issued,
+			service.keys)
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Whatever freedom the service uses, a creation leaves the one key that it returns, or none.
-func TestIssue_AllQuirksLeaveOneKey(t *testing.T) {
+// With all quirks of the simulator, a creation leaves only the key that it returns.
+func TestIssue_AllQuirks(t *testing.T) {
 	for seed := range uint64(20) {
 		server, err := simulator.Start(t.Context(), simulator.Config{
-			Seed: seed + 1, Clock: simulator.ClockManual, Step: 2 * time.Second, Market: simulator.MarketStill, Quirks: []string{"all"},
+			Seed: seed + 1, Clock: simulator.ClockManual, Step: 2 * time.Second, Market: simulator.MarketStill,
+			Quirks: []string{"all"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -31,15 +32,16 @@ func TestIssue_AllQuirksLeaveOneKey(t *testing.T) {
 		}
 		meta := &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}
 		days := int64(1)
-		issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}, ExpiresInDays: &days})
+		issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"},
+			ExpiresInDays: &days})
 		var left []string
-		for _, key := range keysOf(t, server) {
+		for _, key := range listKeys(t, server) {
 			if key.Name == "job" && key.ID != issued.ID {
 				left = append(left, key.ID)
 			}
 		}
 		if len(left) > 0 || err != nil {
-			t.Errorf("seed %d: issued %s, %v; keys nobody knows of: %v", seed+1, issued.ID, err, left)
+			t.Errorf("seed %d: issued %s, %v; unknown keys: %v", seed+1, issued.ID, err, left)
 		}
 		client.CloseIdleConnections()
 		if err := server.Close(); err != nil {
@@ -48,10 +50,11 @@ func TestIssue_AllQuirksLeaveOneKey(t *testing.T) {
 	}
 }
 
-// keysOf are the keys of the account, read without quirks.
-func keysOf(t *testing.T, server *simulator.Server) []rental.APIKey {
+// listKeys returns the keys of the account without quirks.
+func listKeys(t *testing.T, server *simulator.Server) []rental.APIKey {
 	t.Helper()
-	req := httptest.NewRequestWithContext(simulator.WithoutQuirks(context.WithoutCancel(t.Context())), "GET", server.BaseURL+"/api-keys", nil)
+	ctx := simulator.WithoutQuirks(context.WithoutCancel(t.Context()))
+	req := httptest.NewRequestWithContext(ctx, "GET", server.BaseURL+"/api-keys", nil)
 	req.RemoteAddr = "127.0.0.1:1"
 	req.Header.Set("Authorization", "Bearer "+server.APIKey)
 	resp := httptest.NewRecorder()

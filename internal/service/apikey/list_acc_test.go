@@ -10,9 +10,11 @@ import (
 
 const listExample = "list-resources/gpurent_api_key/list-resource.tfquery.hcl"
 
-// listBlock is a list block with the given name and arguments of config.
-func listBlock(name, inner string) string {
-	return fmt.Sprintf("list \"gpurent_api_key\" %q {\n  provider = gpurent\n  include_resource = true\n  config {\n    %s\n  }\n}\n", name, inner)
+// listBlock returns a list block with a name and arguments of its config.
+func listBlock(name, arguments string) string {
+	const block = "list \"gpurent_api_key\" %q {\n  provider = gpurent\n  include_resource = true\n  config {\n    %s\n " +
+		" }\n}\n"
+	return fmt.Sprintf(block, name, arguments)
 }
 
 func TestAccAPIKeyList_filters(t *testing.T) {
@@ -27,13 +29,14 @@ func TestAccAPIKeyList_filters(t *testing.T) {
 	blocks := env.Read(listExample)
 	want := map[string]int{"by_hand": 1}
 	for n, test := range []struct {
-		inner string
-		found int
+		arguments string
+		found     int
 	}{
-		{`name_prefix = "ci"`, 2}, {`source = "api"`, 3}, {"name_prefix = \"ci-\"\n    source = \"api\"", 1}, {`source = "cli"`, 0}, {`name_prefix = "йо"`, 1},
+		{`name_prefix = "ci"`, 2}, {`source = "api"`, 3}, {"name_prefix = \"ci-\"\n    source = \"api\"", 1},
+		{`source = "cli"`, 0}, {`name_prefix = "йо"`, 1},
 	} {
 		name := fmt.Sprintf("n%d", n)
-		blocks, want[name] = blocks+listBlock(name, test.inner), test.found
+		blocks, want[name] = blocks+listBlock(name, test.arguments), test.found
 	}
 	found, err := w.Query(blocks)
 	if err != nil {
@@ -44,11 +47,13 @@ func TestAccAPIKeyList_filters(t *testing.T) {
 			t.Errorf("%s: %v, want %d results", name, got, n)
 		}
 	}
-	if own := found["list.gpurent_api_key.by_hand"]; len(own) != 1 || own[0].Identity["id"] != env.OwnKeyID() || !strings.Contains(own[0].Name, "in use here") {
-		t.Errorf("%v; want the provider's own key, marked as such", own)
+	if own := found["list.gpurent_api_key.by_hand"]; len(own) != 1 || own[0].Identity["id"] != env.OwnKeyID() ||
+		!strings.Contains(own[0].Name, "in use here") {
+		t.Errorf("%v; want the provider's own key with a note", own)
 	}
-	if _, err := w.Query(listBlock("x", `source = "mail"`)); err == nil || !strings.Contains(err.Error(), "must be one of") {
-		t.Errorf("a source that does not exist: %v", err)
+	if _, err := w.Query(listBlock("x", `source = "mail"`)); err == nil ||
+		!strings.Contains(err.Error(), "must be one of") {
+		t.Errorf("unknown source: %v", err)
 	}
 }
 

@@ -15,13 +15,13 @@ func TestDue(t *testing.T) {
 		before    types.Int64
 		want      bool
 	}{
-		"long to go":             {in(31 * day), types.Int64Value(30), false},
-		"just not":               {in(30 * day), types.Int64Value(30), false},
-		"just so":                {in(30*day - time.Second), types.Int64Value(30), true},
-		"expired":                {in(-day), types.Int64Value(1), true},
-		"never expires":          {nil, types.Int64Value(30), false},
-		"no rotation":            {in(time.Second), types.Int64Null(), false},
-		"rotation not known yet": {in(300 * day), types.Int64Unknown(), true},
+		"one day more":     {in(31 * day), types.Int64Value(30), false},
+		"exactly":          {in(30 * day), types.Int64Value(30), false},
+		"one second less":  {in(30*day - time.Second), types.Int64Value(30), true},
+		"expired":          {in(-day), types.Int64Value(1), true},
+		"never expires":    {nil, types.Int64Value(30), false},
+		"no rotation":      {in(time.Second), types.Int64Null(), false},
+		"unknown rotation": {in(300 * day), types.Int64Unknown(), true},
 	} {
 		if got := due(daysLeft(test.expiresAt, now), test.before); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)

@@ -23,10 +23,11 @@ const (
 )
 
 func config(arguments ...string) string {
-	return "resource \"gpurent_api_key\" \"ci\" {\n  name = \"ci\"\n  scopes = [\"instances:read\"]\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+	return "resource \"gpurent_api_key\" \"ci\" {\n  name = \"ci\"\n  scopes = [\"instances:read\"]\n  " +
+		strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
+func TestAccAPIKey_createRotateImport(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -34,22 +35,25 @@ func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
 			{
 				Config: env.Example(example),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("secret"), knownvalue.StringRegexp(regexp.MustCompile(`^.{4}[0-9A-Za-z]{40}$`))),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("secret"),
+						knownvalue.StringRegexp(regexp.MustCompile(`^.{4}[0-9A-Za-z]{40}$`))),
 					statecheck.ExpectSensitiveValue(address, tfjsonpath.New("secret")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("source"), knownvalue.StringExact("api")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
 				},
 			},
 			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
-			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"secret", "rotate_before_days"}},
+			{ResourceName: address, ImportState: true, ImportStateVerify: true,
+				ImportStateVerifyIgnore: []string{"secret", "rotate_before_days"}},
 			{
-				// 15 days are left, one more than the rotation wants.
+				// 15 days are left, one more than rotate_before_days.
 				PreConfig: func() { env.Advance(75*day - time.Hour) },
 				Config:    env.Example(example), ConfigPlanChecks: acctest.Unchanged(),
 			},
 			{
 				PreConfig: func() { env.Advance(2 * day) },
-				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreateBeforeDestroy),
+				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address,
+					plancheck.ResourceActionCreateBeforeDestroy),
 			},
 			{
 				PreConfig: func() { env.Advance(91 * day) },
@@ -60,7 +64,7 @@ func TestAccAPIKey_isIssuedRotatedAndImported(t *testing.T) {
 	})
 }
 
-func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
+func TestAccAPIKey_changesReplace(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
@@ -90,11 +94,10 @@ func TestAccAPIKey_changesReplaceAndRevokedKeysComeBack(t *testing.T) {
 	})
 }
 
-// A key whose secret was lost with the answer is of no use to anyone: it is
-// revoked, and another is issued.
-func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
+// After a lost response, the provider revokes the key without a known secret and creates another one.
+func TestAccAPIKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test counts the revocations after one lost answer.
+	// The test counts the revocations after one lost response.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	env.LoseAnswer("/api-keys")
 	resource.ParallelTest(t, resource.TestCase{
@@ -103,11 +106,11 @@ func TestAccAPIKey_aLostAnswerLeavesNoKeyBehind(t *testing.T) {
 		CheckDestroy:             func(*terraform.State) error { return env.OnlyKeyLeft() },
 	})
 	if n := env.CountRequests("DELETE", "/api-keys"); n != 2 {
-		t.Errorf("%d keys were revoked, want the one whose secret was lost and the one destroyed at the end", n)
+		t.Errorf("%d keys revoked, want that of the lost response and that of the destroy", n)
 	}
 }
 
-func TestAccAPIKey_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccAPIKey_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-const keyType = "gpurent_api_key"
+const typeName = "gpurent_api_key"
 
 // The plan at apply decides as the first plan did, although the moment of the rotation has passed meanwhile.
 func TestRotation_DueBetweenPlanAndApply(t *testing.T) {
@@ -18,13 +18,16 @@ func TestRotation_DueBetweenPlanAndApply(t *testing.T) {
 	id := env.Post("api-keys", `{"name":"ci","scopes":["instances:read"],"expires_in_days":30}`)
 	server, schemas := acctest.ProviderServer(t)
 	config := acctest.Value(schemas.Provider.ValueType(), map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey})
-	if _, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: acctest.Pack(t, config)}); err != nil {
+	if _, err := server.ConfigureProvider(t.Context(),
+		&tfprotov6.ConfigureProviderRequest{Config: acctest.Pack(t, config)}); err != nil {
 		t.Fatal(err)
 	}
-	kind := schemas.ResourceSchemas[keyType].ValueType()
+	kind := schemas.ResourceSchemas[typeName].ValueType()
 	scopes := []tftypes.Value{tftypes.NewValue(tftypes.String, "instances:read")}
-	prior := acctest.Value(kind, map[string]any{"id": id, "name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": 3})
-	read, err := server.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: keyType, CurrentState: acctest.Pack(t, prior)})
+	prior := acctest.Value(kind, map[string]any{"id": id, "name": "ci", "scopes": scopes, "expires_in_days": 30,
+		"rotate_before_days": 3})
+	read, err := server.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeName,
+		CurrentState: acctest.Pack(t, prior)})
 	if err != nil || len(read.Diagnostics) > 0 {
 		t.Fatal(err, read.Diagnostics)
 	}
@@ -40,8 +43,11 @@ func TestRotation_DueBetweenPlanAndApply(t *testing.T) {
 		}
 		attributes["rotate_before_days"] = tftypes.NewValue(tftypes.Number, rotateBefore)
 		plan, err := server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
-			TypeName: keyType, PriorState: read.NewState, PriorPrivate: read.Private, ProposedNewState: acctest.Pack(t, tftypes.NewValue(kind, attributes)),
-			Config: acctest.Pack(t, acctest.Value(kind, map[string]any{"name": "ci", "scopes": scopes, "expires_in_days": 30, "rotate_before_days": rotateBefore})),
+			TypeName: typeName, PriorState: read.NewState, PriorPrivate: read.Private,
+			ProposedNewState: acctest.Pack(t, tftypes.NewValue(kind, attributes)),
+			Config: acctest.Pack(t,
+				acctest.Value(kind, map[string]any{"name": "ci", "scopes": scopes, "expires_in_days": 30,
+					"rotate_before_days": rotateBefore})),
 		})
 		if err != nil {
 			t.Fatal(err)

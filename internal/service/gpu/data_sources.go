@@ -50,8 +50,8 @@ func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 					"vram_gb":        tfkit.ComputedInt64("VRAM of each GPU in GB."),
 					"tier":           tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
 					"available_gpus": tfkit.ComputedInt64("Number of available GPUs."),
-					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null " +
-						"if none is available."),
+					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if none is " +
+						"available."),
 					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. " +
 						"Null if none is available."),
 				}},

@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-func TestAccGPUsDataSource_worksWithoutAKey(t *testing.T) {
+func TestAccGPUsDataSource(t *testing.T) {
 	env := acctest.Start(t)
 	first := tfjsonpath.New("gpus").AtSliceIndex(0)
 	resource.ParallelTest(t, resource.TestCase{
@@ -20,7 +20,8 @@ func TestAccGPUsDataSource_worksWithoutAKey(t *testing.T) {
 			{
 				Config: env.Example("data-sources/gpurent_gpus/data-source.tf"),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownOutputValue("available", knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.NotNull()})),
+					statecheck.ExpectKnownOutputValue("available",
+						knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.NotNull()})),
 				},
 			},
 			{

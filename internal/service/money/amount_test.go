@@ -15,12 +15,16 @@ import (
 
 func TestParseRubles(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456, "0.5": 50, "0,50": 50, "0.05": 5, "0": 0, "-0,00": 0, "007": 700,
-		"1 234 567": 123456700, "1\u00a0234,56": 123456, "1\u202f234,56": 123456, "1\u2009234,56": 123456, "12\u00a0345\u2007678,9": 1234567890, "999 999": 99999900,
-		"1 234,56 ₽": 123456, "1234₽": 123400, "1\u00a0234,56\u00a0₽": 123456, "5 руб.": 500, "5 руб": 500, "5руб.": 500, "5 РУБ": 500, "5 RUB": 500, "5RUB": 500, "5 rub": 500,
+		"1234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456, "0.5": 50, "0,50": 50,
+		"0.05": 5, "0": 0, "-0,00": 0, "007": 700,
+		"1 234 567": 123456700, "1\u00a0234,56": 123456, "1\u202f234,56": 123456, "1\u2009234,56": 123456,
+		"12\u00a0345\u2007678,9": 1234567890, "999 999": 99999900,
+		"1 234,56 ₽": 123456, "1234₽": 123400, "1\u00a0234,56\u00a0₽": 123456, "5 руб.": 500, "5 руб": 500, "5руб.": 500,
+		"5 РУБ": 500, "5 RUB": 500, "5RUB": 500, "5 rub": 500,
 		"+5": 500, "-5": -500, "\u22125": -500, "-1 234,56 ₽": -123456,
 		" 5": 500, "5\n": 500, "\t5 ₽\r\n": 500, "\u30005\u00a0": 500,
-		"92233720368547758.07": math.MaxInt64, "-92 233 720 368 547 758,08 ₽": math.MinInt64, strings.Repeat("0", 100) + "1": 100,
+		"92233720368547758.07": math.MaxInt64, "-92 233 720 368 547 758,08 ₽": math.MinInt64,
+		strings.Repeat("0", 100) + "1": 100,
 	} {
 		got, err := parseRubles(text)
 		if err != nil || got != want {
@@ -29,14 +33,20 @@ func TestParseRubles(t *testing.T) {
 	}
 }
 
-func TestParseRublesRefuses(t *testing.T) {
+func TestParseRubles_Errors(t *testing.T) {
 	for text, want := range map[string]error{
-		"1,234.56": errSeveralPoints, "1.234,56": errSeveralPoints, "12.345,67": errSeveralPoints, "1,234,567": errSeveralPoints, "1.234.567": errSeveralPoints, "1 .234,5": errSeveralPoints,
-		"1.234": errLongFraction, "1,234": errLongFraction, "1.230": errLongFraction, "1.23456": errLongFraction, "1 234,567": errLongFraction, "0.005": errLongFraction, "1.234 ₽": errLongFraction,
-		"12 34": errOddGroups, "1 2345": errOddGroups, "1234 567": errOddGroups, "1 234 56": errOddGroups, "1  234": errOddGroups, "1 ,5": errNoAmount,
-		"": errNoAmount, " ": errNoAmount, "₽": errNoAmount, "RUB": errNoAmount, "-": errNoAmount, "+₽": errNoAmount, "--5": errNoAmount, "+-5": errNoAmount, "- 5": errNoAmount, "5-": errNoAmount, "(5)": errNoAmount,
-		".5": errNoAmount, ",5": errNoAmount, "5.": errNoAmount, "5,": errNoAmount, "5,-": errNoAmount, "1'234": errNoAmount, "1_234": errNoAmount, "5 ₽ ₽": errNoAmount, "₽5": errNoAmount, "5 USD": errNoAmount,
-		"five": errNoAmount, "1e5": errNoAmount, "0x1F": errNoAmount, "NaN": errNoAmount, "Inf": errNoAmount, "\uff11\uff12": errNoAmount, "\u0661": errNoAmount, "1\t234": errNoAmount, "1\n234": errNoAmount,
+		"1,234.56": errSeveralPoints, "1.234,56": errSeveralPoints, "12.345,67": errSeveralPoints,
+		"1,234,567": errSeveralPoints, "1.234.567": errSeveralPoints, "1 .234,5": errSeveralPoints,
+		"1.234": errLongFraction, "1,234": errLongFraction, "1.230": errLongFraction, "1.23456": errLongFraction,
+		"1 234,567": errLongFraction, "0.005": errLongFraction, "1.234 ₽": errLongFraction,
+		"12 34": errOddGroups, "1 2345": errOddGroups, "1234 567": errOddGroups, "1 234 56": errOddGroups,
+		"1  234": errOddGroups, "1 ,5": errNoAmount,
+		"": errNoAmount, " ": errNoAmount, "₽": errNoAmount, "RUB": errNoAmount, "-": errNoAmount, "+₽": errNoAmount,
+		"--5": errNoAmount, "+-5": errNoAmount, "- 5": errNoAmount, "5-": errNoAmount, "(5)": errNoAmount,
+		".5": errNoAmount, ",5": errNoAmount, "5.": errNoAmount, "5,": errNoAmount, "5,-": errNoAmount, "1'234": errNoAmount,
+		"1_234": errNoAmount, "5 ₽ ₽": errNoAmount, "₽5": errNoAmount, "5 USD": errNoAmount,
+		"five": errNoAmount, "1e5": errNoAmount, "0x1F": errNoAmount, "NaN": errNoAmount, "Inf": errNoAmount,
+		"\uff11\uff12": errNoAmount, "\u0661": errNoAmount, "1\t234": errNoAmount, "1\n234": errNoAmount,
 		"1\u200b234": errNoAmount, "\xff5": errNoAmount, "5\x00": errNoAmount,
 		"92233720368547758.08": errTooLarge, "-92233720368547758.09": errTooLarge, strings.Repeat("9", 200): errTooLarge,
 	} {
@@ -46,26 +56,26 @@ func TestParseRublesRefuses(t *testing.T) {
 		}
 	}
 	if _, err := parseRubles(strings.Repeat("x", 1<<20)); len(err.Error()) > 400 {
-		t.Errorf("%d bytes of error for a file that was given for an amount", len(err.Error()))
+		t.Errorf("the error for a text of 1 MiB has %d bytes", len(err.Error()))
 	}
 }
 
-// What the provider writes, with either space, it reads again.
-func TestParseRublesReadsWhatIsWritten(t *testing.T) {
+// parseRubles parses amounts that the provider formats, with both kinds of spaces.
+func TestParseRubles_FormattedAmounts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kop := rapid.Int64().Draw(rt, "kop")
-		for _, written := range []string{tfkit.SpacedRubles(big.NewInt(kop), " "), string(tfkit.Rubles(kop))} {
-			if got, err := parseRubles(written); err != nil || got != kop {
-				rt.Errorf("%d is written %q and read as %d, %v", kop, written, got, err)
+		for _, formatted := range []string{tfkit.SpacedRubles(big.NewInt(kop), " "), string(tfkit.Rubles(kop))} {
+			if got, err := parseRubles(formatted); err != nil || got != kop {
+				rt.Errorf("%d: formatted %q, parsed %d, %v", kop, formatted, got, err)
 			}
 		}
 	})
 }
 
-// Whatever is taken for an amount has the digits of its kopecks, and is read the
-// same when it is written again.
-func FuzzKopecks(f *testing.F) {
-	for _, seed := range []string{"1234.56", "1 234,56 ₽", "\u22121\u202f234 руб.", "+0,5RUB", "1,234.56", "1.234", "12 34", "", "1e5", "\uff11", "\xff", "92233720368547758.08"} {
+// A parsed amount has the digits of the text, and is equal after formatting and parsing.
+func FuzzParseRubles(f *testing.F) {
+	for _, seed := range []string{"1234.56", "1 234,56 ₽", "\u22121\u202f234 руб.", "+0,5RUB", "1,234.56", "1.234",
+		"12 34", "", "1e5", "\uff11", "\xff", "92233720368547758.08"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -73,16 +83,17 @@ func FuzzKopecks(f *testing.F) {
 		if err != nil {
 			return
 		}
-		given, cents := text, ""
+		whole, cents := text, ""
 		if i := strings.IndexAny(text, ".,"); i >= 0 {
-			given, cents = text[:i], digitsOf(text[i:])
+			whole, cents = text[:i], digitsOf(text[i:])
 		}
-		written := string(tfkit.Rubles(kop))
-		if want := digitsOf(given) + (cents + "00")[:2]; strings.TrimLeft(want, "0") != strings.TrimLeft(digitsOf(written), "0") {
-			t.Errorf("%q is read as %d", text, kop)
+		formatted := string(tfkit.Rubles(kop))
+		if want := digitsOf(whole) + (cents + "00")[:2]; strings.TrimLeft(want, "0") != strings.TrimLeft(digitsOf(formatted),
+			"0") {
+			t.Errorf("%q: parsed %d", text, kop)
 		}
-		if again, err := parseRubles(written); err != nil || again != kop {
-			t.Errorf("%q is read as %d, which is written %q and read as %d, %v", text, kop, written, again, err)
+		if again, err := parseRubles(formatted); err != nil || again != kop {
+			t.Errorf("%q: parsed %d, formatted %q, parsed %d, %v", text, kop, formatted, again, err)
 		}
 	})
 }

@@ -15,6 +15,7 @@ type balanceDataSource struct{ tfkit.DataSource }
 
 func newBalance() datasource.DataSource { return &balanceDataSource{tfkit.DataSource{Name: "balance"}} }
 
+// balanceModel is the model of gpurent_balance.
 type balanceModel struct {
 	BalanceKop     int64    `tfsdk:"balance_kop"`
 	AvailableKop   int64    `tfsdk:"available_kop"`
@@ -27,15 +28,17 @@ type balanceModel struct {
 // Schema implements datasource.DataSource.
 func (d *balanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The account's money and how fast it is spent. Needs the scope `billing:read`.\n\n" +
-			"It changes all the time: an output made of it shows a change in every plan while a server runs.",
+		MarkdownDescription: "Reads the balance and the burn rate of the account. Requires the scope `billing:read`.\n\n" +
+			"The values change while an instance runs, and so do outputs with them.",
 		Attributes: map[string]schema.Attribute{
-			"balance_kop":      tfkit.ComputedInt64("Cash and bonus together, kopecks."),
-			"available_kop":    tfkit.ComputedInt64("Available now, with usage that is accrued but not yet posted taken off, kopecks."),
-			"credit_limit_kop": tfkit.ComputedInt64("Credit limit, kopecks."),
-			"burn_kop_h":       tfkit.ComputedInt64("What all instances cost together now, kopecks per hour."),
-			"runway_hours":     tfkit.ComputedFloat64("How long the money lasts at this rate, hours. Null while nothing is spent."),
-			"currency":         tfkit.ComputedString("Currency, `RUB`."),
+			"balance_kop": tfkit.ComputedInt64("Balance including bonuses in kopecks."),
+			"available_kop": tfkit.ComputedInt64("Available balance in kopecks: the balance without usage that is not yet " +
+				"posted."),
+			"credit_limit_kop": tfkit.ComputedInt64("Credit limit in kopecks."),
+			"burn_kop_h":       tfkit.ComputedInt64("Current price of all instances in kopecks per hour."),
+			"runway_hours": tfkit.ComputedFloat64("Number of hours until the balance is used up at this rate. Null if no " +
+				"instance runs."),
+			"currency": tfkit.ComputedString("Currency. Always `RUB`."),
 		},
 	}
 }

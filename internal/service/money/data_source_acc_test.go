@@ -37,7 +37,7 @@ func TestAccBalanceDataSource(t *testing.T) {
 	})
 }
 
-func TestAccBalanceDataSource_needsAKeyWithTheScope(t *testing.T) {
+func TestAccBalanceDataSource_requiresScope(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	narrow := env.Secret(`{"name":"narrow","scopes":["instances:read"]}`)
@@ -46,8 +46,10 @@ func TestAccBalanceDataSource_needsAKeyWithTheScope(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`(?s)Missing API key.*GPURENT_API_KEY`)},
-			{Config: env.ProviderWithKey(narrow) + config, ExpectError: regexp.MustCompile(`(?s)forbidden.*lacks\s+the\s+scope`)},
-			{Config: env.ProviderWithKey("gpr_"+"0123456789012345678901234567890123456789") + config, ExpectError: regexp.MustCompile(`(?s)unauthorized.*wrong,\s+expired\s+or\s+revoked`)},
+			{Config: env.ProviderWithKey(narrow) + config,
+				ExpectError: regexp.MustCompile(`(?s)forbidden.*lacks\s+the\s+scope`)},
+			{Config: env.ProviderWithKey("gpr_"+"0123456789012345678901234567890123456789") + config,
+				ExpectError: regexp.MustCompile(`(?s)unauthorized.*wrong,\s+expired\s+or\s+revoked`)},
 		},
 	})
 }

@@ -13,11 +13,11 @@ func newFormatRub() function.Function {
 	return tfkit.Function{
 		Name: "format_rub",
 		Signature: function.Definition{
-			Summary: "Writes kopecks as rubles.",
-			MarkdownDescription: "Writes an amount in kopecks for people: `123456` becomes `1 234,56 ₽`, with ordinary spaces. An amount below zero has a hyphen before it. " +
-				"A fraction of a kopeck is refused.",
+			Summary: "Formats kopecks as rubles.",
+			MarkdownDescription: "Formats an amount in kopecks as rubles: `123456` becomes `1 234,56 ₽`, with ordinary " +
+				"spaces. A negative amount begins with a hyphen. A fraction of a kopeck is an error.",
 			Parameters: []function.Parameter{
-				function.NumberParameter{Name: "kopecks", MarkdownDescription: "The amount, whole kopecks."},
+				function.NumberParameter{Name: "kopecks", MarkdownDescription: "Amount in whole kopecks."},
 			},
 			Return: function.StringReturn{},
 		},
@@ -35,13 +35,14 @@ func newKopecks() function.Function {
 	return tfkit.Function{
 		Name: "kopecks",
 		Signature: function.Definition{
-			Summary: "Reads rubles as kopecks.",
-			MarkdownDescription: "Reads an amount in rubles as people write it, or as `format_rub` does, and returns kopecks, the unit of all money of this provider: " +
-				"`1234.56`, `1234,56`, `1 234,56 ₽` and `1 234,56 руб.` are `123456`.\n\n" +
-				"One point or one comma stands before the kopecks, one or two digits; a single one counts tens. Thousands may be separated by spaces of any kind, never by points or commas. " +
-				"The sign `+` or `-` may come first, `₽`, `руб.`, `руб` or `RUB` last. What has two meanings, such as `1,234` or `1.234,56`, is refused.",
+			Summary: "Converts rubles to kopecks.",
+			MarkdownDescription: "Converts an amount in rubles, in common notations or that of `format_rub`, to kopecks, the " +
+				"unit of all amounts of this provider: `1234.56`, `1234,56`, `1 234,56 ₽` and `1 234,56 руб.` are `123456`.\n\n" +
+				"A point or a comma separates one or two decimal digits. Spaces of any kind can separate thousands, points and " +
+				"commas cannot. The amount can begin with `+` or `-`, and end with `₽`, `руб.`, `руб` or `RUB`. An ambiguous " +
+				"amount, such as `1,234` or `1.234,56`, is an error.",
 			Parameters: []function.Parameter{
-				function.StringParameter{Name: "rubles", MarkdownDescription: "The amount, rubles."},
+				function.StringParameter{Name: "rubles", MarkdownDescription: "Amount in rubles."},
 			},
 			Return: function.Int64Return{},
 		},
@@ -63,11 +64,11 @@ func newMonthlyKop() function.Function {
 	return tfkit.Function{
 		Name: "monthly_kop",
 		Signature: function.Definition{
-			Summary: "Tells what an hourly price costs in a month.",
-			MarkdownDescription: "Returns what a price in kopecks per hour costs in a mean month of 730 hours, kopecks. The difference of two prices may be below zero. " +
-				"A fraction of a kopeck is refused.",
+			Summary: "Converts an hourly price to a monthly price.",
+			MarkdownDescription: "Converts a price in kopecks per hour to kopecks per month of 730 hours. The price can be " +
+				"negative, such as the difference of two prices. A fraction of a kopeck is an error.",
 			Parameters: []function.Parameter{
-				function.NumberParameter{Name: "kop_h", MarkdownDescription: "The price, whole kopecks per hour."},
+				function.NumberParameter{Name: "kop_h", MarkdownDescription: "Price in whole kopecks per hour."},
 			},
 			Return: function.NumberReturn{},
 		},
@@ -81,9 +82,8 @@ func newMonthlyKop() function.Function {
 	}
 }
 
-// kopecksArgument is the only argument of a function, an amount or a price. It is
-// a number without bounds, because the framework's own words for one that is no
-// integer are not for users.
+// kopecksArgument returns the only argument of a function, an amount or a price in kopecks. It is a number and not an
+// integer, because the framework's error for a fraction does not help users.
 func kopecksArgument(ctx context.Context, arguments function.ArgumentsData) (*big.Int, *function.FuncError) {
 	var number *big.Float
 	if err := arguments.Get(ctx, &number); err != nil {

@@ -13,19 +13,21 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// Functions need no service: whatever a configuration calls, no request is made.
+// Functions send no request.
 func TestAccMoneyFunctions_examples(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config:            env.Example("functions/format_rub/function.tf"),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("price", knownvalue.StringExact("1 234,56 ₽"))},
+				Config: env.Example("functions/format_rub/function.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("price",
+					knownvalue.StringExact("1 234,56 ₽"))},
 			},
 			{
-				Config:            env.Example("functions/kopecks/function.tf"),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("max_price_kop_h", knownvalue.Int64Exact(9050))},
+				Config: env.Example("functions/kopecks/function.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("max_price_kop_h",
+					knownvalue.Int64Exact(9050))},
 			},
 			{
 				Config: env.Example("functions/monthly_kop/function.tf"),
@@ -37,13 +39,12 @@ func TestAccMoneyFunctions_examples(t *testing.T) {
 		},
 	})
 	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
+		t.Errorf("%d requests, want 0", n)
 	}
 }
 
-// Numbers keep all their digits on the way to a function and back, and are rounded
-// where only Terraform's own arithmetic left a fraction.
-func TestAccMoneyFunctions_takeWhatTerraformCounts(t *testing.T) {
+// Functions keep all digits of large numbers, and round errors of Terraform's arithmetic.
+func TestAccMoneyFunctions_precision(t *testing.T) {
 	env := acctest.Start(t)
 	month, _ := new(big.Float).SetPrec(512).SetString("90123455979012345597901234559700")
 	resource.ParallelTest(t, resource.TestCase{
@@ -59,7 +60,9 @@ func TestAccMoneyFunctions_takeWhatTerraformCounts(t *testing.T) {
 				resource "terraform_data" "price" { input = 5 }
 				output "later" { value = provider::gpurent::format_rub(terraform_data.price.output) }
 			`),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectUnknownOutputValue("later")}},
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{plancheck.ExpectUnknownOutputValue("later")},
+			},
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownOutputValue("large", knownvalue.StringExact("1 234 567 890 123 456 789 012 345 678,90 ₽")),
 				statecheck.ExpectKnownOutputValue("month", knownvalue.NumberExact(month)),
@@ -74,7 +77,7 @@ func TestAccMoneyFunctions_takeWhatTerraformCounts(t *testing.T) {
 	})
 }
 
-func TestAccMoneyFunctions_refusePlainly(t *testing.T) {
+func TestAccMoneyFunctions_errors(t *testing.T) {
 	env := acctest.Start(t)
 	var steps []resource.TestStep
 	for call, words := range map[string]string{
@@ -88,7 +91,8 @@ func TestAccMoneyFunctions_refusePlainly(t *testing.T) {
 		`monthly_kop(pow(10, 400))`: `out\s+of\s+range`,
 	} {
 		steps = append(steps, resource.TestStep{
-			Config: env.Config(`output "it" { value = provider::gpurent::` + call + ` }`), PlanOnly: true, ExpectError: regexp.MustCompile(words),
+			Config: env.Config(`output "it" { value = provider::gpurent::` + call +
+				` }`), PlanOnly: true, ExpectError: regexp.MustCompile(words),
 		})
 	}
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// call calls a function with its only argument; result is a value of its kind.
+// call calls a function with one argument. result is any value of the result type.
 func call(t *testing.T, f function.Function, argument, result attr.Value) (attr.Value, *function.FuncError) {
 	t.Helper()
 	resp := function.RunResponse{Result: function.NewResultData(result)}
@@ -20,39 +20,41 @@ func call(t *testing.T, f function.Function, argument, result attr.Value) (attr.
 	return resp.Result.Value(), resp.Error
 }
 
-// number reads a number as Terraform does.
+// number parses a number with the precision of Terraform.
 func number(t *testing.T, text string) types.Number {
 	t.Helper()
-	f, _, err := big.ParseFloat(text, 10, exactBits, big.ToNearestEven)
+	f, _, err := big.ParseFloat(text, 10, precision, big.ToNearestEven)
 	if err != nil && f == nil {
 		t.Fatal(err)
 	}
 	return types.NumberValue(f)
 }
 
-// refusedForArgument expects an error about the first argument that is part of a
-// sentence and has the words.
-func refusedForArgument(t *testing.T, err *function.FuncError, words string) {
+// wantArgumentError checks that err is an error about the first argument that contains words. The CLIs add it to a
+// sentence, so it has no final period.
+func wantArgumentError(t *testing.T, err *function.FuncError, words string) {
 	t.Helper()
 	switch {
 	case err == nil:
-		t.Errorf("passes, want %q", words)
+		t.Errorf("no error, want %q", words)
 	case err.FunctionArgument == nil || *err.FunctionArgument != 0:
-		t.Errorf("%q does not tell which argument", err.Text)
+		t.Errorf("%q has no argument", err.Text)
 	case !strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, "."):
-		t.Errorf("got %q, want a part of a sentence with %q", err.Text, words)
+		t.Errorf("got %q, want %q without a period", err.Text, words)
 	}
 }
 
 func TestFormatRub(t *testing.T) {
 	for kopecks, want := range map[string]string{
-		"0": "0,00 ₽", "-0": "0,00 ₽", "1": "0,01 ₽", "-1": "-0,01 ₽", "99": "0,99 ₽", "100": "1,00 ₽", "123456": "1 234,56 ₽", "-123456": "-1 234,56 ₽",
+		"0": "0,00 ₽", "-0": "0,00 ₽", "1": "0,01 ₽", "-1": "-0,01 ₽", "99": "0,99 ₽", "100": "1,00 ₽",
+		"123456": "1 234,56 ₽", "-123456": "-1 234,56 ₽",
 		"99999": "999,99 ₽", "100000": "1 000,00 ₽", "123456789": "1 234 567,89 ₽",
 		"9223372036854775807": "92 233 720 368 547 758,07 ₽", "9223372036854775808": "92 233 720 368 547 758,08 ₽",
 		"-123456789012345678901234567890": "-1 234 567 890 123 456 789 012 345 678,90 ₽",
 		"1e30":                            "10 000 000 000 000 000 000 000 000 000,00 ₽",
-		// What 100 * 0.01 and 0.29 * 100 are in Terraform, or nearly so.
-		"0." + strings.Repeat("9", 150): "0,01 ₽", "28." + strings.Repeat("9", 150): "0,29 ₽", "-29." + strings.Repeat("0", 150) + "1": "-0,29 ₽", "1e-200": "0,00 ₽",
+		// Approximately the results of 100 * 0.01 and 0.29 * 100 in Terraform.
+		"0." + strings.Repeat("9", 150): "0,01 ₽", "28." + strings.Repeat("9", 150): "0,29 ₽",
+		"-29." + strings.Repeat("0", 150) + "1": "-0,29 ₽", "1e-200": "0,00 ₽",
 	} {
 		got, err := call(t, newFormatRub(), number(t, kopecks), types.StringUnknown())
 		if err != nil || !got.Equal(types.StringValue(want)) {
@@ -61,7 +63,7 @@ func TestFormatRub(t *testing.T) {
 	}
 }
 
-func TestFormatRubRefuses(t *testing.T) {
+func TestFormatRub_Errors(t *testing.T) {
 	for kopecks, words := range map[string]string{
 		"0.5":       "0.5 is not a whole number of kopecks",
 		"-1234.56":  "-1234.56 is not a whole number of kopecks",
@@ -74,7 +76,7 @@ func TestFormatRubRefuses(t *testing.T) {
 	} {
 		t.Run(kopecks, func(t *testing.T) {
 			_, err := call(t, newFormatRub(), number(t, kopecks), types.StringUnknown())
-			refusedForArgument(t, err, words)
+			wantArgumentError(t, err, words)
 		})
 	}
 }
@@ -85,7 +87,7 @@ func TestKopecks(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	_, err = call(t, newKopecks(), types.StringValue("1,234.56"), types.Int64Unknown())
-	refusedForArgument(t, err, `"1,234.56" is not an amount`)
+	wantArgumentError(t, err, `"1,234.56" is not an amount`)
 }
 
 func TestMonthlyKop(t *testing.T) {
@@ -100,16 +102,16 @@ func TestMonthlyKop(t *testing.T) {
 	}
 	for kopH, words := range map[string]string{"0.5": "not a whole number", "1e999": "out of range"} {
 		_, err := call(t, newMonthlyKop(), number(t, kopH), types.NumberUnknown())
-		refusedForArgument(t, err, words)
+		wantArgumentError(t, err, words)
 	}
 }
 
-// Every whole number is itself, also after Terraform has divided it by a hundred
-// and multiplied it again; no other number passes for one.
+// wholeKopecks returns whole numbers exactly, also after a division and a multiplication by 100, and an error for
+// fractions.
 func TestWholeKopecks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kop := rapid.Int64().Draw(rt, "kop")
-		float := func() *big.Float { return new(big.Float).SetPrec(exactBits) }
+		float := func() *big.Float { return new(big.Float).SetPrec(precision) }
 		rubles := float().Quo(float().SetInt64(kop), float().SetInt64(100))
 		for _, whole := range []*big.Float{float().SetInt64(kop), float().Mul(rubles, float().SetInt64(100))} {
 			if got, err := wholeKopecks(whole); err != nil || got.Cmp(big.NewInt(kop)) != 0 {
@@ -118,10 +120,10 @@ func TestWholeKopecks(t *testing.T) {
 		}
 		fraction := rapid.Float64Range(1e-12, 1-1e-12).Draw(rt, "fraction")
 		if got, err := wholeKopecks(float().Add(float().SetInt64(kop), big.NewFloat(fraction))); err == nil {
-			rt.Errorf("%d and %v passes for %s", kop, fraction, got)
+			rt.Errorf("%d and %v: got %s, want an error", kop, fraction, got)
 		}
 	})
 	if got, err := wholeKopecks(big.NewFloat(math.MaxInt32)); err != nil || got.Cmp(big.NewInt(math.MaxInt32)) != 0 {
-		t.Errorf("a number of few bits: got %s, %v", got, err)
+		t.Errorf("number with few bits: got %s, %v", got, err)
 	}
 }

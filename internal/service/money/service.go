@@ -1,5 +1,5 @@
-// Package money contributes the account's money: the data sources gpurent_balance and
-// gpurent_transactions, and the functions that count and write rubles.
+// Package money implements the data sources gpurent_balance and gpurent_transactions, and the functions format_rub,
+// kopecks and monthly_kop.
 package money
 
 import (

@@ -20,12 +20,13 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*transactionsDataSource)(nil)
 
-// defaultResults is max_results where it does not say.
+// defaultResults is the default of max_results.
 const defaultResults = 100
 
-// transactionTypes are all the service knows.
+// transactionTypes are the types of the API.
 var transactionTypes = []string{
-	string(rental.TransactionTopup), string(rental.TransactionUsage), string(rental.TransactionBandwidth), string(rental.TransactionRefund),
+	string(rental.TransactionTopup), string(rental.TransactionUsage), string(rental.TransactionBandwidth),
+	string(rental.TransactionRefund),
 	string(rental.TransactionPromoGrant), string(rental.TransactionPromoExpire), string(rental.TransactionAdjustment),
 	string(rental.TransactionWriteoff), string(rental.TransactionReversal),
 }
@@ -36,6 +37,7 @@ func newTransactions() datasource.DataSource {
 	return &transactionsDataSource{tfkit.DataSource{Name: "transactions"}}
 }
 
+// transactionsModel is the model of gpurent_transactions.
 type transactionsModel struct {
 	Types        types.Set     `tfsdk:"types"`
 	InstanceID   types.String  `tfsdk:"instance_id"`
@@ -43,7 +45,7 @@ type transactionsModel struct {
 	Transactions []transaction `tfsdk:"transactions"`
 }
 
-// transaction is one entry of the ledger.
+// transaction is an entry of the ledger.
 type transaction struct {
 	ID          string       `tfsdk:"id"`
 	At          types.String `tfsdk:"at"`
@@ -54,38 +56,46 @@ type transaction struct {
 }
 
 // Schema implements datasource.DataSource.
-func (d *transactionsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (d *transactionsDataSource) Schema(
+	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The account's ledger, newest entries first: everything that ever changed the balance. Needs the scope `billing:read`.\n\n" +
-			"It changes all the time: an output made of it shows a change in every plan while a server runs, for usage is posted again and again.\n\n" +
-			"The service cannot filter the ledger, so `types` and `instance_id` are applied to what was read, 200 entries a request, until `max_results` are found: " +
-			"where fewer match, the whole ledger is read. To look at one ledger in several ways, read it once without filters and use `for` expressions.",
+		MarkdownDescription: "Reads the ledger of the account: all changes of the balance, newest first. Requires the " +
+			"scope `billing:read`.\n\n" +
+			"The ledger grows while an instance runs, and outputs with it change.\n\n" +
+			"The API cannot filter the ledger. With `types` or `instance_id`, the provider reads 200 entries per request " +
+			"until it has `max_results` matches, or to the end of the ledger if there are fewer. To filter one ledger in " +
+			"several ways, read it once without filters and use `for` expressions.",
 		Attributes: map[string]schema.Attribute{
 			"types": schema.SetAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Only entries of these types, any of `topup`, `usage`, `bandwidth`, `refund`, `promo_grant`, `promo_expire`, `adjustment`, `writeoff` and `reversal`. All by default.",
-				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(transactionTypes...))},
+				MarkdownDescription: "Types of the entries. Valid values: `topup`, `usage`, `bandwidth`, `refund`, " +
+					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. All by default.",
+				Validators: []validator.Set{
+					setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(transactionTypes...)),
+				},
 			},
 			"instance_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only entries of this instance, which may be destroyed. All by default.",
+				MarkdownDescription: "Id of the instance of the entries. The instance can be destroyed. All by default.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"max_results": schema.Int64Attribute{
 				Optional:            true,
-				MarkdownDescription: "How many entries to return at most, 100 by default. More than one page is read where needed.",
+				MarkdownDescription: "Maximum number of entries. Defaults to `100`.",
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"transactions": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The entries, newest first.",
+				MarkdownDescription: "Entries of the ledger, newest first.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":          tfkit.ComputedString("Id of the entry."),
-					"at":          tfkit.ComputedString("When it happened, RFC 3339 in UTC."),
-					"type":        tfkit.ComputedString("What moved the balance: one of the values of `types`, or one that the service has added since."),
-					"amount_kop":  tfkit.ComputedInt64("Change of the balance, kopecks: positive is money that came in, negative is money spent."),
-					"description": tfkit.ComputedString("What the service says of it, for people."),
-					"instance_id": tfkit.ComputedString("The instance it is for. Null where it is for none."),
+					"id":   tfkit.ComputedString("Id of the entry."),
+					"at":   tfkit.ComputedString("Time of the entry, RFC 3339 in UTC."),
+					"type": tfkit.ComputedString("Type of the entry: a value of `types`, or a newer type of the API."),
+					"amount_kop": tfkit.ComputedInt64("Change of the balance in kopecks: positive for credits, negative for " +
+						"charges."),
+					"description": tfkit.ComputedString("Description by the API."),
+					"instance_id": tfkit.ComputedString("Id of the instance. Null if the entry belongs to no instance."),
 				}},
 			},
 		},
@@ -122,13 +132,14 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	config.Transactions = make([]transaction, len(found))
 	for i, t := range found {
 		config.Transactions[i] = transaction{
-			ID: t.ID, At: tfkit.Time(t.At), Type: string(t.Type), AmountKop: t.AmountKop, Description: t.Description, InstanceID: t.InstanceID,
+			ID: t.ID, At: tfkit.Time(t.At), Type: string(t.Type), AmountKop: t.AmountKop, Description: t.Description,
+			InstanceID: t.InstanceID,
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
 }
 
-// filter says which entries are wanted; nil for all.
+// filter returns a function that selects entries; nil for all entries.
 func (m transactionsModel) filter(ctx context.Context) (func(rental.Transaction) bool, diag.Diagnostics) {
 	if m.Types.IsNull() && m.InstanceID.IsNull() {
 		return nil, nil
@@ -141,8 +152,11 @@ func (m transactionsModel) filter(ctx context.Context) (func(rental.Transaction)
 	}, diags
 }
 
-// newest reads a ledger only as far as it takes to find so many entries.
-func newest(ledger iter.Seq2[rental.Transaction, error], match func(rental.Transaction) bool, wanted int64) ([]rental.Transaction, error) {
+// newest returns the first entries of a ledger that match, at most limit. It reads no further than necessary. A nil
+// match matches all entries.
+func newest(
+	ledger iter.Seq2[rental.Transaction, error], match func(rental.Transaction) bool, limit int64,
+) ([]rental.Transaction, error) {
 	var found []rental.Transaction
 	for t, err := range ledger {
 		if err != nil {
@@ -151,7 +165,7 @@ func newest(ledger iter.Seq2[rental.Transaction, error], match func(rental.Trans
 		if match != nil && !match(t) {
 			continue
 		}
-		if found = append(found, t); int64(len(found)) == wanted {
+		if found = append(found, t); int64(len(found)) == limit {
 			break
 		}
 	}

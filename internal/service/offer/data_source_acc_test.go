@@ -16,13 +16,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const picked = "data.gpurent_offer.picked"
+const offerAddress = "data.gpurent_offer.picked"
 
-func one(id string) string {
+// offerConfig returns a data block for an offer.
+func offerConfig(id string) string {
 	return fmt.Sprintf("data \"gpurent_offer\" \"picked\" {\n  id = %q\n}\n", id)
 }
 
-func TestAccOfferDataSource_showsOneOffer(t *testing.T) {
+func TestAccOfferDataSource(t *testing.T) {
 	env := acctest.Start(t)
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	kopH := cheapest.Price.OnDemandKopH
@@ -34,39 +35,43 @@ func TestAccOfferDataSource_showsOneOffer(t *testing.T) {
 				ConfigVariables: testconfig.Variables{"offer_id": testconfig.StringVariable(cheapest.ID)},
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownOutputValue("picked", knownvalue.ObjectExact(map[string]knownvalue.Check{
-						"server": knownvalue.StringRegexp(regexp.MustCompile(`^1 x .*4090$`)), "available": knownvalue.Bool(true), "rubles_per_h": knownvalue.Float64Exact(float64(kopH) / 100),
+						"server":       knownvalue.StringRegexp(regexp.MustCompile(`^1 x .*4090$`)),
+						"available":    knownvalue.Bool(true),
+						"rubles_per_h": knownvalue.Float64Exact(float64(kopH) / 100),
 					})),
 				},
 			},
 			{
-				// The market moves, and the offer is taken: it is still told of. Nobody needs a key.
+				// An offer that is not available can be read, also without a key.
 				PreConfig: func() {
-					if err := env.SetOffer(cheapest.ID, simulator.OfferPatch{Available: new(false), OnDemandKopH: new(kopH + 100)}); err != nil {
+					if err := env.SetOffer(cheapest.ID, simulator.OfferPatch{Available: new(false),
+						OnDemandKopH: new(kopH + 100)}); err != nil {
 						t.Error(err)
 					}
 				},
-				Config: env.ProviderWithoutKey() + one(cheapest.ID),
+				Config: env.ProviderWithoutKey() + offerConfig(cheapest.ID),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(picked, tfjsonpath.New("available"), knownvalue.Bool(false)),
-					statecheck.ExpectKnownValue(picked, tfjsonpath.New("price").AtMapKey("on_demand_kop_h"), knownvalue.Int64Exact(kopH+100)),
-					statecheck.ExpectKnownValue(picked, tfjsonpath.New("gpu").AtMapKey("count"), knownvalue.Int64Exact(1)),
+					statecheck.ExpectKnownValue(offerAddress, tfjsonpath.New("available"), knownvalue.Bool(false)),
+					statecheck.ExpectKnownValue(offerAddress, tfjsonpath.New("price").AtMapKey("on_demand_kop_h"),
+						knownvalue.Int64Exact(kopH+100)),
+					statecheck.ExpectKnownValue(offerAddress, tfjsonpath.New("gpu").AtMapKey("count"), knownvalue.Int64Exact(1)),
 				},
 			},
 			{
-				Config:      env.Config(one("off_gone")),
-				ExpectError: regexp.MustCompile(`(?s)Cannot read offer off_gone.*not_found.*when\s+it\s+is\s+rented.*about\s+every\s+minute.*gpurent_offers.*offer_query`),
+				Config: env.Config(offerConfig("off_gone")),
+				ExpectError: regexp.MustCompile(`(?s)Cannot read offer off_gone.*not_found.*when\s+it\s+is\s+rented.*` +
+					`gpurent_offers.*offer_query`),
 			},
 		},
 	})
 }
 
-// What was just seen needs no second look when the plan estimates its price, or
-// warns that it cannot be rented.
-func TestAccOfferDataSource_sparesThePlanALook(t *testing.T) {
+// The price estimate and the availability check of a plan use the offer of the data source, without another request.
+func TestAccOfferDataSource_oneRequestPerPlan(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
-	w := env.Workspace(env.Config(one(cheapest.ID), `
+	w := env.Workspace(env.Config(offerConfig(cheapest.ID), `
 resource "gpurent_instance" "trainer" {
   offer_id = data.gpurent_offer.picked.id
   template = "pytorch"
@@ -82,17 +87,17 @@ resource "gpurent_instance" "trainer" {
 		if n := env.CountRequests("GET", "/offers"); n != 1 {
 			t.Errorf("%d requests for one offer: %v", n, env.Requests())
 		}
-		if warned := strings.Contains(plan, "Offer "+cheapest.ID+" is gone"); warned == available {
-			t.Errorf("available %t, and warned %t:\n%s", available, warned, plan)
+		if warned := strings.Contains(plan, "Offer "+cheapest.ID+" is not available"); warned == available {
+			t.Errorf("available %t, warning %t:\n%s", available, warned, plan)
 		}
 	}
 }
 
-func TestAccOfferDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccOfferDataSource_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
-		{one(""), `at\s+least\s+1`},
+		{offerConfig(""), `at\s+least\s+1`},
 		{`data "gpurent_offer" "picked" {}`, `"id" is required`},
 	})
 }

@@ -19,7 +19,7 @@ func config(arguments ...string) string {
 	return "data \"gpurent_offers\" \"test\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
+func TestAccOffersDataSource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
@@ -36,17 +36,20 @@ func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
 				},
 			},
 			{
-				// Every filter at once, and no key: the market is public.
-				Config: env.ProviderWithoutKey() + config(`gpu = ["rtx_4090"]`, `num_gpus = [1]`, `min_gpus = 1`, `type = "on_demand"`,
+				// Several filters, without a key.
+				Config: env.ProviderWithoutKey() + config(`gpu = ["rtx_4090"]`, `num_gpus = [1]`, `min_gpus = 1`,
+					`type = "on_demand"`,
 					`max_price_kop_h = 100000`, `min_vram_gb = 24`, `order = "price"`, `max_results = 3`),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("ids").AtSliceIndex(0), knownvalue.StringExact(cheapest.ID)),
-					statecheck.ExpectKnownValue(address, first.AtMapKey("price").AtMapKey("on_demand_kop_h"), knownvalue.Int64Exact(cheapest.Price.OnDemandKopH)),
+					statecheck.ExpectKnownValue(address, first.AtMapKey("price").AtMapKey("on_demand_kop_h"),
+						knownvalue.Int64Exact(cheapest.Price.OnDemandKopH)),
 					statecheck.ExpectKnownValue(address, first.AtMapKey("gpu").AtMapKey("slug"), knownvalue.StringExact("rtx_4090")),
 				},
 			},
 			{
-				Config: env.Config(config(`country = ["DE", "NL", "FI", "RU", "US", "KZ"]`, `verified = true`, `min_cuda = 11.5`, `min_disk_gb = 10`,
+				Config: env.Config(config(`country = ["DE", "NL", "FI", "RU", "US", "KZ"]`, `verified = true`, `min_cuda = 11.5`,
+					`min_disk_gb = 10`,
 					`min_inet_down_mbps = 1`, `min_reliability = 0.1`)),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(address, first.AtMapKey("verified"), knownvalue.Bool(true)),
@@ -63,7 +66,7 @@ func TestAccOffersDataSource_findsTheCheapest(t *testing.T) {
 	})
 }
 
-func TestAccOffersDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccOffersDataSource_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{

@@ -74,8 +74,9 @@ func fromAPI(o rental.Offer) item {
 	return item{
 		ID: o.ID, Available: o.Available, Verified: o.Verified, Country: o.Country, Region: o.Region,
 		GPU: gpu(o.GPU), CPU: cpu(o.CPU), RAMGB: o.RAMGB, Disk: disk(o.Disk), Network: network(o.Network), PCIe: pcie(o.PCIe),
-		CUDAMax: o.CUDAMax, Driver: o.Driver, Reliability: o.Reliability, MaxDurationDays: o.MaxDurationDays, DLPerf: o.DLPerf,
-		Price: price(o.Price),
+		CUDAMax: o.CUDAMax, Driver: o.Driver, Reliability: o.Reliability, MaxDurationDays: o.MaxDurationDays,
+		DLPerf: o.DLPerf,
+		Price:  price(o.Price),
 	}
 }
 

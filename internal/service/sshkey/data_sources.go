@@ -21,11 +21,12 @@ func newDataSources() datasource.DataSource {
 	return &keysDataSource{tfkit.DataSource{Name: "ssh_keys"}}
 }
 
+// keysModel is the model of gpurent_ssh_keys.
 type keysModel struct {
 	SSHKeys []item `tfsdk:"ssh_keys"`
 }
 
-// item is one key in the listing.
+// item is an SSH key in gpurent_ssh_keys.
 type item struct {
 	ID          string       `tfsdk:"id"`
 	Name        string       `tfsdk:"name"`
@@ -37,17 +38,18 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The public SSH keys of the account, for example to attach only some of them to an instance. Needs the scope `user:read`.",
+		MarkdownDescription: "Reads the public SSH keys of the account, for example to attach some of them to an " +
+			"instance. Requires the scope `user:read`.",
 		Attributes: map[string]schema.Attribute{
 			"ssh_keys": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The keys, sorted by `id`: the service defines no order.",
+				MarkdownDescription: "SSH keys, sorted by `id`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":          tfkit.ComputedString("Id, as in `ssh_key_ids` of an instance."),
-					"name":        tfkit.ComputedString("Name."),
-					"type":        tfkit.ComputedString("Type of the key, for example `ssh-ed25519`."),
-					"fingerprint": tfkit.ComputedString("SHA256 fingerprint, as `ssh-keygen -l` writes it."),
-					"created_at":  tfkit.ComputedString("When it was added, RFC 3339 in UTC."),
+					"id":          tfkit.ComputedString("Id of the key, as in `ssh_key_ids` of an instance."),
+					"name":        tfkit.ComputedString("Name of the key."),
+					"type":        tfkit.ComputedString("Type of the key, such as `ssh-ed25519`."),
+					"fingerprint": tfkit.ComputedString("SHA256 fingerprint, as in the output of `ssh-keygen -l`."),
+					"created_at":  tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
 				}},
 			},
 		},
@@ -69,7 +71,8 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	slices.SortFunc(keys, func(a, b rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {
-		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint), CreatedAt: tfkit.Time(k.CreatedAt)}
+		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint),
+			CreatedAt: tfkit.Time(k.CreatedAt)}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

@@ -9,7 +9,7 @@ import (
 
 const summaryNotAKey = "Not a public key"
 
-// addNotAKey does not show the value, which could be a private key.
+// addNotAKey reports an invalid public key. It does not contain the value, which can be a private key.
 func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
 	tfkit.AddAttributeError(diags, at, summaryNotAKey, tfkit.Textf("The value of %s: %s.", at, err))
 }

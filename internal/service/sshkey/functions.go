@@ -13,11 +13,16 @@ func newFingerprint() function.Function {
 		Name: "ssh_fingerprint",
 		Signature: function.Definition{
 			Summary: "Returns the fingerprint of a public SSH key.",
-			MarkdownDescription: "Returns the SHA256 fingerprint of a public SSH key as `ssh-keygen -l` prints it and as `gpurent_ssh_key.fingerprint` has it, for example " +
-				"`SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo`. White space and comment make no difference.\n\n" +
-				"A private key is refused, and the error does not repeat it. Terraform and OpenTofu themselves show a variable in their part of an error unless it is `sensitive`.",
+			MarkdownDescription: "Returns the SHA256 fingerprint of a public SSH key as in the output of `ssh-keygen -l` and " +
+				"in `gpurent_ssh_key.fingerprint`, for example `SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo`. White " +
+				"space and the comment do not change it.\n\n" +
+				"A private key is an error, whose text does not contain the key. Terraform and OpenTofu can add the value of a " +
+				"variable to the error unless it is `sensitive`.",
 			Parameters: []function.Parameter{
-				function.StringParameter{Name: "public_key", MarkdownDescription: "One line of a public key file, for example `ssh-ed25519 AAAA… comment`."},
+				function.StringParameter{
+					Name:                "public_key",
+					MarkdownDescription: "One line of a public key file, such as `ssh-ed25519 AAAA… comment`.",
+				},
 			},
 			Return: function.StringReturn{},
 		},

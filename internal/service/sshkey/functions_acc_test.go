@@ -15,33 +15,37 @@ import (
 func TestAccSSHFingerprint(t *testing.T) {
 	env := acctest.Start(t)
 	call := func(publicKey string) string {
-		return env.Config(fmt.Sprintf("output \"fingerprint\" {\n  value = provider::gpurent::ssh_fingerprint(%q)\n}\n", publicKey))
+		return env.Config(fmt.Sprintf("output \"fingerprint\" {\n  value = provider::gpurent::ssh_fingerprint(%q)\n}\n",
+			publicKey))
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config:            env.Example("functions/ssh_fingerprint/function.tf"),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("fingerprint", knownvalue.StringExact(fingerprint))},
+				Config: env.Example("functions/ssh_fingerprint/function.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("fingerprint",
+					knownvalue.StringExact(fingerprint))},
 			},
 			{Config: call("  " + exampleKey + "   another comment\n"), ConfigPlanChecks: acctest.Unchanged()},
-			{Config: call("-----BEGIN OPENSSH PRIVATE KEY-----"), ExpectError: regexp.MustCompile(`Invalid\s+value\s+for\s+"public_key"\s+parameter:\s+this\s+is\s+a\s+private\s+key`)},
+			{Config: call("-----BEGIN OPENSSH PRIVATE KEY-----"),
+				ExpectError: regexp.MustCompile(`Invalid\s+value\s+for\s+"public_key"\s+parameter:\s+this\s+is\s+a\s+` +
+					`private\s+key`)},
 			{Config: call(exampleKey + "\n" + otherKey), ExpectError: regexp.MustCompile(`more\s+than\s+one\s+line`)},
 		},
 	})
 	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
+		t.Errorf("%d requests, want 0", n)
 	}
 }
 
-// It is the resource's own fingerprint, and known before the key is in the account:
-// a check can compare the two.
-func TestAccSSHFingerprint_isTheResources(t *testing.T) {
+// The function returns the fingerprint of the resource.
+func TestAccSSHFingerprint_equalsResource(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(config(exampleKey), "output \"same\" {\n  value = provider::gpurent::ssh_fingerprint(gpurent_ssh_key.laptop.public_key) == gpurent_ssh_key.laptop.fingerprint\n}\n"),
+			Config: env.Config(config(exampleKey), "output \"same\" {\n  value = "+
+				"provider::gpurent::ssh_fingerprint(gpurent_ssh_key.laptop.public_key) == gpurent_ssh_key.laptop.fingerprint\n}\n"),
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownOutputValue("same", knownvalue.Bool(true)),
 			},

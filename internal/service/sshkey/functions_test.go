@@ -11,10 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-const ecdsaLine = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBB/Kwb2z4FNEL5XqhAH2xNRrm4QFGyR1UJtVYx6RDHQLdZBbIMrMlqci3FKwneyyjixiZLAv6hyZ1DJ4WMw5l4Y="
+const ecdsaKey = "ecdsa-sha2-nistp256 " +
+	"AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBB/Kwb2z4FNEL5XqhAH2xNRrm4QFGyR1UJtVYx6RDHQLdZBbIMrMlqci3F" +
+	"KwneyyjixiZLAv6hyZ1DJ4WMw5l4Y="
 
-// fingerprintOf calls the function.
-func fingerprintOf(publicKey string) (attr.Value, *function.FuncError) {
+// callFingerprint calls ssh_fingerprint.
+func callFingerprint(publicKey string) (attr.Value, *function.FuncError) {
 	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
 	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(publicKey)})
 	newFingerprint().Run(context.Background(), function.RunRequest{Arguments: arguments}, &resp)
@@ -22,17 +24,17 @@ func fingerprintOf(publicKey string) (attr.Value, *function.FuncError) {
 }
 
 func TestFingerprint(t *testing.T) {
-	for publicKey, printed := range map[string]string{ // by ssh-keygen -l
-		line:      fingerprint,
-		ecdsaLine: "SHA256:7o5xmuQxGtr9iILVAworHK7d60KXj8OtvCrd936dVgU",
+	for publicKey, want := range map[string]string{ // output of ssh-keygen -l
+		line:     fingerprint,
+		ecdsaKey: "SHA256:7o5xmuQxGtr9iILVAworHK7d60KXj8OtvCrd936dVgU",
 	} {
-		if got, err := fingerprintOf(publicKey); err != nil || !got.Equal(types.StringValue(printed)) {
-			t.Errorf("%.20s: got %s, %v, want %s", publicKey, got, err, printed)
+		if got, err := callFingerprint(publicKey); err != nil || !got.Equal(types.StringValue(want)) {
+			t.Errorf("%.20s: got %s, %v, want %s", publicKey, got, err, want)
 		}
 	}
 }
 
-func TestFingerprintRefusesAndRepeatsNothing(t *testing.T) {
+func TestFingerprint_ErrorsWithoutInput(t *testing.T) {
 	const secret = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
 	for publicKey, words := range map[string]string{
 		"-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n": "private key",
@@ -40,33 +42,34 @@ func TestFingerprintRefusesAndRepeatsNothing(t *testing.T) {
 		secret:                     "not a line of a public key file",
 		"ssh-ed25519 " + secret:    "not a line of a public key file",
 		fingerprint:                "not a line of a public key file",
-		line + "\n" + ecdsaLine:    "more than one line",
+		line + "\n" + ecdsaKey:     "more than one line",
 		secret + "\n" + line:       "more than one line",
 		"no-pty " + line:           "options before the key",
 		certificate + " " + secret: "certificate",
 	} {
-		got, err := fingerprintOf(publicKey)
+		got, err := callFingerprint(publicKey)
 		switch {
 		case err == nil:
-			t.Errorf("%q: passes as %s", publicKey, got)
+			t.Errorf("%q: got %s, want an error", publicKey, got)
 		case err.FunctionArgument == nil || *err.FunctionArgument != 0 || strings.HasSuffix(err.Text, "."):
-			t.Errorf("%q: %q is not part of a sentence about the argument", publicKey, err.Text)
+			t.Errorf("%q: %q has no argument or ends with a period", publicKey, err.Text)
 		case !strings.Contains(err.Text, words) || strings.Contains(err.Text, secret):
-			t.Errorf("%q: got %q, want it about %q", publicKey, err.Text, words)
+			t.Errorf("%q: got %q, want %q", publicKey, err.Text, words)
 		}
 	}
 }
 
-// However a key is written, its fingerprint is the same.
-func TestFingerprintIsOfTheKeyAlone(t *testing.T) {
+// White space and the comment do not change the fingerprint.
+func TestFingerprint_IgnoresSpaceAndComment(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		space := rapid.StringMatching(`[ \t]{1,4}`)
 		around := rapid.StringMatching(`[ \t\r\n]{0,4}`)
 		comment := rapid.StringMatching(`[^\r\n]*`).Filter(func(s string) bool { return !strings.Contains(s, "PRIVATE KEY") })
 		kind, key, _ := strings.Cut(line, " ")
-		written := around.Draw(rt, "before") + kind + space.Draw(rt, "between") + key + space.Draw(rt, "after") + comment.Draw(rt, "comment") + around.Draw(rt, "behind")
-		if got, err := fingerprintOf(written); err != nil || !got.Equal(types.StringValue(fingerprint)) {
-			rt.Errorf("%q: got %s, %v", written, got, err)
+		input := around.Draw(rt, "before") + kind + space.Draw(rt, "between") + key + space.Draw(rt, "after") +
+			comment.Draw(rt, "comment") + around.Draw(rt, "end")
+		if got, err := callFingerprint(input); err != nil || !got.Equal(types.StringValue(fingerprint)) {
+			rt.Errorf("%q: got %s, %v", input, got, err)
 		}
 	})
 }

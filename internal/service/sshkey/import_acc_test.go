@@ -15,39 +15,45 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// The service does not tell the key, so its fingerprint stands for it.
-func TestAccSSHKey_configurationIsGenerated(t *testing.T) {
+// The API does not return the key, so the generated configuration has the fingerprint.
+func TestAccSSHKey_generatedConfiguration(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
 	generated := acctest.Words(env.Generated("resources/gpurent_ssh_key/import-by-string-id.tf", id))
 	for _, want := range []string{`name = "laptop"`, `public_key = "SHA256:`} {
 		if !strings.Contains(generated, want) {
-			t.Errorf("%s is not in:\n%s", want, generated)
+			t.Errorf("no %s in:\n%s", want, generated)
 		}
 	}
 }
 
-// Key and fingerprint can take each other's place, but no key can be made of a
-// fingerprint.
-func TestAccSSHKey_fingerprintStandsForAnImportedKey(t *testing.T) {
+// The fingerprint of an imported key and the key are equivalent in a configuration. A fingerprint cannot create a key.
+func TestAccSSHKey_fingerprintOfImportedKey(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
-	parsed := acctest.Fetch[struct {
+	savedFingerprint := acctest.Fetch[struct {
 		Data []struct{ Fingerprint string }
 	}](env, "ssh-keys").Data[0].Fingerprint
 	imported := fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id)
 	key := func(want string) []statecheck.StateCheck {
-		return []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("public_key"), knownvalue.StringExact(want))}
+		return []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("public_key"),
+			knownvalue.StringExact(want))}
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(config(parsed)), ExpectError: regexp.MustCompile(`fingerprint\s+stands\s+for\s+a\s+key`)},
-			{Config: env.Config(config(parsed), imported), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionNoop), ConfigStateChecks: key(parsed)},
-			{Config: env.Config(config(exampleKey)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate), ConfigStateChecks: key(exampleKey)},
-			{Config: env.Config(config(parsed)), ConfigPlanChecks: acctest.Unchanged(), ConfigStateChecks: key(exampleKey)},
-			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
-			{Config: env.Config(config(parsed)), ExpectError: regexp.MustCompile(`fingerprint\s+stands\s+for\s+a\s+key`)},
+			{Config: env.Config(config(savedFingerprint)),
+				ExpectError: regexp.MustCompile(`fingerprint,\s+which\s+is\s+valid\s+only\s+for\s+an\s+imported\s+key`)},
+			{Config: env.Config(config(savedFingerprint), imported), ConfigPlanChecks: acctest.Planned(address,
+				plancheck.ResourceActionNoop), ConfigStateChecks: key(savedFingerprint)},
+			{Config: env.Config(config(exampleKey)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+				ConfigStateChecks: key(exampleKey)},
+			{Config: env.Config(config(savedFingerprint)), ConfigPlanChecks: acctest.Unchanged(),
+				ConfigStateChecks: key(exampleKey)},
+			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address,
+				plancheck.ResourceActionDestroyBeforeCreate)},
+			{Config: env.Config(config(savedFingerprint)),
+				ExpectError: regexp.MustCompile(`fingerprint,\s+which\s+is\s+valid\s+only\s+for\s+an\s+imported\s+key`)},
 		},
 	})
 }

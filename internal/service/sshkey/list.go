@@ -20,9 +20,11 @@ type keyList struct{ tfkit.ListResource }
 func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
-func (l *keyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+func (l *keyList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's SSH keys. Needs the scope `user:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the SSH keys of the account. Requires the scope `user:read`." + tfkit.AboutLimit,
 		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }
@@ -36,9 +38,10 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		return
 	}
 	tfkit.ListResults[rental.SSHKey, model]{
-		Noun:    "SSH keys",
-		List:    l.Meta.Client.ListSSHKeys,
-		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix, func(k rental.SSHKey) string { return k.Name })},
+		Noun: "SSH keys",
+		List: l.Meta.Client.ListSSHKeys,
+		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix,
+			func(k rental.SSHKey) string { return k.Name })},
 		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},

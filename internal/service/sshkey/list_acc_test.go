@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// addKeys adds so many keys by hand.
+// addKeys creates count keys outside of Terraform.
 func addKeys(t *testing.T, env *acctest.Env, count int) {
 	t.Helper()
 	for n := range count {
@@ -22,7 +22,8 @@ func addKeys(t *testing.T, env *acctest.Env, count int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env.Post("ssh-keys", fmt.Sprintf(`{"name":"key-%d","public_key":"ssh-ed25519 %s"}`, n, base64.StdEncoding.EncodeToString(key.Marshal())))
+		encoded := base64.StdEncoding.EncodeToString(key.Marshal())
+		env.Post("ssh-keys", fmt.Sprintf(`{"name":"key-%d","public_key":"ssh-ed25519 %s"}`, n, encoded))
 	}
 }
 
@@ -46,7 +47,7 @@ func TestAccSSHKeyList_resultsImportWithoutChanges(t *testing.T) {
 	}
 }
 
-// Each list block reads as many pages as its limit needs, and no more.
+// Each list block reads only the pages that its limit requires.
 func TestAccSSHKeyList_readsAsManyPagesAsNeeded(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
@@ -68,7 +69,8 @@ func TestAccSSHKeyList_readsAsManyPagesAsNeeded(t *testing.T) {
 	}
 	pages := 0
 	for n, test := range tests {
-		fmt.Fprintf(&blocks, "list \"gpurent_ssh_key\" \"n%d\" {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n", n, test.outer, test.inner)
+		const block = "list \"gpurent_ssh_key\" \"n%d\" {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n"
+		fmt.Fprintf(&blocks, block, n, test.outer, test.inner)
 		pages += test.pages
 	}
 	found, err := w.Query(blocks.String())
@@ -81,6 +83,6 @@ func TestAccSSHKeyList_readsAsManyPagesAsNeeded(t *testing.T) {
 		}
 	}
 	if got := env.CountRequests("GET", "/ssh-keys"); got != pages {
-		t.Errorf("%d pages were read, want %d", got, pages)
+		t.Errorf("%d pages, want %d", got, pages)
 	}
 }

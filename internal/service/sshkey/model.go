@@ -9,6 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// model is the model of the resource.
 type model struct {
 	PublicKey types.String `tfsdk:"public_key"`
 
@@ -20,12 +21,13 @@ type model struct {
 	CreatedAt   types.String `tfsdk:"created_at"`
 }
 
-// fromAPI returns the state of a key. Fields that the API omits keep their prior values. The API does not return the key
-// itself: after an import, public_key is the fingerprint.
+// fromAPI returns the state of a key. Fields that the API omits keep their prior values. The API does not return the
+// key itself: after an import, public_key is the fingerprint.
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name)) // the API may normalize a name, and cannot change it
+	// A key cannot be renamed, but the API may normalize its name.
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name))
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
 	if key.Fingerprint != "" {
 		m.Fingerprint = types.StringValue(canonical(key.Fingerprint))

@@ -8,9 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ModifyPlan makes the fingerprint, not the text, the identity of a key, and
-// plans type and fingerprint, which follow from the key alone.
-func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// ModifyPlan replaces the key if its fingerprint changes, and ignores other changes of its text. It plans type and
+// fingerprint, which depend only on the key.
+func (r *keyResource) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -22,7 +24,7 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	if req.State.Raw.IsNull() {
 		planKey(&plan)
 		if isFingerprint(plan.PublicKey.ValueString()) {
-			addNotAKey(&resp.Diagnostics, path.Root("public_key"), errOnlyPrint)
+			addNotAKey(&resp.Diagnostics, path.Root("public_key"), errFingerprint)
 		}
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		return
@@ -35,7 +37,8 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	if plan.PublicKey.IsUnknown() {
 		plan.Type, plan.Fingerprint = types.StringUnknown(), types.StringUnknown()
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
-	} else if key, err := read(plan.PublicKey.ValueString()); err == nil && key.fingerprint != state.Fingerprint.ValueString() {
+	} else if key, err := parseOrFingerprint(plan.PublicKey.ValueString()); err == nil &&
+		key.fingerprint != state.Fingerprint.ValueString() {
 		planKey(&plan)
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
 	} else if !isFingerprint(state.PublicKey.ValueString()) {
@@ -44,6 +47,7 @@ func (r *keyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
+// planKey sets type and fingerprint of a known key.
 func planKey(plan *model) {
 	if plan.PublicKey.IsUnknown() {
 		return

@@ -12,32 +12,32 @@ import (
 )
 
 var (
-	errPrivate   = errors.New("this is a private key. Give the public one (the .pub file); a private key must never leave your machine")
-	errNotKey    = errors.New("this is not a line of a public key file, which looks like \"ssh-ed25519 AAAA… comment\"")
-	errManyLines = errors.New("this is more than one line: give each key by itself, as its line of a public key file")
-	errOnlyPrint = errors.New("a fingerprint stands for a key that is in the account already. To add one, give the line of its public key file")
-	errOptions   = errors.New("this line has options before the key, as in authorized_keys: give the key alone")
-	errSigned    = errors.New("this is a certificate: give the public key that it certifies")
+	errPrivate = errors.New("this is a private key. Use the public key (the .pub file). A private key must never " +
+		"leave your machine")
+	errNotKey      = errors.New("this is not a line of a public key file, such as \"ssh-ed25519 AAAA… comment\"")
+	errManyLines   = errors.New("this is more than one line. Use a single line of a public key file")
+	errFingerprint = errors.New("this is a fingerprint, which is valid only for an imported key. To create a key, use " +
+		"the line of its public key file")
+	errOptions = errors.New("this line has options before the key, as in authorized_keys. Use the key without options")
+	errSigned  = errors.New("this is a certificate. Use the public key that it certifies")
 )
 
-// sha256Prefix begins a fingerprint, as ssh-keygen writes it.
+// sha256Prefix is the prefix of a SHA256 fingerprint in the format of ssh-keygen.
 const sha256Prefix = "SHA256:"
 
-// publicKey is what two lines must share to be the same key: white space and
-// comment do not count.
+// publicKey is a parsed public key, without its comment.
 type publicKey struct {
 	kind        string // for example "ssh-ed25519"
 	fingerprint string // SHA256:…
 }
 
-// parse reads one line of a public key file. It never repeats its input in an
-// error: that could be a private key.
+// parse parses a line of a public key file. Its errors do not contain the input, which can be a private key.
 func parse(line string) (publicKey, error) {
 	if strings.Contains(line, "PRIVATE KEY") {
 		return publicKey{}, errPrivate
 	}
 	line = strings.TrimSpace(line)
-	// The parser passes over lines that are no key, and would find one further down.
+	// ParseAuthorizedKey skips invalid lines.
 	if strings.ContainsAny(line, "\r\n") {
 		return publicKey{}, errManyLines
 	}
@@ -54,29 +54,28 @@ func parse(line string) (publicKey, error) {
 	return publicKey{kind: key.Type(), fingerprint: ssh.FingerprintSHA256(key)}, nil
 }
 
-// read is parse for what may also be a fingerprint, which stands for a key that was
-// imported: the service does not tell the key itself.
-func read(text string) (publicKey, error) {
+// parseOrFingerprint parses a line of a public key file, or a fingerprint. Imported keys have a fingerprint instead of
+// the key, because the API does not return the key.
+func parseOrFingerprint(text string) (publicKey, error) {
 	if isFingerprint(text) {
 		return publicKey{fingerprint: canonical(text)}, nil
 	}
 	return parse(text)
 }
 
-// isFingerprint says whether a text is a SHA256 fingerprint with its prefix.
+// isFingerprint reports whether text is a SHA256 fingerprint with its prefix.
 func isFingerprint(text string) bool {
 	digest, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimPrefix(text, sha256Prefix), "="))
 	return strings.HasPrefix(text, sha256Prefix) && err == nil && len(digest) == sha256.Size
 }
 
-// canonical writes a fingerprint of the service as ssh-keygen does, whether it
-// names its hash and pads its base64 or not.
+// canonical returns a fingerprint in the format of ssh-keygen: with the prefix and without padding.
 func canonical(fingerprint string) string {
 	return sha256Prefix + strings.TrimRight(strings.TrimPrefix(fingerprint, sha256Prefix), "=")
 }
 
-// isPublicKey refuses at validation what the service would refuse, and above
-// all what must not be sent to it.
+// isPublicKey is a validator for a line of a public key file or a fingerprint. It rejects private keys before a
+// request.
 type isPublicKey struct{}
 
 func (isPublicKey) Description(context.Context) string { return "one line of a public key file" }
@@ -87,7 +86,7 @@ func (isPublicKey) ValidateString(_ context.Context, req validator.StringRequest
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	if _, err := read(req.ConfigValue.ValueString()); err != nil {
+	if _, err := parseOrFingerprint(req.ConfigValue.ValueString()); err != nil {
 		addNotAKey(&resp.Diagnostics, req.Path, err)
 	}
 }

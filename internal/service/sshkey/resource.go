@@ -18,7 +18,7 @@ var (
 	_ resource.ResourceWithIdentity    = (*keyResource)(nil)
 )
 
-// creating keeps concurrent creations apart.
+// creating separates concurrent creations in this process.
 var creating tfkit.Creations
 
 type keyResource struct{ tfkit.Resource }
@@ -32,8 +32,8 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// A key that was unknown at plan was not validated, and could be a private key.
-	wanted, err := parse(plan.PublicKey.ValueString())
+	// A key that was unknown at plan was not validated, and can be a private key.
+	parsed, err := parse(plan.PublicKey.ValueString())
 	if err != nil {
 		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
@@ -49,7 +49,8 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
 		ID:     func(k rental.SSHKey) string { return k.ID },
 		Matches: func(k rental.SSHKey) bool {
-			return (k.Fingerprint == "" || canonical(k.Fingerprint) == wanted.fingerprint) && (k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
+			return (k.Fingerprint == "" || canonical(k.Fingerprint) == parsed.fingerprint) &&
+				(k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
 		},
 	}.Run(ctx)
 	if err != nil {
@@ -61,7 +62,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 }
 
-// Read refreshes the state from the list of keys: the API has no request for one.
+// Read refreshes the state from the list of keys, because the API has no request for a single key.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
 		return
@@ -83,7 +84,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 	}
 }
 
-// Update sends no request: only another spelling of the same key changes in place.
+// Update sends no request: only the text of the same key changes in place.
 func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }

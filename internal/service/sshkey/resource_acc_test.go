@@ -29,7 +29,7 @@ func config(publicKey string) string {
 	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"laptop\" {\n  name = \"laptop\"\n  public_key = %q\n}\n", publicKey)
 }
 
-func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
+func TestAccSSHKey_createReplaceImport(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
@@ -49,13 +49,14 @@ func TestAccSSHKey_isTheSameKeyHoweverItIsWritten(t *testing.T) {
 			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: env.Config(config("  " + exampleKey + "   another comment\n")), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"public_key"}},
-			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
+			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address,
+				plancheck.ResourceActionDestroyBeforeCreate)},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
 	})
 }
 
-func TestAccSSHKey_importAdoptsTheConfiguredKey(t *testing.T) {
+func TestAccSSHKey_importWithConfiguredKey(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
 	imported := func(publicKey string) string {
@@ -75,11 +76,11 @@ func TestAccSSHKey_importAdoptsTheConfiguredKey(t *testing.T) {
 		},
 	})
 	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
-		t.Errorf("%d keys were created, want only the imported one", n)
+		t.Errorf("%d keys created, want only the imported one", n)
 	}
 }
 
-func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
+func TestAccSSHKey_recreatedAfterExternalDelete(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
@@ -95,7 +96,7 @@ func TestAccSSHKey_isAddedAnewWhenDeletedElsewhere(t *testing.T) {
 	})
 }
 
-func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
+func TestAccSSHKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/ssh-keys")
@@ -105,11 +106,11 @@ func TestAccSSHKey_aLostAnswerMakesNoSecondOne(t *testing.T) {
 		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
 	})
 	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
-		t.Errorf("%d requests to add one key", n)
+		t.Errorf("%d create requests, want 1", n)
 	}
 }
 
-func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
+func TestAccSSHKey_invalidArguments(t *testing.T) {
 	env := acctest.Start(t)
 	const secret = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
 	env.Refuses(t, [][2]string{
@@ -118,30 +119,30 @@ func TestAccSSHKey_badInputIsRefusedAndAPrivateKeyNeverSent(t *testing.T) {
 		{config(""), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
 		{config(exampleKey + "\n" + otherKey), `more\s+than\s+one\s+line`},
 		{config(`command="reboot" ` + exampleKey), `options\s+before\s+the\s+key`},
-		{strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1), `between 1 and 60`},
+		{strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1),
+			`between 1 and 60`},
 	})
 }
 
-// A key that another resource makes is unknown at plan and so escapes
-// validation: it is looked at again before it would be sent.
-func TestAccSSHKey_aPrivateKeyThatWasUnknownAtPlanIsNotSent(t *testing.T) {
+// A key that is unknown at plan is validated at apply, before a request.
+func TestAccSSHKey_privateKeyUnknownAtPlan(t *testing.T) {
 	env := acctest.Start(t)
-	refused := func(key, says string) resource.TestStep {
+	failingStep := func(key, message string) resource.TestStep {
 		return resource.TestStep{
 			Config: env.Config(fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
 				"resource \"gpurent_ssh_key\" \"laptop\" {\n  public_key = terraform_data.key.output\n}\n", key)),
-			ExpectError: regexp.MustCompile(says),
+			ExpectError: regexp.MustCompile(message),
 		}
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			refused("-----BEGIN OPENSSH PRIVATE KEY-----", `private\s+key`),
-			// The client refuses only what says that it is private; the resource, what is not a public key.
-			refused("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAA", `Not\s+a\s+public\s+key`),
+			failingStep("-----BEGIN OPENSSH PRIVATE KEY-----", `private\s+key`),
+			// The API client rejects only text with PRIVATE KEY. The resource rejects everything but a public key.
+			failingStep("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAA", `Not\s+a\s+public\s+key`),
 		},
 	})
 	if n := env.CountRequests("POST", "/ssh-keys"); n != 0 {
-		t.Errorf("%d requests were made, want none", n)
+		t.Errorf("%d requests, want 0", n)
 	}
 }

@@ -11,32 +11,42 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 )
 
-// maxNameLength is the service's bound.
+// maxNameLength is the limit of the API in characters.
 const maxNameLength = 60
 
 // Schema implements resource.Resource.
 func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	keep := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	computed := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{
+			Computed: true, MarkdownDescription: description,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		}
+	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A public SSH key of the account. Keys are attached to instances when these are created; running instances stay as they are.",
+		MarkdownDescription: "Manages a public SSH key of the account. An instance receives its keys at the creation; a " +
+			"change of a key does not affect existing instances.",
 		Attributes: map[string]schema.Attribute{
 			"public_key": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "One line of a public key file, for example `ssh-ed25519 AAAA… comment`. White space and comment are not a difference; " +
-					"another key replaces. A private key is refused and never sent. After an import it is the SHA256 fingerprint, since the service does not tell the key; " +
-					"the key itself can be put in its place at any time.",
+				MarkdownDescription: "One line of a public key file, such as `ssh-ed25519 AAAA… comment`. Changes of white " +
+					"space and of the comment are ignored. A change of the key forces a new resource to be created. A private key " +
+					"is an error and never sent. After an import, the value is the SHA256 fingerprint, because the API does not " +
+					"return the key. You can replace the fingerprint by the key.",
 				Validators: []validator.String{isPublicKey{}},
 			},
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Name, up to 60 characters. The service chooses by default. The service cannot change it, so a change replaces.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
+				MarkdownDescription: "Name of the key. Must have at most 60 characters. By default, the API chooses a name. " +
+					"Changing this forces a new resource to be created.",
+				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
+				PlanModifiers: []planmodifier.String{
+					stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured(),
+				},
 			},
-			"id":          schema.StringAttribute{Computed: true, MarkdownDescription: "Id of the key.", PlanModifiers: keep},
-			"type":        schema.StringAttribute{Computed: true, MarkdownDescription: "Type of the key, for example `ssh-ed25519`. Known at plan.", PlanModifiers: keep},
-			"fingerprint": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA256 fingerprint, as `ssh-keygen -l` writes it. Known at plan.", PlanModifiers: keep},
-			"created_at":  schema.StringAttribute{Computed: true, MarkdownDescription: "When it was added, RFC 3339 in UTC.", PlanModifiers: keep},
+			"id":          computed("Id of the key."),
+			"type":        computed("Type of the key, such as `ssh-ed25519`. Known at plan."),
+			"fingerprint": computed("SHA256 fingerprint, as in the output of `ssh-keygen -l`. Known at plan."),
+			"created_at":  computed("Time of the creation, RFC 3339 in UTC."),
 		},
 	}
 }

@@ -1,6 +1,5 @@
-// Package sshkey contributes the account's SSH keys: the resource gpurent_ssh_key and
-// the list resource of that name, the data source gpurent_ssh_keys, and the function
-// ssh_fingerprint.
+// Package sshkey implements SSH keys: the resource and the list resource gpurent_ssh_key, the data source
+// gpurent_ssh_keys, and the function ssh_fingerprint.
 package sshkey
 
 import (

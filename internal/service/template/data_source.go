@@ -21,7 +21,7 @@ func newDataSource() datasource.DataSource {
 
 var lookup = tfkit.Lookup{Noun: "template", Key: "slug"}
 
-// named returns templates as messages name them.
+// named returns the slugs and names of templates for messages.
 func named(templates []rental.Template) []tfkit.Named {
 	all := make([]tfkit.Named, len(templates))
 	for i, t := range templates {
@@ -34,11 +34,14 @@ func named(templates []rental.Template) []tfkit.Named {
 func (d *templateDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := templateAttributes()
 	lookup.Attributes(attributes,
-		"Identifier, the `template` of an instance. Exactly one of `slug` and `name` is needed.",
-		"Name. More than one template of this name, of the catalogue and own ones together, is an error that tells their slugs.")
+		"Slug of the template, as in `template` of an instance. Exactly one of `slug` and `name` must be set.",
+		"Name of the template. If several templates have this name, in the catalog or in the account, the error lists "+
+			"their slugs.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One template, by its slug or its name: of the service's catalogue or, with an API key, one of the account's own.\n\n" +
-			"Use it where the rest of a configuration depends on what a template is, such as its disk. To start a server, its slug alone is enough.",
+		MarkdownDescription: "Reads a template by its slug or its name, from the catalog or, with an API key, from the " +
+			"account.\n\n" +
+			"Use it if a configuration depends on attributes of the template, such as its disk size. To create an instance, " +
+			"the slug is sufficient.",
 		Attributes: attributes,
 	}
 }
@@ -55,7 +58,9 @@ func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadReques
 	}
 }
 
-func (d *templateDataSource) find(ctx context.Context, slug, name string, diags *diag.Diagnostics) (template rental.Template, ok bool) {
+func (d *templateDataSource) find(
+	ctx context.Context, slug, name string, diags *diag.Diagnostics,
+) (template rental.Template, ok bool) {
 	if slug != "" {
 		found, ok, err := d.Meta.Cache.Templates.Find(ctx, slug)
 		if err != nil {
@@ -65,7 +70,7 @@ func (d *templateDataSource) find(ctx context.Context, slug, name string, diags 
 			return found, ok
 		}
 	}
-	// Without the account's own templates, a missing or unique name proves nothing.
+	// While the key is unknown, own templates are missing from the list, so a name may be missing or not unique.
 	if d.Meta.KeyUnknown && !d.CanReadOwn(diags) {
 		return template, false
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-const one = "data.gpurent_template.one"
+const dataSource = "data.gpurent_template.one"
 
-// lookUp is a look-up of one template.
-func lookUp(arguments ...string) string {
+// dataSourceConfig returns a data block with arguments.
+func dataSourceConfig(arguments ...string) string {
 	return "data \"gpurent_template\" \"one\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-// own makes an own template behind Terraform's back and returns its slug.
-func own(env *acctest.Env, name string) (slug string) {
+// createTemplate creates an own template outside of Terraform and returns its slug.
+func createTemplate(env *acctest.Env, name string) (slug string) {
 	env.Post("templates", fmt.Sprintf(`{"name":%q,"image":"ubuntu:24.04"}`, name))
 	acctest.List(env, "templates?limit=200", func(t struct{ Slug, Name, Owner string }) {
 		if t.Name == name && t.Owner == "me" {
@@ -34,23 +34,26 @@ func own(env *acctest.Env, name string) (slug string) {
 	return slug
 }
 
-func isOne(path string, value knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(one, tfjsonpath.New(path), value)
+// expectAttribute checks an attribute of the data source.
+func expectAttribute(path string, value knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(dataSource, tfjsonpath.New(path), value)
 }
 
 func TestAccTemplateDataSource_bySlugAndByName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts how the image is written.
+	// The test checks the spelling of the image.
 	env := acctest.Start(t, acctest.WithoutQuirks("image-spelling"))
-	slug := own(env, "Обучение 🚀")
+	slug := createTemplate(env, "Обучение 🚀")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config: env.ProviderWithoutKey() + lookUp(`name = "PyTorch 2.5"`),
+				Config: env.ProviderWithoutKey() + dataSourceConfig(`name = "PyTorch 2.5"`),
 				ConfigStateChecks: []statecheck.StateCheck{
-					isOne("slug", knownvalue.StringExact("pytorch")), isOne("owner", knownvalue.StringExact("catalog")), isOne("public", knownvalue.Bool(true)),
-					isOne("ports", knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})), isOne("onstart", knownvalue.Null()),
+					expectAttribute("slug", knownvalue.StringExact("pytorch")),
+					expectAttribute("owner", knownvalue.StringExact("catalog")), expectAttribute("public", knownvalue.Bool(true)),
+					expectAttribute("ports", knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})),
+					expectAttribute("onstart", knownvalue.Null()),
 				},
 			},
 			{
@@ -61,80 +64,88 @@ func TestAccTemplateDataSource_bySlugAndByName(t *testing.T) {
 				},
 			},
 			{
-				Config: env.Config(lookUp(`name = "Обучение 🚀"`)),
+				Config: env.Config(dataSourceConfig(`name = "Обучение 🚀"`)),
 				ConfigStateChecks: []statecheck.StateCheck{
-					isOne("slug", knownvalue.StringExact(slug)), isOne("owner", knownvalue.StringExact("me")), isOne("min_disk_gb", knownvalue.Int64Exact(10)),
+					expectAttribute("slug", knownvalue.StringExact(slug)), expectAttribute("owner", knownvalue.StringExact("me")),
+					expectAttribute("min_disk_gb", knownvalue.Int64Exact(10)),
 				},
 			},
 			{
-				Config:            env.Config(lookUp(fmt.Sprintf("slug = %q", slug))),
-				ConfigStateChecks: []statecheck.StateCheck{isOne("name", knownvalue.StringExact("Обучение 🚀"))},
+				Config:            env.Config(dataSourceConfig(fmt.Sprintf("slug = %q", slug))),
+				ConfigStateChecks: []statecheck.StateCheck{expectAttribute("name", knownvalue.StringExact("Обучение 🚀"))},
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("instances") },
 	})
 }
 
-// A template of this apply is found in it, under a slug that was not known before.
-func TestAccTemplateDataSource_seesWhatTheApplyHasMade(t *testing.T) {
+// The data source finds a template of the same apply.
+func TestAccTemplateDataSource_newTemplate(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts that a new template is listed at once, with its image as it was given.
+	// The test checks that a new template is listed immediately, and the spelling of its image.
 	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list", "image-spelling"))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(lookUp("slug = gpurent_template.trainer.slug"), config(),
+			Config: env.Config(dataSourceConfig("slug = gpurent_template.trainer.slug"), config(),
 				"data \"gpurent_template\" \"named\" {\n  name = \"Trainer\"\n  depends_on = [gpurent_template.trainer]\n}\n"+
 					"data \"gpurent_template\" \"before\" {\n  name = \"PyTorch 2.5\"\n}\n"),
 			ConfigStateChecks: []statecheck.StateCheck{
-				isOne("name", knownvalue.StringExact("Trainer")),
-				statecheck.ExpectKnownValue("data.gpurent_template.named", tfjsonpath.New("image"), knownvalue.StringExact("ubuntu:24.04")),
+				expectAttribute("name", knownvalue.StringExact("Trainer")),
+				statecheck.ExpectKnownValue("data.gpurent_template.named", tfjsonpath.New("image"),
+					knownvalue.StringExact("ubuntu:24.04")),
 			},
 		}},
 		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
 	})
 }
 
-func TestAccTemplateDataSource_saysWhatThereIs(t *testing.T) {
+func TestAccTemplateDataSource_errors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts the first and the last templates that an error lists.
+	// The test checks the first and the last template in an error.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
-	slug := own(env, "PyTorch 2.5")
-	withKey := func(arguments string) string { return env.Config(lookUp(arguments)) }
-	withoutKey := func(arguments string) string { return env.ProviderWithoutKey() + lookUp(arguments) }
-	// The key is known only after the apply.
-	later := func(arguments string) string {
-		return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"gpurent\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n", env.APIKey, env.BaseURL) +
-			lookUp(arguments)
+	slug := createTemplate(env, "PyTorch 2.5")
+	withKey := func(arguments string) string { return env.Config(dataSourceConfig(arguments)) }
+	withoutKey := func(arguments string) string { return env.ProviderWithoutKey() + dataSourceConfig(arguments) }
+	// unknownKey returns a provider block with a key that is known only after apply.
+	unknownKey := func(arguments string) string {
+		return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"gpurent\" {\n  base_url = "+
+			"%q\n  api_key  = terraform_data.key.output\n}\n", env.APIKey, env.BaseURL) +
+			dataSourceConfig(arguments)
 	}
 	tests := []struct{ config, want string }{
-		{withKey(`name = "pytroch"`), `No template is named "pytroch".*There are: pytorch \("PyTorch 2.5"\), .*… and 1 more\.`},
-		{withKey(`name = "PyTorch 2.5"`), `Several templates are named "PyTorch 2.5".*Give the slug of one instead of the name: pytorch \(owner catalog\) ` + slug + ` \(owner me\)`},
-		{withKey(`name = "pytorch"`), `No template is named "pytorch".*It is the slug of one: set slug instead of name`},
-		{withKey(`slug = "pytroch"`), `No template has the slug "pytroch".*There are: pytorch \(`},
-		{withoutKey(`slug = "` + slug + `"`), `No template has the slug.*own templates are found only with an API key, and none is configured`},
-		{later(`name = "PyTorch 2.5"`), `Provider configuration not known yet`},
-		{later(`slug = "` + slug + `"`), `Provider configuration not known yet`},
+		{withKey(`name = "pytroch"`),
+			`No template with name "pytroch".*Existing: pytorch \("PyTorch 2.5"\), .*… and 1 more\.`},
+		{withKey(`name = "PyTorch 2.5"`),
+			`Several templates are named "PyTorch 2.5".*Set slug instead of name: pytorch \(owner catalog\) ` + slug +
+				` \(owner me\)`},
+		{withKey(`name = "pytorch"`), `No template with name "pytorch".*It is the slug of one: set slug instead of name`},
+		{withKey(`slug = "pytroch"`), `No template with slug "pytroch".*Existing: .*pytorch \(`},
+		{withoutKey(`slug = "` + slug + `"`),
+			`No template with slug.*Only the catalog was searched, because no API key is configured`},
+		{unknownKey(`name = "PyTorch 2.5"`), `Provider configuration is unknown`},
+		{unknownKey(`slug = "` + slug + `"`), `Provider configuration is unknown`},
 	}
 	w := env.Workspace("", "GPURENT_API_KEY=")
 	for _, test := range tests {
 		w.Configure(test.config)
 		output, err := w.Try("plan", "-no-color")
-		if words := acctest.Words(strings.ReplaceAll(output, "│", "")); err == nil || !regexp.MustCompile(test.want).MatchString(words) {
-			t.Errorf("%v, and it does not say %s:\n%s", err, test.want, output)
+		if words := acctest.Words(strings.ReplaceAll(output, "│", "")); err == nil ||
+			!regexp.MustCompile(test.want).MatchString(words) {
+			t.Errorf("%v, no match of %s:\n%s", err, test.want, output)
 		}
 	}
-	w.Configure(later(`slug = "pytorch"`))
+	w.Configure(unknownKey(`slug = "pytorch"`))
 	if output, err := w.Try("plan", "-no-color"); err != nil {
-		t.Errorf("the catalogue needs no key: %v\n%s", err, output)
+		t.Errorf("the catalog requires no key: %v\n%s", err, output)
 	}
 	if err := errors.Join(env.NothingLeft("instances"), env.OnlyKeyLeft()); err != nil {
 		t.Error(err)
 	}
 }
 
-// However many templates are looked for, and whoever does: one listing.
-func TestAccTemplateDataSource_sharesAListing(t *testing.T) {
+// All data sources share one list request.
+func TestAccTemplateDataSource_sharesOneList(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test counts requests.
 	env := acctest.Start(t, acctest.WithoutQuirks("small-pages", "gateway-errors"))
@@ -152,17 +163,17 @@ data "gpurent_templates" "all" {}
 	env.ClearRequests()
 	w.Run("plan")
 	if n := len(env.Requests()); n != 1 {
-		t.Errorf("%d requests: %v", n, env.Requests())
+		t.Errorf("%d requests, want 1: %v", n, env.Requests())
 	}
 }
 
-func TestAccTemplateDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccTemplateDataSource_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
-		{lookUp(), `(?i)one\s+\(and\s+only\s+one\)|Missing\s+Attribute|exactly\s+one`},
-		{lookUp(`slug = "pytorch"`, `name = "PyTorch 2.5"`), `(?i)one\s+\(and\s+only\s+one\)|exactly\s+one`},
-		{lookUp(`slug = ""`), `at\s+least\s+1`},
-		{lookUp(`name = ""`), `at\s+least\s+1`},
+		{dataSourceConfig(), `(?i)one\s+\(and\s+only\s+one\)|Missing\s+Attribute|exactly\s+one`},
+		{dataSourceConfig(`slug = "pytorch"`, `name = "PyTorch 2.5"`), `(?i)one\s+\(and\s+only\s+one\)|exactly\s+one`},
+		{dataSourceConfig(`slug = ""`), `at\s+least\s+1`},
+		{dataSourceConfig(`name = ""`), `at\s+least\s+1`},
 	})
 }

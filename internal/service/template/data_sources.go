@@ -23,12 +23,13 @@ func newDataSources() datasource.DataSource {
 	return &templatesDataSource{tfkit.DataSource{Name: "templates", Public: true}}
 }
 
+// templatesModel is the model of gpurent_templates.
 type templatesModel struct {
 	Owner     types.String `tfsdk:"owner"`
 	Templates []item       `tfsdk:"templates"`
 }
 
-// item is one template, in the listing or alone.
+// item is a template in gpurent_template and gpurent_templates.
 type item struct {
 	Slug              string            `tfsdk:"slug"`
 	Name              string            `tfsdk:"name"`
@@ -47,16 +48,17 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The template catalogue and, with an API key, the account's own templates.",
+		MarkdownDescription: "Reads the template catalog and, with an API key, the own templates of the account.",
 		Attributes: map[string]schema.Attribute{
 			"owner": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "`catalog` for the service's own templates only, `me` for the account's (needs an API key). Both by default.",
-				Validators:          []validator.String{stringvalidator.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
+				Optional: true,
+				MarkdownDescription: "Owner of the templates. Valid values: `catalog`, `me` (requires an API key). Both by " +
+					"default.",
+				Validators: []validator.String{stringvalidator.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
 			},
 			"templates": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The templates, sorted by `slug`: the service defines no order.",
+				MarkdownDescription: "Templates, sorted by `slug`.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: templateAttributes()},
 			},
 		},
@@ -65,26 +67,31 @@ func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 
 func templateAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"slug":                tfkit.ComputedString("Identifier, the `template` of an instance."),
-		"name":                tfkit.ComputedString("Name."),
-		"description":         tfkit.ComputedString("Description. Null for none."),
-		"image":               tfkit.ComputedString("Container image."),
-		"launch_mode":         tfkit.ComputedString("How the container is launched: `ssh`, `jupyter` or `entrypoint`."),
-		"ports":               schema.SetAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports."},
-		"env":                 schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables."},
-		"onstart":             tfkit.ComputedString("Command run at start. Null for none."),
-		"min_disk_gb":         tfkit.ComputedInt64("Smallest disk, GB."),
-		"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk, GB."),
-		"public":              tfkit.ComputedBool("Visible to everyone."),
-		"owner":               tfkit.ComputedString("`catalog` for the service's own, `me` for the account's."),
+		"slug":        tfkit.ComputedString("Slug of the template, as in `template` of an instance."),
+		"name":        tfkit.ComputedString("Name of the template."),
+		"description": tfkit.ComputedString("Description. Null if there is none."),
+		"image":       tfkit.ComputedString("Container image."),
+		"launch_mode": tfkit.ComputedString("Launch mode of the container: `ssh`, `jupyter` or `entrypoint`."),
+		"ports": schema.SetAttribute{
+			Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports.",
+		},
+		"env": schema.MapAttribute{
+			Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables.",
+		},
+		"onstart":             tfkit.ComputedString("Command that runs at the start. Null if there is none."),
+		"min_disk_gb":         tfkit.ComputedInt64("Minimum disk size in GB."),
+		"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk size in GB."),
+		"public":              tfkit.ComputedBool("Whether the template is visible to all accounts."),
+		"owner":               tfkit.ComputedString("Owner: `catalog`, or `me` for own templates."),
 	}
 }
 
-// itemFromAPI is the read side.
+// itemFromAPI returns the model of a template.
 func itemFromAPI(t rental.Template) item {
 	return item{
-		Slug: t.Slug, Name: t.Name, Description: tfkit.OptionalString(t.Description), Image: t.Image, LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env,
-		Onstart: t.OnStart, MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
+		Slug: t.Slug, Name: t.Name, Description: tfkit.OptionalString(t.Description), Image: t.Image,
+		LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env, Onstart: t.OnStart,
+		MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
 	}
 }
 
@@ -96,7 +103,7 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	owner := config.Owner.ValueString()
-	// Without its key the listing would silently lack the account's own templates.
+	// While the key is unknown, own templates are missing from the list.
 	wantsOwn := owner == string(rental.OwnerMe) || owner == "" && d.Meta.KeyUnknown
 	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
 		return
@@ -107,7 +114,8 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "templates", listing.Skipped)
-	all := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
+	bySlug := func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) }
+	all := slices.SortedFunc(slices.Values(listing.Items), bySlug)
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

@@ -12,20 +12,22 @@ import (
 
 var _ planmodifier.String = replaceForText{}
 
-// replaceForText replaces the resource when a text changes. The API returns "" for no text, so that null and "" are the
-// same text: neither replaces the other. States of earlier versions have "", imported ones have null.
+// replaceForText is a plan modifier that replaces the resource if a text changes. A change between null and "" does not
+// replace it, because the API returns "" for both. States of earlier versions have "", and imported ones have null.
 type replaceForText struct{}
 
 // Description implements planmodifier.String.
 func (m replaceForText) Description(context.Context) string {
-	return "A change replaces the resource. An empty text and none are the same."
+	return "Changing this forces a new resource to be created. Null and an empty text are equal."
 }
 
 // MarkdownDescription implements planmodifier.String.
 func (m replaceForText) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
 
 // PlanModifyString implements planmodifier.String.
-func (m replaceForText) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+func (m replaceForText) PlanModifyString(
+	_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse,
+) {
 	switch {
 	case req.Plan.Raw.IsNull():
 		return
@@ -40,7 +42,7 @@ func (m replaceForText) PlanModifyString(_ context.Context, req planmodifier.Str
 	resp.RequiresReplace = resp.PlanValue.IsUnknown() || resp.PlanValue.ValueString() != req.StateValue.ValueString()
 }
 
-// sameText is the text that was read, or the prior one if the service left the text out or has normalised it.
+// sameText returns prior if the API omitted or normalized the text, else now.
 func sameText(prior, now types.String) types.String {
 	if !prior.IsUnknown() && (now.IsNull() || sameLine(prior.ValueString(), now.ValueString())) {
 		return prior
@@ -48,7 +50,7 @@ func sameText(prior, now types.String) types.String {
 	return now
 }
 
-// sameLine says whether two texts are the same but for white space around them and the composition of their letters.
+// sameLine reports whether two texts are equal except for surrounding white space and Unicode normalization.
 func sameLine(one, other string) bool {
 	return tfkit.SameName(strings.TrimSpace(one), strings.TrimSpace(other))
 }

@@ -11,13 +11,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// otherImage replaces the template for another image. After an import, the state has the service's spelling, which the
-// configuration may not have.
-func otherImage(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = req.PlanValue.IsUnknown() || !rental.SameImage(req.StateValue.ValueString(), req.PlanValue.ValueString())
+// otherImage replaces the template if its image changes. After an import, the state can have another spelling of the
+// image than the configuration, which is no change.
+func otherImage(
+	_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse,
+) {
+	resp.RequiresReplace = req.PlanValue.IsUnknown() || !rental.SameImage(req.StateValue.ValueString(),
+		req.PlanValue.ValueString())
 }
 
-// taggedImage accepts references of container images that name a tag.
+// taggedImage is a validator for references of container images with a tag.
 type taggedImage struct{}
 
 func (taggedImage) Description(context.Context) string { return "a container image with a tag" }

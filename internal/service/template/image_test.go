@@ -15,8 +15,9 @@ func TestTaggedImage(t *testing.T) {
 		"ubuntu:24.04": "", "ghcr.io/team/app:1.2_rc-3": "", "registry.example:5000/a/b:1": "", "ubuntu:24.04" + digest: "",
 		"ubuntu": "Container image without a tag", "registry.example:5000/a/b": "Container image without a tag",
 		"ubuntu" + digest: "Container image without a tag",
-		"a/B:1":           "Not a container image", "UPPER CASE:1": "Not a container image", "http://a/b:1": "Not a container image",
-		"a:1\n": "Not a container image", "": "Not a container image",
+		"a/B:1":           "Not a container image", "UPPER CASE:1": "Not a container image",
+		"http://a/b:1": "Not a container image",
+		"a:1\n":        "Not a container image", "": "Not a container image",
 	} {
 		req := validator.StringRequest{Path: path.Root("image"), ConfigValue: types.StringValue(image)}
 		var resp validator.StringResponse

@@ -20,10 +20,13 @@ type templateList struct{ tfkit.ListResource }
 func newList() list.ListResource { return &templateList{tfkit.ListResource{Name: "template"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
-func (l *templateList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+func (l *templateList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Finds the account's own templates. Those of the service's catalogue cannot be managed; the data source `gpurent_templates` lists them." + tfkit.AboutLimit,
-		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
+		MarkdownDescription: "Lists the own templates of the account. Templates of the catalog cannot be managed; the " +
+			"data source `gpurent_templates` reads them." + tfkit.AboutLimit,
+		Attributes: map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }
 

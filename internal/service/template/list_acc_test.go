@@ -14,7 +14,9 @@ func TestAccTemplateList_resultsImportWithoutChanges(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
-	env.Post("templates", `{"name":"training-a","image":"registry.example/a:1","ports":[80],"env":{"A":"1"},"onstart":"true","description":"D"}`)
+	env.Post("templates",
+		`{"name":"training-a","image":"registry.example/a:1","ports":[80],"env":{"A":"1"},"onstart":"true",`+
+			`"description":"D"}`)
 	env.Post("templates", `{"name":"training-b","image":"registry.example/b:1"}`)
 	env.Post("templates", `{"name":"other","image":"registry.example/c:1"}`)
 	w := env.Workspace(env.Provider())

@@ -13,6 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// model is the model of the resource.
 type model struct {
 	Name  types.String `tfsdk:"name"`
 	Image types.String `tfsdk:"image"`
@@ -31,8 +32,8 @@ type model struct {
 	Owner  types.String `tfsdk:"owner"`
 }
 
-// fromAPI is the read side. The service cannot change a template, so what it leaves out, or spells in another way, is as it was: the prior
-// value is kept.
+// fromAPI returns the state of a template. Fields that the API omits or normalizes keep their prior values, because a
+// template cannot change.
 func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	m := prior
@@ -43,15 +44,15 @@ func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.D
 	m.Description = sameText(prior.Description, tfkit.OptionalString(t.Description))
 	m.LaunchMode = launchMode(prior.LaunchMode, t.LaunchMode)
 	if t.Ports != nil || prior.Ports.IsNull() {
-		ports, problems := types.SetValueFrom(ctx, types.Int64Type, tfkit.Unique(t.Ports))
-		diags.Append(problems...)
+		ports, d := types.SetValueFrom(ctx, types.Int64Type, tfkit.Unique(t.Ports))
+		diags.Append(d...)
 		m.Ports = ports
 	}
 	if prior.Env.IsNull() || prior.Env.IsUnknown() {
 		env := map[string]string{}
 		maps.Copy(env, t.Env)
-		value, problems := types.MapValueFrom(ctx, types.StringType, env)
-		diags.Append(problems...)
+		value, d := types.MapValueFrom(ctx, types.StringType, env)
+		diags.Append(d...)
 		m.Env = value
 	}
 	m.Onstart = sameText(prior.Onstart, onstart(t.OnStart))
@@ -63,19 +64,19 @@ func fromAPI(ctx context.Context, prior model, t rental.Template) (model, diag.D
 	return m, diags
 }
 
-// launchMode is the prior value when the service's is left out, or one that this version does not know.
+// launchMode returns the launch mode of the API, or the prior value if the API omits it or returns an unknown one.
 func launchMode(prior types.String, now rental.LaunchMode) types.String {
 	known := now == rental.LaunchSSH || now == rental.LaunchJupyter || now == rental.LaunchEntrypoint
 	switch {
 	case known || now != "" && prior.IsNull():
 		return types.StringValue(string(now))
 	case prior.IsNull():
-		return types.StringValue(string(rental.LaunchSSH)) // the service's default
+		return types.StringValue(string(rental.LaunchSSH)) // the default of the API
 	}
 	return prior
 }
 
-// positiveOrPrior is the prior size when the service leaves it out.
+// positiveOrPrior returns the size in GB of the API, or the prior one if the API omits it.
 func positiveOrPrior(now int64, prior types.Int64) types.Int64 {
 	switch {
 	case now > 0:
@@ -86,7 +87,7 @@ func positiveOrPrior(now int64, prior types.Int64) types.Int64 {
 	return prior
 }
 
-// onstart is null for no command, however the service writes that.
+// onstart returns the start command. It is null if the API returns null or an empty command.
 func onstart(command *string) types.String {
 	if command == nil {
 		return types.StringNull()
@@ -94,8 +95,8 @@ func onstart(command *string) types.String {
 	return tfkit.OptionalString(*command)
 }
 
-// created is the state after a creation: what was planned stands, so that an
-// image name or a text the service normalises is not a broken promise.
+// created returns the state after a creation. It keeps the planned image and texts, because Terraform reports an error
+// if the state has the normalized ones of the API.
 func created(plan, now model) model {
 	m := plan
 	m.ID, m.Slug, m.Public, m.Owner = now.ID, now.Slug, now.Public, now.Owner
@@ -104,7 +105,7 @@ func created(plan, now model) model {
 	return m
 }
 
-// toCreate is the write side.
+// toCreate returns the body of the create request.
 func toCreate(ctx context.Context, plan model) (rental.TemplateCreate, diag.Diagnostics) {
 	create := rental.TemplateCreate{
 		Name:        plan.Name.ValueString(),
@@ -124,8 +125,8 @@ func toCreate(ctx context.Context, plan model) (rental.TemplateCreate, diag.Diag
 	return create, diags
 }
 
-// sameContent says whether a template may be what create asked for. Optional fields that the service leaves out do not count, nor do the
-// sizes, which the service may have chosen itself, nor the launch mode, which may have a name that this version does not know.
+// sameContent reports whether a template has the content of a create request. It ignores optional fields that the API
+// omits, the sizes, which the API may choose, and the launch mode, which may be unknown to this version.
 func sameContent(create rental.TemplateCreate, t rental.Template) bool {
 	ports, wanted := slices.Sorted(slices.Values(t.Ports)), slices.Sorted(slices.Values(create.Ports))
 	return sameLine(t.Name, create.Name) && rental.SameImage(t.Image, create.Image) &&

@@ -10,21 +10,24 @@ import (
 )
 
 var full = rental.Template{
-	Slug: "t", Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
-	Env: map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+	Slug: "t", Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH,
+	Ports: []int64{22, 8888},
+	Env:   map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
 }
 
-// A template cannot change, so what the service leaves out or spells in another way is no difference.
-func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
+// A template cannot change, so fields that the API omits or normalizes keep their prior values.
+func TestFromAPI_KeepsPriorValues(t *testing.T) {
 	prior, diags := fromAPI(t.Context(), model{}, full)
 	if diags.HasError() {
 		t.Fatal(diags)
 	}
 	for name, now := range map[string]rental.Template{
-		"nothing but the slug": {Slug: "t"},
-		"normalised": {
-			Slug: "t", Name: "trainer", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell", Ports: []int64{8888, 22, 22},
-			Env: map[string]string{"A": "b", "TZ": "UTC"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+		"only the slug": {Slug: "t"},
+		"normalized": {
+			Slug: "t", Name: "trainer", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell",
+			Ports: []int64{8888, 22, 22},
+			Env:   map[string]string{"A": "b", "TZ": "UTC"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40,
+			Owner: rental.OwnerMe,
 		},
 	} {
 		got, diags := fromAPI(t.Context(), prior, now)
@@ -32,7 +35,8 @@ func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, diags, diff)
 		}
 		if !sameContent(rental.TemplateCreate{
-			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888}, Env: full.Env, OnStart: "run",
+			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
+			Env: full.Env, OnStart: "run",
 		}, func() rental.Template {
 			now.Name, now.Image, now.Ports = "Trainer", "index.docker.io/library/ubuntu:24.04", []int64{22, 8888}
 			if now.Env != nil {
@@ -40,13 +44,14 @@ func TestReadKeepsWhatIsLeftOutOrSpelledInAnotherWay(t *testing.T) {
 			}
 			return now
 		}()) {
-			t.Errorf("%s: not recognised as what was created", name)
+			t.Errorf("%s: no match with the create request", name)
 		}
 	}
 	other := full
 	other.Image, other.LaunchMode, other.Ports = "ubuntu:22.04", rental.LaunchJupyter, []int64{1}
 	got, _ := fromAPI(t.Context(), prior, other)
-	if got.Image != types.StringValue("ubuntu:22.04") || got.LaunchMode != types.StringValue("jupyter") || got.Ports.Equal(prior.Ports) {
-		t.Errorf("a real difference is not shown: %+v", got)
+	if got.Image != types.StringValue("ubuntu:22.04") || got.LaunchMode != types.StringValue("jupyter") ||
+		got.Ports.Equal(prior.Ports) {
+		t.Errorf("a different template has no difference: %+v", got)
 	}
 }

@@ -17,15 +17,15 @@ var (
 	_ resource.ResourceWithIdentity       = (*templateResource)(nil)
 )
 
-// creating keeps creations of templates apart.
+// creating separates concurrent creations in this process.
 var creating tfkit.Creations
 
 type templateResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &templateResource{tfkit.Resource{Name: "template"}} }
 
-// Create makes the template. The service knows no idempotency key for it, so
-// when the answer is lost the listing tells whether it was made.
+// Create creates the template. The request has no idempotency key: after a lost response, the list shows whether the
+// template exists.
 func (r *templateResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -44,7 +44,8 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 		Matches:   func(t rental.Template) bool { return sameContent(create, t) },
 	}.Run(ctx)
 	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
+		tfkit.AddAPIError(&resp.Diagnostics, "create template", err,
+			"name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
 		return
 	}
 	r.Meta.Cache.Templates.Created(template)
@@ -54,7 +55,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
 }
 
-// Read refreshes the state from the listing: the API has no request for one.
+// Read refreshes the state from the list of templates, because the API has no request for a single template.
 func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
 		return
@@ -80,12 +81,12 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 }
 
-// Update makes no request: all that changes in place is a description from null to "", and the spelling of an image.
+// Update sends no request: only a description changes in place from null to "", and the spelling of an image.
 func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }
 
-// Delete removes the template from the account.
+// Delete deletes the template.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	tfkit.Delete(ctx, req, resp, "delete template", func(ctx context.Context, slug string) error {
 		r.Meta.Cache.Templates.Deleted(slug)
@@ -93,7 +94,7 @@ func (r *templateResource) Delete(ctx context.Context, req resource.DeleteReques
 	})
 }
 
-// owned lists the account's own templates.
+// owned lists the own templates of the account.
 func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
 	all, err := rental.Collect(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}))
 	return slices.DeleteFunc(all, func(t rental.Template) bool { return t.Owner == rental.OwnerCatalog }), err

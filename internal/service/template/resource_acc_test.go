@@ -22,11 +22,12 @@ const (
 )
 
 func config(arguments ...string) string {
-	return "resource \"gpurent_template\" \"trainer\" {\n  name = \"Trainer\"\n  image = \"ubuntu:24.04\"\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+	return "resource \"gpurent_template\" \"trainer\" {\n  name = \"Trainer\"\n  image = \"ubuntu:24.04\"\n  " +
+		strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
-	// An import, which has no configuration, keeps the service's spelling of the image.
+func TestAccTemplate_createReplaceImport(t *testing.T) {
+	// An import without a configuration keeps the spelling of the API.
 	env := acctest.Start(t, acctest.WithoutQuirks("image-spelling"))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -37,7 +38,8 @@ func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("slug"), knownvalue.NotNull()),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("owner"), knownvalue.StringExact("me")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("public"), knownvalue.Bool(false)),
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("ports"), knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("ports"),
+						knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(6006)})),
 				},
 			},
 			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
@@ -58,7 +60,7 @@ func TestAccTemplate_createsReplacesAndImports(t *testing.T) {
 	})
 }
 
-func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
+func TestAccTemplate_recreatedAfterExternalDelete(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var slug string
@@ -66,12 +68,13 @@ func TestAccTemplate_isMadeAnewWhenDeletedElsewhere(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(config()), Check: acctest.RememberID(address, &slug)},
-			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate)},
+			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate)},
 		},
 	})
 }
 
-func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
+func TestAccTemplate_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.LoseAnswer("/templates")
@@ -81,11 +84,11 @@ func TestAccTemplate_aLostAnswerMakesNoSecondOne(t *testing.T) {
 		CheckDestroy:             func(*terraform.State) error { return env.NoneOwned() },
 	})
 	if n := env.CountRequests("POST", "/templates"); n != 1 {
-		t.Errorf("%d requests to create one template", n)
+		t.Errorf("%d create requests, want 1", n)
 	}
 }
 
-func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccTemplate_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
@@ -104,37 +107,42 @@ func TestAccTemplate_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	})
 }
 
-func TestAccTemplate_importOfACatalogTemplateIsRefused(t *testing.T) {
+func TestAccTemplate_importOfCatalogTemplate(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
 			Config: env.Config(config()), ResourceName: address, ImportState: true, ImportStateId: "pytorch",
-			ExpectError: regexp.MustCompile(`belongs to the service's catalogue`),
+			ExpectError: regexp.MustCompile(`belongs to the catalog`),
 		}},
 	})
 }
 
 func TestAccTemplatesDataSource(t *testing.T) {
-	// The test asserts how the image is written, and that a new template is listed at once.
+	// The test checks the spelling of the image, and that a new template is listed immediately.
 	env := acctest.Start(t, acctest.WithoutQuirks("image-spelling", "lagging-list"))
 	const own = "data.gpurent_templates.own"
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + `data "gpurent_templates" "own" { owner = "me" }`, ExpectError: regexp.MustCompile(`Missing API key`)},
-			{Config: env.Config(`data "gpurent_templates" "own" { owner = "them" }`), ExpectError: regexp.MustCompile(`value must be one of`)},
+			{Config: env.ProviderWithoutKey() + `data "gpurent_templates" "own" { owner = "me" }`,
+				ExpectError: regexp.MustCompile(`Missing API key`)},
+			{Config: env.Config(`data "gpurent_templates" "own" { owner = "them" }`),
+				ExpectError: regexp.MustCompile(`value must be one of`)},
 			{
 				Config: env.Example("data-sources/gpurent_templates/data-source.tf"),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownOutputValue("jupyter_templates", knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.StringExact("pytorch-jupyter")})),
+					statecheck.ExpectKnownOutputValue("jupyter_templates",
+						knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.StringExact("pytorch-jupyter")})),
 				},
 			},
 			{
-				Config: env.Config(config(), "data \"gpurent_templates\" \"own\" {\n  owner = \"me\"\n  depends_on = [gpurent_template.trainer]\n}\n"),
+				Config: env.Config(config(), "data \"gpurent_templates\" \"own\" {\n  owner = \"me\"\n  depends_on = "+
+					"[gpurent_template.trainer]\n}\n"),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(own, tfjsonpath.New("templates"), knownvalue.ListSizeExact(1)),
-					statecheck.ExpectKnownValue(own, tfjsonpath.New("templates").AtSliceIndex(0).AtMapKey("image"), knownvalue.StringExact("ubuntu:24.04")),
+					statecheck.ExpectKnownValue(own, tfjsonpath.New("templates").AtSliceIndex(0).AtMapKey("image"),
+						knownvalue.StringExact("ubuntu:24.04")),
 				},
 			},
 		},
@@ -160,7 +168,8 @@ func TestAccTemplate_emptyDescription(t *testing.T) {
 			},
 			{Config: env.Config(config(`description = ""`)), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: env.Config(config()), ConfigPlanChecks: acctest.Unchanged()}, // a state of an earlier version
-			{Config: env.Config(config(`description = "text"`)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
+			{Config: env.Config(config(`description = "text"`)), ConfigPlanChecks: acctest.Planned(address,
+				plancheck.ResourceActionDestroyBeforeCreate)},
 			{
 				Config:            env.Config(config()),
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),

@@ -26,7 +26,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Bounds of the service.
+// Limits of the API. Lengths are in characters.
 const (
 	minNameLength        = 2
 	maxNameLength        = 60
@@ -46,8 +46,9 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	addOptional(attributes)
 	addComputed(attributes)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "An own template: the container image, ports, environment and start command that instances start from. Up to 20 in an account.\n\n" +
-			"The service cannot change a template, so any change replaces it. Instances created from a deleted template keep running.",
+		MarkdownDescription: "Manages an own template: the container image, ports, environment variables and start " +
+			"command of instances. An account can have 20 templates.\n\n" +
+			"The API cannot change a template, so any change replaces it. Instances of a deleted template continue to run.",
 		Attributes: attributes,
 	}
 }
@@ -55,16 +56,16 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 func addRequired(attributes map[string]schema.Attribute) {
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: "Name, 2 to 60 characters.",
+		MarkdownDescription: "Name of the template. Must have 2 to 60 characters.",
 		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(minNameLength, maxNameLength)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 	}
 	attributes["image"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: "Container image with a tag, for example `ubuntu:24.04`.",
+		MarkdownDescription: "Container image with a tag, such as `ubuntu:24.04`.",
 		Validators:          []validator.String{taggedImage{}},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(otherImage,
-			"A change replaces the resource. Spellings of the same image are the same.", "")},
+			"Changing this forces a new resource to be created. Spellings of the same image are equal.", "")},
 	}
 }
 
@@ -72,13 +73,13 @@ func addOptional(attributes map[string]schema.Attribute) {
 	replaceText := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	attributes["description"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Description, up to 500 characters. Null by default.",
+		MarkdownDescription: "Description. Must have at most 500 characters. Null by default.",
 		Validators:          []validator.String{stringvalidator.UTF8LengthAtMost(maxDescriptionLength)},
 		PlanModifiers:       []planmodifier.String{replaceForText{}},
 	}
 	attributes["launch_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
-		MarkdownDescription: "How the container is launched: `ssh` (default), `jupyter` or `entrypoint`.",
+		MarkdownDescription: "Launch mode of the container. Valid values: `ssh`, `jupyter`, `entrypoint`. Defaults to `ssh`.",
 		Validators: []validator.String{stringvalidator.OneOf(
 			string(rental.LaunchSSH), string(rental.LaunchJupyter), string(rental.LaunchEntrypoint))},
 		PlanModifiers: replaceText,
@@ -86,21 +87,25 @@ func addOptional(attributes map[string]schema.Attribute) {
 	attributes["ports"] = schema.SetAttribute{
 		Optional: true, Computed: true, ElementType: types.Int64Type,
 		Default:             setdefault.StaticValue(types.SetValueMust(types.Int64Type, []attr.Value{})),
-		MarkdownDescription: "Container ports to expose, 1 to 65535, up to 10. None by default.",
-		Validators:          []validator.Set{setvalidator.SizeAtMost(maxPorts), setvalidator.ValueInt64sAre(int64validator.Between(1, maxPort))},
-		PlanModifiers:       []planmodifier.Set{setplanmodifier.RequiresReplace()},
+		MarkdownDescription: "Container ports to expose, at most 10. Must be between 1 and 65535. None by default.",
+		Validators: []validator.Set{
+			setvalidator.SizeAtMost(maxPorts), setvalidator.ValueInt64sAre(int64validator.Between(1, maxPort)),
+		},
+		PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplace()},
 	}
 	attributes["env"] = schema.MapAttribute{
 		Optional: true, Computed: true, ElementType: types.StringType,
 		Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{})),
-		MarkdownDescription: "Environment variables, up to 30. None by default. They can be read by everyone with a key of the account and stand in the state: " +
-			"no place for secrets.",
-		Validators:    []validator.Map{mapvalidator.SizeAtMost(maxEnv), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1))},
+		MarkdownDescription: "Environment variables, at most 30. None by default. Do not use them for secrets: every API " +
+			"key of the account can read them, and they are in the state.",
+		Validators: []validator.Map{
+			mapvalidator.SizeAtMost(maxEnv), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)),
+		},
 		PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 	}
 	attributes["onstart"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Command run at start, up to 4000 characters. None by default.",
+		MarkdownDescription: "Command that runs at the start. Must have at most 4000 characters. None by default.",
 		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxOnstartLength)},
 		PlanModifiers:       replaceText,
 	}
@@ -109,33 +114,44 @@ func addOptional(attributes map[string]schema.Attribute) {
 			Optional: true, Computed: true,
 			MarkdownDescription: description,
 			Validators:          []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
-			PlanModifiers:       []planmodifier.Int64{int64planmodifier.UseStateForUnknown(), int64planmodifier.RequiresReplaceIfConfigured()},
+			PlanModifiers: []planmodifier.Int64{
+				int64planmodifier.UseStateForUnknown(), int64planmodifier.RequiresReplaceIfConfigured(),
+			},
 		}
 	}
-	attributes["min_disk_gb"] = disk("Smallest disk an instance may have, GB, 10 to 2000. The service chooses by default.")
-	attributes["recommended_disk_gb"] = disk("Recommended disk, GB, 10 to 2000, not below `min_disk_gb`. The service chooses by default.")
+	attributes["min_disk_gb"] = disk("Minimum disk size of instances in GB. Must be between 10 and 2000. By default, " +
+		"the API chooses the value.")
+	attributes["recommended_disk_gb"] = disk("Recommended disk size in GB. Must be between 10 and 2000, and not below " +
+		"`min_disk_gb`. By default, the API chooses the value.")
 }
 
 func addComputed(attributes map[string]schema.Attribute) {
-	keepText := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
-	attributes["id"] = schema.StringAttribute{Computed: true, MarkdownDescription: "The same as `slug`.", PlanModifiers: keepText}
-	attributes["slug"] = schema.StringAttribute{Computed: true, MarkdownDescription: "Identifier, the `template` of an instance.", PlanModifiers: keepText}
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{
+			Computed: true, MarkdownDescription: description,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		}
+	}
+	attributes["id"] = text("Slug of the template.")
+	attributes["slug"] = text("Slug of the template, as in `template` of an instance.")
 	attributes["public"] = schema.BoolAttribute{
-		Computed: true, MarkdownDescription: "Visible to everyone. Own templates are not.",
+		Computed: true, MarkdownDescription: "Whether the template is visible to all accounts. False for own templates.",
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
-	attributes["owner"] = schema.StringAttribute{Computed: true, MarkdownDescription: "`me` for own templates.", PlanModifiers: keepText}
+	attributes["owner"] = text("Owner. `me` for own templates.")
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *templateResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var smallest, recommended types.Int64
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("min_disk_gb"), &smallest)...)
+func (r *templateResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var minimum, recommended types.Int64
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("min_disk_gb"), &minimum)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("recommended_disk_gb"), &recommended)...)
-	if smallest.IsNull() || smallest.IsUnknown() || recommended.IsNull() || recommended.IsUnknown() {
+	if minimum.IsNull() || minimum.IsUnknown() || recommended.IsNull() || recommended.IsUnknown() {
 		return
 	}
-	if recommended.ValueInt64() < smallest.ValueInt64() {
-		addRecommendedBelowMinimum(&resp.Diagnostics, recommended.ValueInt64(), smallest.ValueInt64())
+	if recommended.ValueInt64() < minimum.ValueInt64() {
+		addRecommendedBelowMinimum(&resp.Diagnostics, recommended.ValueInt64(), minimum.ValueInt64())
 	}
 }

@@ -1,5 +1,4 @@
-// Package template contributes own templates and the template catalogue: the resource
-// gpurent_template and the list resource of that name, and the data sources
+// Package template implements templates: the resource and the list resource gpurent_template, and the data sources
 // gpurent_template and gpurent_templates.
 package template
 
