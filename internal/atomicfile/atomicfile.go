@@ -60,7 +60,7 @@ func WriteNew(name string, content []byte, sync bool) error {
 	return nil
 }
 
-// Remove removes a file.
+// Remove removes a file. A missing file is an error.
 func Remove(name string) error {
 	return Retry(func() error { return os.Remove(name) })
 }

@@ -45,7 +45,7 @@ func TestRetry_OtherErrors(t *testing.T) {
 	}
 }
 
-func TestWriteNew_ReplacesWhatIsThere(t *testing.T) {
+func TestWriteNew_ReplacesExistingFile(t *testing.T) {
 	for name, before := range map[string]func(path string) error{
 		"nothing":         func(string) error { return nil },
 		"a file":          func(path string) error { return os.WriteFile(path, []byte("a longer content"), 0o600) },

@@ -36,7 +36,7 @@ func TestOpen_DoesNotBlockOnNamedPipe(t *testing.T) {
 	}
 }
 
-func TestWriteNew_TakesOverFromAnotherOwner(t *testing.T) {
+func TestWriteNew_FileOfOtherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user")
 	}
@@ -61,7 +61,7 @@ func TestWriteNew_TakesOverFromAnotherOwner(t *testing.T) {
 }
 
 // Another process can create a symbolic link between removal and creation.
-func TestWriteNew_FollowsNoLinkThatComesBack(t *testing.T) {
+func TestWriteNew_FollowsNoSymlink(t *testing.T) {
 	folder := t.TempDir()
 	path, target := filepath.Join(folder, "file"), filepath.Join(folder, "target")
 	done := make(chan struct{})

@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// ownKey is the result of a comparison of a key with the provider's own key. After its revocation, every later request of
-// the run fails, so the revocation requires allow_self_revoke in the state.
+// ownKey is the result of a comparison of a key with the provider's own key. After its revocation, every later request
+// of the run fails, so the revocation requires allow_self_revoke in the state.
 type ownKey struct {
 	// Own is true for the provider's own key.
 	Own bool `json:"own"`

@@ -23,11 +23,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// patience is the maximum time until a page shows something.
-const patience = 20 * time.Second
+// timeout is the maximum time until a page shows something.
+const timeout = 20 * time.Second
 
-// look is the polling interval. The browser has its own clock.
-const look = 50 * time.Millisecond
+// pollInterval is the polling interval. The browser has its own clock.
+const pollInterval = 50 * time.Millisecond
 
 // chrome is the browser of all tests. Each test has a tab with its own cookies. [TestMain] stops the browser.
 var chrome struct {
@@ -147,7 +147,7 @@ func send[P any](command cdp.Command[P, cdp.Empty], params P) action {
 
 func (b *tab) run(actions ...action) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatalf("%v; page text: %s", err, b.text("body"))
@@ -170,7 +170,7 @@ func (b *tab) text(selector string) string {
 // shows waits until the text of an element contains all words.
 func (b *tab) shows(selector string, words ...string) {
 	b.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		text, missing := b.text(selector), ""
 		for _, word := range words {
@@ -184,7 +184,7 @@ func (b *tab) shows(selector string, words ...string) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s does not contain %q: %q", selector, missing, text)
 		}
-		time.Sleep(look)
+		time.Sleep(pollInterval)
 	}
 }
 
@@ -204,7 +204,7 @@ func (b *tab) press(selector string) {
 	b.t.Helper()
 	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); "+
 		"return !!seen; })(document.querySelector(%q))", selector)
-	for deadline := time.Now().Add(patience); !evaluate[bool](b, script); time.Sleep(look) {
+	for deadline := time.Now().Add(timeout); !evaluate[bool](b, script); time.Sleep(pollInterval) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s cannot be pressed", selector)
 		}
@@ -214,7 +214,7 @@ func (b *tab) press(selector string) {
 // evaluate runs a script in the page.
 func evaluate[T any](b *tab, script string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
 	if err != nil {

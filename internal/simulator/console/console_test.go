@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 		status         int
 		says           string
 	}{
-		{"GET", "/", 200, `id="fleet"`},
+		{"GET", "/", 200, `id="instances"`},
 		{"GET", "/", 200, "<noscript><p class=\"notice\">The dashboard requires JavaScript."},
 		{"GET", "/console/overview", 200, `"total":7`},
 		{"GET", "/console/assets/dashboard.js", 200, "import"},
@@ -187,7 +187,8 @@ func TestTexts_SameInBothLanguages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range regexp.MustCompile(`(?:\.Text\.|[^.\w]text\.|text\(r\)\["|[^.\w]text\[")(\w+)`).FindAllStringSubmatch(string(content), -1) {
+			reference := regexp.MustCompile(`(?:\.Text\.|[^.\w]text\.|text\(r\)\["|[^.\w]text\[")(\w+)`)
+			for _, name := range reference.FindAllStringSubmatch(string(content), -1) {
 				used++
 				if _, there := english[name[1]]; !there {
 					t.Errorf("%s names the text %q, which is not there", file, name[1])

@@ -73,7 +73,8 @@ func TestFormat_Money(t *testing.T) {
 		page.run(chromedp.Navigate(server.ConsoleURL))
 		got := later[[]string](page, `import('/console/assets/format.js').then(m => [
 			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.rubles),
-			m.roundRubles(100000), m.roundRubles(100050), m.lasting(0.1), m.lasting(71), m.lasting(72)])`)
+			m.formatWholeRubles(100000), m.formatWholeRubles(100050),
+			m.formatHours(0.1), m.formatHours(71), m.formatHours(72)])`)
 		for n, w := range want {
 			if g := strings.ReplaceAll(got[n], "\u00a0", " "); g != w {
 				t.Errorf("%s: %q, want %q", language, g, w)
@@ -96,7 +97,7 @@ func TestDashboard_UpdateKeepsInput(t *testing.T) {
 		window.held = document.querySelector(%q); held.focus()`, row+" [data-action=adminStop]"))
 	rent(t, server, "another", "on_demand", "ubuntu", 4)
 	server.Advance(11 * time.Minute)
-	page.shows("#fleet", "another")
+	page.shows("#instances", "another")
 	page.shows(row+" .badge", "running")
 	page.shows("#count", "2")
 	if news := page.text("#news"); !strings.Contains(news, name+": running") {
@@ -128,7 +129,7 @@ func TestDashboard_CopyCommand(t *testing.T) {
 	server.Advance(20 * time.Minute)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
-	page.shows("#fleet", "ssh -p")
+	page.shows("#instances", "ssh -p")
 	evaluate[chromedp.Void](page,
 		`navigator.clipboard.writeText = text => { window.clip = text; return Promise.resolve(); }`)
 	page.press(".copy")

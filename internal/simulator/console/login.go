@@ -15,11 +15,11 @@ import (
 const (
 	csrfCookie = "gpurent_console"
 	csrfField  = "csrf"
-	maxForm    = 1 << 16
+	maxForm    = 1 << 16 // bytes
 )
 
-// There is one account and no password: everyone who can open the approval page acts as the owner of the account.
-
+// showLogin shows the approval page. There is one account without a password: everyone who can open the page acts as
+// the owner of the account.
 func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
 	v := view{Lang: c.language(r), Text: c.text(r), Code: strings.TrimSpace(r.URL.Query().Get("code"))}
 	status := http.StatusOK
@@ -61,11 +61,11 @@ func (c *console) decideLogin(w http.ResponseWriter, r *http.Request) {
 		c.message(w, r, status, message)
 		return
 	}
-	said := text["denied"]
+	message := text["denied"]
 	if decision == "approve" {
-		said = text["approved"]
+		message = text["approved"]
 	}
-	c.message(w, r, http.StatusOK, said)
+	c.message(w, r, http.StatusOK, message)
 }
 
 // explain returns the status and the message of an error.

@@ -40,7 +40,7 @@ func TestScreenshots(t *testing.T) {
 						chromedp.Navigate(server.ConsoleURL+"console/language?to="+language),
 						chromedp.Navigate(shot.address))
 					page.shows("main", shot.waitFor)
-					ctx, cancel := context.WithTimeout(page.ctx, patience)
+					ctx, cancel := context.WithTimeout(page.ctx, timeout)
 					picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 					cancel()
 					if err != nil {

@@ -1,6 +1,6 @@
 // A step chart of the balance over time.
 
-import {moment, roundRubles, rubles, shortMoment, text} from './format.js';
+import {formatTime, formatWholeRubles, rubles, formatShortTime, text} from './format.js';
 
 const NS = 'http://www.w3.org/2000/svg';
 const HEIGHT = 220, LEFT = 92, RIGHT = 16, TOP = 12, BOTTOM = 26;
@@ -12,8 +12,9 @@ function draw(name, attributes, parent) {
   return node;
 }
 
-// inside returns the last seconds of the history, 0 for all of it. The first point is the balance at the cut.
-function inside(history, span) {
+// historySince returns the last span seconds of the history; 0 for all of it. The first point is the balance at the
+// start.
+function historySince(history, span) {
   const points = history.map(p => ({at: Date.parse(p.at), kop: p.balance_kop}));
   const end = points[points.length - 1].at;
   if (!span) return points;
@@ -51,20 +52,25 @@ export class Chart {
   render() {
     const width = this.host.clientWidth;
     if (!this.history || !this.history.length || !width) return;
-    const points = this.points = inside(this.history, this.span);
+    const points = this.points = historySince(this.history, this.span);
     const first = points[0].at, last = Math.max(points[points.length - 1].at, first + 1000);
     let low = Math.min(...points.map(p => p.kop)), high = Math.max(...points.map(p => p.kop));
-    const room = Math.max((high - low) * 0.08, 100);
-    low -= room; high += room;
+    const padding = Math.max((high - low) * 0.08, 100);
+    low -= padding; high += padding;
     this.x = at => LEFT + (at - first) / (last - first) * (width - LEFT - RIGHT);
     this.y = kop => TOP + (high - kop) / (high - low) * (HEIGHT - TOP - BOTTOM);
     const svg = document.createElementNS(NS, 'svg');
     svg.setAttribute('viewBox', `0 0 ${width} ${HEIGHT}`);
     svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', `${text.chart}: ${rubles(points[0].kop)} → ${rubles(points[points.length - 1].kop)}`);
+    const newest = points[points.length - 1];
+    svg.setAttribute('aria-label', `${text.chart}: ${rubles(points[0].kop)} → ${rubles(newest.kop)}`);
     this.axes(svg, width, low, high, first, last);
     const end = this.x(last);
-    const line = points.map((p, n) => n ? `H${this.x(p.at).toFixed(1)}V${this.y(p.kop).toFixed(1)}` : `M${this.x(p.at).toFixed(1)} ${this.y(p.kop).toFixed(1)}`).join('') + `H${end.toFixed(1)}`;
+    const step = (p, n) => {
+      const [x, y] = [this.x(p.at).toFixed(1), this.y(p.kop).toFixed(1)];
+      return n ? `H${x}V${y}` : `M${x} ${y}`;
+    };
+    const line = points.map(step).join('') + `H${end.toFixed(1)}`;
     draw('path', {class: 'area', d: `${line}V${HEIGHT - BOTTOM}H${this.x(first)}Z`}, svg);
     draw('path', {class: 'line', d: line}, svg);
     draw('circle', {class: 'now', cx: end, cy: this.y(points[points.length - 1].kop), r: 3.5}, svg);
@@ -77,13 +83,15 @@ export class Chart {
     for (const kop of ticks(low, high)) {
       const y = this.y(kop);
       draw('line', {class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y, y2: y}, svg);
-      draw('text', {class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end'}, svg).textContent = roundRubles(kop);
+      const label = draw('text', {class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end'}, svg);
+      label.textContent = formatWholeRubles(kop);
     }
     const count = Math.max(Math.min(Math.floor((width - LEFT) / 110), 6), 1), span = (last - first) / 1000;
     for (let n = 0; n <= count; n++) {
       const at = first + (last - first) * n / count;
       const anchor = n === count ? 'end' : n ? 'middle' : 'start';
-      draw('text', {class: 'tick', x: this.x(at), y: HEIGHT - 6, 'text-anchor': anchor}, svg).textContent = shortMoment(at, span);
+      const label = draw('text', {class: 'tick', x: this.x(at), y: HEIGHT - 6, 'text-anchor': anchor}, svg);
+      label.textContent = formatShortTime(at, span);
     }
   }
 
@@ -112,7 +120,10 @@ export class Chart {
     const x = this.x(p.at), y = this.y(p.kop), width = this.host.clientWidth;
     draw('line', {class: 'rule', x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM}, this.cursor);
     draw('circle', {class: 'now', cx: x, cy: y, r: 4}, this.cursor);
-    const label = draw('text', {class: 'value', y: y < 50 ? y + 32 : y - 12, x: Math.min(Math.max(x, LEFT + 120), width - 130), 'text-anchor': 'middle'}, this.cursor);
-    label.textContent = `${rubles(p.kop)} · ${moment(p.at)}`;
+    const label = draw('text', {
+      class: 'value', 'text-anchor': 'middle',
+      x: Math.min(Math.max(x, LEFT + 120), width - 130), y: y < 50 ? y + 32 : y - 12,
+    }, this.cursor);
+    label.textContent = `${rubles(p.kop)} · ${formatTime(p.at)}`;
   }
 }

@@ -1,14 +1,15 @@
 // The dashboard polls the overview about once a second and updates what changed.
 
 import {Chart} from './chart.js';
-import {Fleet, put} from './fleet.js';
-import {lang, lasting, moment, rubles, text} from './format.js';
+import {InstanceTable, setText} from './instances.js';
+import {lang, formatHours, formatTime, rubles, text} from './format.js';
 
-const PERIOD = 1000, RETRY = 3000, HOURS_A_MONTH = 730;
+const PERIOD = 1000, RETRY = 3000, HOURS_PER_MONTH = 730;
 const $ = id => document.getElementById(id);
 
 const chart = new Chart($('chart'));
-const fleet = new Fleet($('fleet'), {control, tell: toast, announce: news => put($('news'), news)});
+const announce = news => setText($('news'), news);
+const table = new InstanceTable($('instances'), {control, showMessage: toast, announce});
 let latest = null;
 let timer = 0;
 let shownLedger = '';
@@ -17,7 +18,7 @@ let toastTimer = 0;
 function toast(message, bad) {
   const box = $('toast');
   box.className = bad ? 'shown bad' : 'shown';
-  put(box, message);
+  setText(box, message);
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => { box.className = ''; }, bad ? 8000 : 2500);
 }
@@ -50,52 +51,54 @@ async function look() {
     latest = await answer.json();
     show(latest);
     $('link').className = 'link on';
-    put($('link'), text.live);
+    setText($('link'), text.live);
   } catch {
     wait = RETRY;
     $('link').className = 'link off';
-    put($('link'), text.lost);
+    setText($('link'), text.lost);
   }
   clearTimeout(timer);
   if (!document.hidden) timer = setTimeout(look, wait);
 }
 
 function show(o) {
-  put($('now'), moment(o.now));
+  setText($('now'), formatTime(o.now));
   $('now').dateTime = o.now;
-  put($('pace'), o.clock === 'manual' ? text.manualClock : o.time_scale === 1 ? text.realClock : `${o.time_scale}${text.times}`);
+  const realClock = o.time_scale === 1 ? text.realClock : `${o.time_scale}${text.times}`;
+  setText($('pace'), o.clock === 'manual' ? text.manualClock : realClock);
   showMoney(o.balance, o.now);
   showCount(o);
   $('nobody').hidden = o.total > 0;
-  $('fleet').hidden = o.total === 0;
-  fleet.show(o.instances);
+  $('instances').hidden = o.total === 0;
+  table.update(o.instances);
   $('more').hidden = o.total <= o.instances.length;
-  put($('more'), `${o.total - o.instances.length} ${text.more}`);
+  setText($('more'), `${o.total - o.instances.length} ${text.more}`);
   chart.show(o.history);
   showLedger(o.ledger, new Map(o.instances.map(i => [i.id, i.name])));
   showBudgets(o.budgets);
   $('faults').hidden = o.faults === 0;
-  put($('faults'), `${text.faultsNow}: ${o.faults}`);
+  setText($('faults'), `${text.faultsNow}: ${o.faults}`);
 }
 
 function showMoney(b, now) {
-  put($('available'), rubles(b.available_kop));
+  setText($('available'), rubles(b.available_kop));
   $('available').classList.toggle('short', b.available_kop + b.credit_limit_kop <= 0);
-  put($('account'), `${text.onAccount} ${rubles(b.balance_kop)}` + (b.credit_limit_kop ? ` · ${text.credit} ${rubles(b.credit_limit_kop)}` : ''));
-  put($('burn'), b.burn_kop_h ? `${rubles(b.burn_kop_h)} ${text.perHour}` : '—');
-  put($('month'), b.burn_kop_h ? `${rubles(b.burn_kop_h * HOURS_A_MONTH)} ${text.perMonth}` : text.idle);
+  const credit = b.credit_limit_kop ? ` · ${text.credit} ${rubles(b.credit_limit_kop)}` : '';
+  setText($('account'), `${text.onAccount} ${rubles(b.balance_kop)}${credit}`);
+  setText($('burn'), b.burn_kop_h ? `${rubles(b.burn_kop_h)} ${text.perHour}` : '—');
+  setText($('month'), b.burn_kop_h ? `${rubles(b.burn_kop_h * HOURS_PER_MONTH)} ${text.perMonth}` : text.idle);
   const known = b.runway_hours !== null;
-  put($('runway'), known ? lasting(b.runway_hours) : '∞');
+  setText($('runway'), known ? formatHours(b.runway_hours) : '∞');
   $('runway').classList.toggle('short', known && b.runway_hours < 2);
   const end = known ? new Date(Date.parse(now) + b.runway_hours * 3600000) : null;
-  put($('until'), end && end.getUTCFullYear() < 3000 ? moment(end).slice(0, 16) + ' UTC' : '');
+  setText($('until'), end && end.getUTCFullYear() < 3000 ? formatTime(end).slice(0, 16) + ' UTC' : '');
 }
 
 function showCount(o) {
   const states = new Map();
   for (const i of o.instances) states.set(i.status, (states.get(i.status) ?? 0) + 1);
-  put($('count'), String(o.total));
-  put($('states'), [...states].map(([status, n]) => `${n}\u00a0${text['s_' + status] ?? status}`).join(' · '));
+  setText($('count'), String(o.total));
+  setText($('states'), [...states].map(([status, n]) => `${n}\u00a0${text['s_' + status] ?? status}`).join(' · '));
 }
 
 function showLedger(entries, names) {
@@ -110,8 +113,8 @@ function showLedger(entries, names) {
     at.className = 'when';
     what.className = 'what';
     for (const cell of [at, what, amount]) cell.setAttribute('role', 'cell');
-    at.textContent = moment(e.at).slice(5, 19);
-    at.title = moment(e.at);
+    at.textContent = formatTime(e.at).slice(5, 19);
+    at.title = formatTime(e.at);
     what.textContent = text['t_' + e.type] ?? e.type;
     const about = document.createElement('span');
     about.className = 'fine';
@@ -136,12 +139,15 @@ function showBudgets(budgets) {
   while (list.children.length > budgets.length) list.lastChild.remove();
   budgets.forEach((b, n) => {
     const item = list.children[n] ?? list.appendChild(document.createElement('li'));
-    if (!item.children.length) item.append(document.createElement('span'), document.createElement('meter'), document.createElement('span'));
+    if (!item.children.length) {
+      item.append(...['span', 'meter', 'span'].map(name => document.createElement(name)));
+    }
     const [who, meter, how] = item.children;
-    put(who, b.caller);
+    setText(who, b.caller);
     how.className = 'fine';
-    put(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
-    Object.assign(meter, {min: 0, max: b.limit, low: b.limit * 0.25, high: b.limit * 0.5, optimum: b.limit, value: b.remaining});
+    setText(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
+    const {limit, remaining} = b;
+    Object.assign(meter, {min: 0, max: limit, low: limit * 0.25, high: limit * 0.5, optimum: limit, value: remaining});
     meter.setAttribute('aria-label', `${b.caller}: ${how.textContent}`);
   });
 }
@@ -151,19 +157,24 @@ for (const button of document.querySelectorAll('[data-advance]')) {
 }
 for (const button of document.querySelectorAll('[data-range]')) {
   button.addEventListener('click', () => {
-    for (const other of document.querySelectorAll('[data-range]')) other.setAttribute('aria-pressed', String(other === button));
+    for (const other of document.querySelectorAll('[data-range]')) {
+      other.setAttribute('aria-pressed', String(other === button));
+    }
     chart.span = Number(button.dataset.range);
     chart.render();
   });
 }
-$('top-up').addEventListener('click', () => latest && control('PATCH', '/account', {balance_kop: latest.balance.balance_kop + 100000}));
+$('top-up').addEventListener('click', () => {
+  if (latest) control('PATCH', '/account', {balance_kop: latest.balance.balance_kop + 100000});
+});
 $('empty').addEventListener('click', () => control('PATCH', '/account', {balance_kop: 0}));
 $('fault').addEventListener('submit', event => {
   event.preventDefault();
   const form = new FormData(event.target);
-  control('POST', '/faults', {...JSON.parse(form.get('kind')), path: form.get('path'), times: Number(form.get('times'))});
+  const fault = JSON.parse(form.get('kind'));
+  control('POST', '/faults', {...fault, path: form.get('path'), times: Number(form.get('times'))});
 });
 $('clear-faults').addEventListener('click', () => control('DELETE', '/faults'));
-put($('environment'), `export GPURENT_BASE_URL=${location.origin}/api/v1\nexport GPURENT_API_KEY=…`);
+setText($('environment'), `export GPURENT_BASE_URL=${location.origin}/api/v1\nexport GPURENT_API_KEY=…`);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) look(); });
 look();

@@ -13,25 +13,25 @@ export function rubles(kopecks) {
   return `${sign}${whole}${russian ? ',' : '.'}${String(all % 100).padStart(2, '0')}\u00a0₽`;
 }
 
-// roundRubles omits zero kopecks.
-export function roundRubles(kopecks) {
+// formatWholeRubles omits zero kopecks.
+export function formatWholeRubles(kopecks) {
   return kopecks % 100 ? rubles(kopecks) : rubles(kopecks).replace(/[.,]00(?=\u00a0₽$)/, '');
 }
 
-// moment formats a time in UTC.
-export function moment(iso) {
+// formatTime formats a time in UTC.
+export function formatTime(iso) {
   return new Date(iso).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
 }
 
-// shortMoment formats a time without what a short axis or list does not need.
-export function shortMoment(iso, span) {
+// formatShortTime formats a time for a short axis or list.
+export function formatShortTime(iso, span) {
   const at = new Date(iso).toISOString();
   if (span > 2 * 86400) return at.slice(5, 10);
   return at.slice(11, span > 600 ? 16 : 19);
 }
 
-// lasting formats hours as hours or days.
-export function lasting(hours) {
+// formatHours formats hours as hours or days.
+export function formatHours(hours) {
   const n = hours < 10 ? hours.toFixed(1) : Math.round(hours);
   const shown = hours >= 72 ? Math.round(hours / 24) : n;
   return `${String(shown).replace('.', russian ? ',' : '.')}\u00a0${hours >= 72 ? text.days : text.hours}`;

@@ -12,8 +12,8 @@ function make(tag, className, content) {
   return node;
 }
 
-// put sets a text if it differs.
-export function put(node, content) {
+// setText sets a text if it differs.
+export function setText(node, content) {
   if (node.textContent !== content) node.textContent = content;
 }
 
@@ -24,8 +24,9 @@ function notes(instance) {
   if (instance.stop_reason && (instance.online || instance.stop_reason !== 'provider')) {
     all.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
   }
-  const settling = ['running', 'stopped'].includes(instance.desired_state) && instance.desired_state !== instance.status;
-  if (settling && !['failed', ...booting].includes(instance.status)) all.push(`${text.to} ${text['s_' + instance.desired_state]}`);
+  const {status, desired_state: desired} = instance;
+  const changing = ['running', 'stopped'].includes(desired) && desired !== status;
+  if (changing && !['failed', ...booting].includes(status)) all.push(`${text.to} ${text['s_' + desired]}`);
   if (instance.fail_boots) all.push(text.bootsFail);
   return all.join(' · ');
 }
@@ -34,7 +35,10 @@ function notes(instance) {
 const actions = [
   {name: 'outbid', when: i => i.type === 'interruptible' && holding.includes(i.status),
     path: i => `/offers/${i.offer_id}`, body: i => ({interruptible_kop_h: i.bid_kop_h + 1})},
-  {name: 'failBoot', when: i => booting.includes(i.status), path: i => `/instances/${i.id}`, body: () => ({status: 'failed'})},
+  {
+    name: 'failBoot', when: i => booting.includes(i.status),
+    path: i => `/instances/${i.id}`, body: () => ({status: 'failed'}),
+  },
   {name: 'hostGoes', when: i => i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: false})},
   {name: 'hostBack', when: i => !i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: true})},
   {name: 'adminStop', when: i => holding.includes(i.status), path: i => `/instances/${i.id}`,
@@ -43,8 +47,8 @@ const actions = [
 ];
 
 class Row {
-  constructor(instance, control, tell) {
-    this.tell = tell;
+  constructor(instance, control, showMessage) {
+    this.showMessage = showMessage;
     this.node = make('tr');
     this.node.dataset.id = instance.id;
     this.node.setAttribute('role', 'row'); // kept in the layout of cards
@@ -63,7 +67,8 @@ class Row {
     this.id = make('span', 'fine id', instance.id);
     this.aside = make('span', 'fine aside');
     who.append(this.badge, this.name, this.id, this.aside);
-    what.append(make('span', '', instance.gpu), make('span', 'fine', [instance.country, instance.template].filter(Boolean).join(' · ')));
+    const origin = [instance.country, instance.template].filter(Boolean).join(' · ');
+    what.append(make('span', '', instance.gpu), make('span', 'fine', origin));
     this.kind = what.appendChild(make('span', 'fine'));
     this.price = price.appendChild(make('span'));
     this.disk = price.appendChild(make('span', 'fine'));
@@ -94,23 +99,24 @@ class Row {
 
   update(instance) {
     this.instance = instance;
-    put(this.badge, text['s_' + instance.status] ?? instance.status);
+    setText(this.badge, text['s_' + instance.status] ?? instance.status);
     if (this.badge.dataset.status !== instance.status) this.badge.dataset.status = instance.status;
     this.badge.title = instance.status;
-    put(this.name, instance.name || '—');
-    put(this.aside, notes(instance));
-    put(this.kind, text[instance.type] + (instance.bid_kop_h ? ` · ${text.bid} ${rubles(instance.bid_kop_h)}` : ''));
-    put(this.price, rubles(instance.running_kop_h));
-    put(this.disk, `${text.stoppedPrice} ${rubles(instance.stopped_kop_h)}`);
-    put(this.burn, `${text.billedNow} ${rubles(instance.burn_kop_h)}`);
-    put(this.cost, rubles(instance.cost_so_far_kop));
-    this.reach(instance);
+    setText(this.name, instance.name || '—');
+    setText(this.aside, notes(instance));
+    const bid = instance.bid_kop_h ? ` · ${text.bid} ${rubles(instance.bid_kop_h)}` : '';
+    setText(this.kind, text[instance.type] + bid);
+    setText(this.price, rubles(instance.running_kop_h));
+    setText(this.disk, `${text.stoppedPrice} ${rubles(instance.stopped_kop_h)}`);
+    setText(this.burn, `${text.billedNow} ${rubles(instance.burn_kop_h)}`);
+    setText(this.cost, rubles(instance.cost_so_far_kop));
+    this.updateAccess(instance);
     actions.forEach((action, n) => { this.buttons[n].hidden = !action.when(instance); });
     this.menu.hidden = !actions.some(action => action.when(instance));
   }
 
-  // reach shows the addresses and rebuilds them only if they changed.
-  reach(instance) {
+  // updateAccess shows the addresses and rebuilds them only if they changed.
+  updateAccess(instance) {
     const none = holding.includes(instance.status) ? text.noAddress : '—';
     const now = JSON.stringify([instance.ssh, instance.urls, none]);
     if (now === this.reached) return;
@@ -120,9 +126,9 @@ class Row {
       const line = make('span', 'ssh');
       const copy = make('button', 'copy', text.copy);
       copy.addEventListener('click', () => navigator.clipboard.writeText(instance.ssh).then(() => {
-        put(copy, text.copied);
-        setTimeout(() => put(copy, text.copy), 1500);
-      }, () => this.tell(text.notCopied, true)));
+        setText(copy, text.copied);
+        setTimeout(() => setText(copy, text.copy), 1500);
+      }, () => this.showMessage(text.notCopied, true)));
       copy.title = text.copyHelp;
       line.append(make('code', '', instance.ssh), copy);
       this.access.append(line);
@@ -139,15 +145,15 @@ class Row {
   }
 }
 
-export class Fleet {
-  // control calls the control API; tell shows a message for a while; announce is for screen readers.
-  constructor(table, {control, tell, announce}) {
+export class InstanceTable {
+  // control calls the control API; showMessage shows a message for a while; announce is for screen readers.
+  constructor(table, {control, showMessage, announce}) {
     this.body = table.tBodies[0];
-    Object.assign(this, {control, tell, announce});
+    Object.assign(this, {control, showMessage, announce});
     this.rows = new Map();
   }
 
-  show(instances) {
+  update(instances) {
     const changes = [];
     const there = new Set(instances.map(i => i.id));
     for (const [id, row] of this.rows) {
@@ -159,13 +165,15 @@ export class Fleet {
     instances.forEach((instance, n) => {
       let row = this.rows.get(instance.id);
       if (!row) {
-        row = new Row(instance, this.control, this.tell);
+        row = new Row(instance, this.control, this.showMessage);
         this.rows.set(instance.id, row);
         this.body.insertBefore(row.node, this.body.children[n] ?? null);
       }
       const before = row.instance?.status;
       row.update(instance);
-      if (before && before !== instance.status) changes.push(`${instance.name || instance.id}: ${row.badge.textContent}`);
+      if (before && before !== instance.status) {
+        changes.push(`${instance.name || instance.id}: ${row.badge.textContent}`);
+      }
     });
     if (changes.length) this.announce(changes.join(', '));
   }
