@@ -1,0 +1,46 @@
+package apikey_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// The plan at apply equals the first plan, even if the rotation becomes due between them. The next plan rotates the key.
+func TestAccAPIKey_rotationDueBetweenPlanAndApply(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	env := acctest.Start(t)
+	w := env.Workspace(env.Config(config(`expires_in_days = 30`, `rotate_before_days = 3`)))
+	w.Run("apply", "-no-color", "-auto-approve")
+	w.Configure(env.Config(config(`expires_in_days = 30`, `rotate_before_days = 29`)))
+	w.Run("plan", "-no-color", "-out=saved.plan")
+	env.Advance(20 * day)
+	if output := w.Run("apply", "-no-color", "saved.plan"); !strings.Contains(output, "0 added, 1 changed, 0 destroyed") {
+		t.Errorf("the apply replaces the key:\n%s", output)
+	}
+	if plan := w.Run("plan", "-no-color"); !strings.Contains(plan, address+" must be replaced") {
+		t.Errorf("the next plan does not replace the key:\n%s", plan)
+	}
+}
+
+// A plan with an unknown rotate_before_days replaces the key, and warns about it.
+func TestAccAPIKey_unknownRotation(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	env := acctest.Start(t)
+	withDays := func(days int) string {
+		return env.Config(config(`expires_in_days = 30`, `rotate_before_days = terraform_data.days.output`),
+			fmt.Sprintf("resource \"terraform_data\" \"days\" {\n  input = %d\n}\n", days))
+	}
+	w := env.Workspace(withDays(3))
+	w.Run("apply", "-no-color", "-auto-approve")
+	w.Run("plan", "-no-color", "-detailed-exitcode")
+	w.Configure(withDays(4))
+	plan := w.Run("plan", "-no-color")
+	for _, want := range []string{address + " must be replaced", "API key is replaced because of an unknown value"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan has no %q:\n%s", want, plan)
+		}
+	}
+}
