@@ -19,7 +19,7 @@ const module = "github.com/gpurent/terraform-provider-gpurent"
 
 // mayImport is the import rule: which of our packages each package may use. A
 // folder not listed may use nothing of ours. A star stands for one folder.
-var mayImport = map[string][]string{
+var allowedImports = map[string][]string{
 	".":                              {"internal/cli"},
 	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/credentials"},
 	"internal/provider":              {"internal/service/*", "internal/tfkit", "internal/spending", "internal/rental", "internal/credentials"},
@@ -44,7 +44,7 @@ func TestImportRule(t *testing.T) {
 	for folder, files := range sources(t) {
 		packages++
 		for _, file := range files {
-			for _, imported := range ourImports(t, file) {
+			for _, imported := range ownImports(t, file) {
 				if !allowed(folder, imported) {
 					t.Errorf("%s imports %s: the import rule in internal/README.md forbids it", file, imported)
 				}
@@ -56,7 +56,7 @@ func TestImportRule(t *testing.T) {
 	}
 }
 
-func TestImportRuleForbidsWhatItShould(t *testing.T) {
+func TestImportRule_ForbiddenPairs(t *testing.T) {
 	for _, forbidden := range [][2]string{
 		{"internal/simulator", "internal/rental"},
 		{"internal/service/instance", "internal/service/template"},
@@ -78,7 +78,7 @@ func TestImportRuleForbidsWhatItShould(t *testing.T) {
 }
 
 // The domain packages know instances and requests, and nothing of Terraform.
-func TestDomainPackagesImportNoTerraform(t *testing.T) {
+func TestImportRule_DomainPackages(t *testing.T) {
 	domain := []string{"./placement", "./lifecycle", "./spending"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
@@ -97,7 +97,7 @@ func TestDomainPackagesImportNoTerraform(t *testing.T) {
 
 // What tests need is compiled into the binary of no platform. TestBuiltProgram and the
 // release rehearsal search the programs themselves.
-func TestShippedBinaryHasNoTestCode(t *testing.T) {
+func TestShippedBinary_HasNoTestCode(t *testing.T) {
 	all, err := compiled()
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func sources(t *testing.T) map[string][]string {
 }
 
 // ourImports are the folders of our own packages that a file imports.
-func ourImports(t *testing.T, file string) []string {
+func ownImports(t *testing.T, file string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {
@@ -167,7 +167,7 @@ func ourImports(t *testing.T, file string) []string {
 }
 
 func allowed(folder, imported string) bool {
-	for from, targets := range mayImport {
+	for from, targets := range allowedImports {
 		if ok, err := path.Match(from, folder); err != nil || !ok {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // taking returns a task that takes some time.
-func taking(name string, d time.Duration, err error) Task {
+func taskOfDuration(name string, d time.Duration, err error) Task {
 	return Task{
 		Name: name,
 		Undo: func(ctx context.Context) error {
@@ -26,7 +26,7 @@ func taking(name string, d time.Duration, err error) Task {
 	}
 }
 
-func TestCleanup(t *testing.T) {
+func TestCleanup_Run(t *testing.T) {
 	const budget = 1500 * time.Millisecond
 	for name, test := range map[string]struct {
 		prepare func(context.Context, *Cleanup)
@@ -35,28 +35,28 @@ func TestCleanup(t *testing.T) {
 	}{
 		"nothing to do": {prepare: func(context.Context, *Cleanup) {}},
 		"undone before": {prepare: func(ctx context.Context, c *Cleanup) {
-			c.Register(ctx, taking("a", time.Hour, nil))
+			c.Register(ctx, taskOfDuration("a", time.Hour, nil))
 			c.Done("a")
 		}},
 		"fifty at once": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				for n := range 50 {
-					c.Register(ctx, taking(fmt.Sprint("a", n), time.Second, nil))
+					c.Register(ctx, taskOfDuration(fmt.Sprint("a", n), time.Second, nil))
 				}
 			},
 			took: time.Second,
 		},
 		"one of two fails": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taking("bad", 100*time.Millisecond, errors.New("refused")))
-				c.Register(ctx, taking("good", time.Second, nil))
+				c.Register(ctx, taskOfDuration("bad", 100*time.Millisecond, errors.New("refused")))
+				c.Register(ctx, taskOfDuration("good", time.Second, nil))
 			},
 			took: time.Second, left: []string{"bad is left: refused"},
 		},
 		"no end": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taking("slow", time.Hour, nil))
-				c.Register(ctx, taking("good", time.Second, nil))
+				c.Register(ctx, taskOfDuration("slow", time.Hour, nil))
+				c.Register(ctx, taskOfDuration("good", time.Second, nil))
 			},
 			took: budget, left: []string{"slow is left: context deadline exceeded"},
 		},
@@ -64,7 +64,7 @@ func TestCleanup(t *testing.T) {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				end, _ := c.Begin()
 				time.AfterFunc(time.Second, func() {
-					c.Register(ctx, taking("late", 100*time.Millisecond, nil))
+					c.Register(ctx, taskOfDuration("late", 100*time.Millisecond, nil))
 					end()
 				})
 			},
@@ -83,7 +83,7 @@ func TestCleanup(t *testing.T) {
 		},
 		"undone meanwhile by its creator": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taking("a", time.Hour, nil))
+				c.Register(ctx, taskOfDuration("a", time.Hour, nil))
 				time.AfterFunc(time.Second, func() { c.Done("a") })
 			},
 			took: time.Second,
@@ -113,7 +113,7 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-func TestCleanup_RefusesCreationsAfterRun(t *testing.T) {
+func TestCleanup_BeginFailsAfterRun(t *testing.T) {
 	c := new(Cleanup)
 	if _, ok := c.Begin(); !ok {
 		t.Fatal("nothing may be created from the start")
@@ -127,7 +127,7 @@ func TestCleanup_RefusesCreationsAfterRun(t *testing.T) {
 }
 
 // A task has the values of the call that registered it, for the log, although that call has ended.
-func TestCleanup_TaskHasTheValuesOfItsCall(t *testing.T) {
+func TestCleanup_TaskKeepsContextValues(t *testing.T) {
 	c := new(Cleanup)
 	call, cancelCall := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
 	done := 0

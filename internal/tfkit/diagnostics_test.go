@@ -63,7 +63,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 	}
 }
 
-func TestAddAPIError_IssuesOfAttributes(t *testing.T) {
+func TestAddAPIError_AttributeIssues(t *testing.T) {
 	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Invalid input", Details: map[string]any{"issues": []any{
 		map[string]any{"field": "disk_gb", "message": "too small"},
 		map[string]any{"field": "ports[3]", "message": "too high"},

@@ -21,8 +21,8 @@ import (
 )
 
 // crowd is an account with many instances. It creates each page when it is requested.
-type crowd struct {
-	servers  int
+type largeAccount struct {
+	instances  int
 	pageSize int
 	padding  string // after each server of a list
 	short    bool   // servers have an id only, which is quicker
@@ -30,12 +30,12 @@ type crowd struct {
 	singles  atomic.Int64
 }
 
-func crowdID(i int) string { return fmt.Sprintf("inst_%06d", i) }
+func instanceID(i int) string { return fmt.Sprintf("inst_%06d", i) }
 
 // server is as long as a server of the API document is.
-func (c *crowd) server(i int) string {
+func (c *largeAccount) instance(i int) string {
 	if c.short {
-		return fmt.Sprintf(`{"id":%q}`, crowdID(i))
+		return fmt.Sprintf(`{"id":%q}`, instanceID(i))
 	}
 	return fmt.Sprintf(`{"id":%q,"name":"worker-%d","status":"running","desired_state":"running","type":"on_demand",`+
 		`"gpu":{"slug":"rtx-4090","name":"NVIDIA GeForce RTX 4090","count":1,"vram_gb":24},"template":{"slug":"pytorch","name":"PyTorch"},`+
@@ -43,38 +43,38 @@ func (c *crowd) server(i int) string {
 		`"price":{"running_kop_h":9000,"stopped_kop_h":120,"traffic_kop_gb":100},"cost_so_far_kop":123456,`+
 		`"ssh":{"host":"gpu.rent.example","port":42022,"user":"root","command":"ssh -p 42022 root@gpu.rent.example"},`+
 		`"urls":[{"label":"Jupyter","url":"https://gpu.rent.example:48888/?token=0123456789abcdef"}],`+
-		`"created_at":"2026-01-02T03:04:05Z","started_at":"2026-01-02T03:05:05Z","stop_reason":null}`, crowdID(i), i)
+		`"created_at":"2026-01-02T03:04:05Z","started_at":"2026-01-02T03:05:05Z","stop_reason":null}`, instanceID(i), i)
 }
 
-func (c *crowd) RoundTrip(req *http.Request) (*http.Response, error) {
+func (c *largeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(c.answer(req))), Request: req}, nil
 }
 
-func (c *crowd) answer(req *http.Request) string {
+func (c *largeAccount) answer(req *http.Request) string {
 	if id, single := strings.CutPrefix(req.URL.Path, "/api/v1/instances/inst_"); single {
 		c.singles.Add(1)
 		number, err := strconv.Atoi(id)
 		if err != nil {
 			panic(err)
 		}
-		return c.server(number)
+		return c.instance(number)
 	}
 	c.lists.Add(1)
 	begin, _ := strconv.Atoi(req.URL.Query().Get("cursor")) //nolint:errcheck // the first page has none
-	end := min(begin+c.pageSize, c.servers)
+	end := min(begin+c.pageSize, c.instances)
 	var body strings.Builder
 	for i := begin; i < end; i++ {
-		body.WriteString(map[bool]string{true: `{"data":[`, false: ","}[i == begin] + c.server(i) + c.padding)
+		body.WriteString(map[bool]string{true: `{"data":[`, false: ","}[i == begin] + c.instance(i) + c.padding)
 	}
-	if end == c.servers {
+	if end == c.instances {
 		return body.String() + `],"next_cursor":null}`
 	}
 	return body.String() + fmt.Sprintf(`],"next_cursor":"%d"}`, end)
 }
 
 // client reads the crowd. It panics on an error, because errTooLong needs it outside a test.
-func (c *crowd) client() *rental.Client {
+func (c *largeAccount) client() *rental.Client {
 	client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: c})
 	if err != nil {
 		panic(err)
@@ -84,7 +84,7 @@ func (c *crowd) client() *rental.Client {
 
 // errTooLong is a real error of a list that is too long.
 var errTooLong = func() error {
-	service := &crowd{servers: 2, pageSize: 1}
+	service := &largeAccount{instances: 2, pageSize: 1}
 	list := service.client().ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}})
 	_, err := rental.Collect(list)
 	return err
@@ -110,11 +110,11 @@ func TestAddAPIError_ListTooLong(t *testing.T) {
 }
 
 // A list resource reads as many pages as its limit requires, holds none of them, and has no bound of its own.
-func TestListResults_StreamsUpToItsLimit(t *testing.T) {
-	for limit, want := range map[int64]struct{ pages, servers int64 }{
+func TestListResults_StreamsUpToLimit(t *testing.T) {
+	for limit, want := range map[int64]struct{ pages, instances int64 }{
 		3: {1, 3}, 200: {1, 200}, 201: {2, 201}, 21_000: {105, 21_000},
 	} {
-		service := &crowd{servers: 500_000, pageSize: 200, short: true}
+		service := &largeAccount{instances: 500_000, pageSize: 200, short: true}
 		client := service.client()
 		listing := ListResults[rental.Instance, struct{}]{
 			Noun: "instances",
@@ -126,17 +126,17 @@ func TestListResults_StreamsUpToItsLimit(t *testing.T) {
 		schema := identityschema.Schema{Attributes: map[string]identityschema.Attribute{"id": identityschema.StringAttribute{RequiredForImport: true}}}
 		var stream list.ListResultsStream
 		listing.Stream(t.Context(), list.ListRequest{Limit: limit, ResourceSchema: resourceschema.Schema{}, ResourceIdentitySchema: schema}, &stream)
-		before, servers, held := heap(), int64(0), int64(0)
+		before, instances, held := heap(), int64(0), int64(0)
 		for result := range stream.Results {
 			if result.Diagnostics.HasError() {
 				t.Fatal(result.Diagnostics)
 			}
-			if servers++; servers == limit {
+			if instances++; instances == limit {
 				held = heap() - before
 			}
 		}
-		if service.lists.Load() != want.pages || servers != want.servers || held > 4<<20 {
-			t.Errorf("limit %d: %d pages, %d servers, %d KiB; want %d and %d", limit, service.lists.Load(), servers, held>>10, want.pages, want.servers)
+		if service.lists.Load() != want.pages || instances != want.instances || held > 4<<20 {
+			t.Errorf("limit %d: %d pages, %d servers, %d KiB; want %d and %d", limit, service.lists.Load(), instances, held>>10, want.pages, want.instances)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 var bySlug = Lookup{Noun: "template", Key: "slug"}
 
-func TestLookupByName(t *testing.T) {
+func TestLookup_ByName(t *testing.T) {
 	catalog := []Named{
 		{"ubuntu", "Ubuntu 24.04", "catalog"}, {"pytorch", "PyTorch 2.5", "catalog"}, {"vllm", "vLLM server", "catalog"},
 		{"mine-1", "Trainer", "me"}, {"mine-2", "Trainer", "me"}, {"noname", "", "me"}, {"cafe", "Cafe\u0301", "me"}, {"russian", "Обучение", "me"},
@@ -42,13 +42,13 @@ func TestLookupByName(t *testing.T) {
 				t.Fatalf("found %t %v, %v", ok, catalog[index], diags)
 			}
 			if !ok {
-				expectAt(t, diags, "name", test.summary, test.detail)
+				expectDiag(t, diags, "name", test.summary, test.detail)
 			}
 		})
 	}
 }
 
-func expectAt(t *testing.T, diags diag.Diagnostics, argument, summary string, detail []string) {
+func expectDiag(t *testing.T, diags diag.Diagnostics, argument, summary string, detail []string) {
 	t.Helper()
 	placed, ok := diags[0].(diag.DiagnosticWithPath)
 	if len(diags) != 1 || !ok || !placed.Path().Equal(path.Root(argument)) {
@@ -64,7 +64,7 @@ func expectAt(t *testing.T, diags diag.Diagnostics, argument, summary string, de
 	}
 }
 
-func TestLookupNoneFound(t *testing.T) {
+func TestLookup_NotFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		argument, wanted string
 		among            []Named
@@ -82,13 +82,13 @@ func TestLookupNoneFound(t *testing.T) {
 			} else {
 				bySlug.NotFound(&diags, test.wanted, "", test.among)
 			}
-			expectAt(t, diags, test.argument, test.summary, test.detail)
+			expectDiag(t, diags, test.argument, test.summary, test.detail)
 		})
 	}
 }
 
 // A message names ten objects at most, and contains no control character of the API.
-func TestLookup_MessagesAreBoundedAndPlain(t *testing.T) {
+func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	var many []Named
 	for i := range 500 {
 		many = append(many, Named{fmt.Sprintf("ins_%03d", i), "worker", "running"})
@@ -103,9 +103,9 @@ func TestLookup_MessagesAreBoundedAndPlain(t *testing.T) {
 	}
 
 	var hostile diag.Diagnostics
-	nasty := "a\x1b[2J\n\nError: all is lost\u202e" + strings.Repeat("y", 5000)
-	bySlug.ByName(&hostile, nasty+"!", "", []Named{{nasty, nasty, nasty}})
-	bySlug.ByName(&hostile, nasty, "", []Named{{nasty, nasty, nasty}, {nasty, nasty, nasty}})
+	untrusted := "a\x1b[2J\n\nError: all is lost\u202e" + strings.Repeat("y", 5000)
+	bySlug.ByName(&hostile, untrusted+"!", "", []Named{{untrusted, untrusted, untrusted}})
+	bySlug.ByName(&hostile, untrusted, "", []Named{{untrusted, untrusted, untrusted}, {untrusted, untrusted, untrusted}})
 	for i, lines := range []int{0, 2} {
 		text := hostile[i].Summary() + hostile[i].Detail()
 		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1500 {

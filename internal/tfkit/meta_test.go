@@ -25,7 +25,7 @@ func client(t *testing.T, key string) *rental.Client {
 	return c
 }
 
-func TestOwns(t *testing.T) {
+func TestMeta_Owns(t *testing.T) {
 	meta := &Meta{KeyStart: KeyStart(key)}
 	for prefix, want := range map[string]bool{"gpr_CANA": true, "gpr_CANAR": true, "gpr_OTHE": false, "gpr_": false, "": false} {
 		if got := meta.Owns(prefix); got != want {
@@ -37,7 +37,7 @@ func TestOwns(t *testing.T) {
 	}
 }
 
-func TestConfigureAsksForAKeyWhereOneIsNeeded(t *testing.T) {
+func TestConfigure_MissingKey(t *testing.T) {
 	for name, test := range map[string]struct {
 		data       any
 		fails      bool // for what needs a key
@@ -77,7 +77,7 @@ func TestConfigureAsksForAKeyWhereOneIsNeeded(t *testing.T) {
 	}
 }
 
-func TestSkipReadKeepsTheStateAndSaysSo(t *testing.T) {
+func TestSkipRead_KeepsState(t *testing.T) {
 	for name, test := range map[string]struct {
 		meta *Meta
 		skip bool

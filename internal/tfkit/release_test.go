@@ -9,7 +9,7 @@ import (
 
 type nameKey struct{}
 
-func TestWithRelease_IsTheContext(t *testing.T) {
+func TestWithRelease_InheritsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
 	released, release := WithRelease(ctx)
 	defer release()
@@ -25,24 +25,24 @@ func TestWithRelease_IsTheContext(t *testing.T) {
 	}
 }
 
-func TestWithRelease_ReleasesTheContext(t *testing.T) {
+func TestWithRelease_ReleasesContext(t *testing.T) {
 	gone := make(chan struct{})
-	kept := func() context.Context {
+	child := func() context.Context {
 		load := new([1 << 20]byte)
 		runtime.AddCleanup(load, func(gone chan struct{}) { close(gone) }, gone)
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, load))
 		defer cancel()
 		released, release := WithRelease(ctx)
 		defer release()
-		kept, stop := context.WithCancel(released)
+		child, stop := context.WithCancel(released)
 		t.Cleanup(stop) // the framework keeps it, too
-		return kept
+		return child
 	}()
 	for range 100 {
 		runtime.GC()
 		select {
 		case <-gone:
-			if kept.Err() == nil {
+			if child.Err() == nil {
 				t.Error("it is not canceled")
 			}
 			return

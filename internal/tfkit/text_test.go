@@ -11,10 +11,10 @@ import (
 )
 
 // hostile is a text that looks like a message of Terraform and like a configuration.
-var hostile = "x\nError: injected\x1b[31m\u202e${file(\"/etc/passwd\")}" + strings.Repeat("y", 5000)
+var untrusted = "x\nError: injected\x1b[31m\u202e${file(\"/etc/passwd\")}" + strings.Repeat("y", 5000)
 
 func TestTextf_SanitizesItsArguments(t *testing.T) {
-	for _, text := range []string{hostile, "a\r\nb", "a\u2028b\u2029c\u0085d\ve\ff", "\u009b2J", "\xff\n"} {
+	for _, text := range []string{untrusted, "a\r\nb", "a\u2028b\u2029c\u0085d\ve\ff", "\u009b2J", "\xff\n"} {
 		for _, argument := range []any{text, rental.InstanceStatus(text), errors.New(text), []string{text}} {
 			got := string(Textf("%s", argument))
 			if strings.ContainsAny(got, "\n\r\v\f\x1b\u0085\u009b\u202e\u2028\u2029") || len([]rune(got)) > maxError+1 {
@@ -41,7 +41,7 @@ func TestImportBlock_OnlyForPlainIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{
-		"", hostile, "${file(\"/etc/passwd\")}", "${path.module}", "%{if true}x%{endif}", "$", "%", "a\"\n}\nprovisioner", "a b", "a\n", "\na", "a\\", "-replace",
+		"", untrusted, "${file(\"/etc/passwd\")}", "${path.module}", "%{if true}x%{endif}", "$", "%", "a\"\n}\nprovisioner", "a b", "a\n", "\na", "a\\", "-replace",
 		"~root", "a;b", "a|b", "$(id)", "`id`", "a'b", "a*", "a{b}", "я", "a\u200b", strings.Repeat("a", 201),
 	} {
 		if block, ok := ImportBlock("gpurent_instance", id); ok || block != "" {
@@ -54,12 +54,12 @@ func TestImportBlock_OnlyForPlainIDs(t *testing.T) {
 func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 	var issues []any
 	for range 4000 {
-		issues = append(issues, map[string]any{"field": hostile, "message": []any{hostile, hostile}})
+		issues = append(issues, map[string]any{"field": untrusted, "message": []any{untrusted, untrusted}})
 	}
 	long := strings.Repeat("z", 1000) // what the client leaves of a text
 	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: long, Path: long, Details: map[string]any{"issues": issues}}
 	var diags diag.Diagnostics
-	AddAPIError(&diags, Textf("read instance %s", hostile), err, "name")
+	AddAPIError(&diags, Textf("read instance %s", untrusted), err, "name")
 	summary, detail := diags[0].Summary(), diags[0].Detail()
 	if strings.ContainsAny(summary+detail, "\x1b\u202e") || strings.Contains(summary, "\n") || strings.Contains(detail, "\nError: injected") {
 		t.Errorf("%q\n%q", summary, detail)

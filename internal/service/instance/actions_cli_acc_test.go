@@ -13,14 +13,14 @@ import (
 )
 
 // exitCodeOfChanges is the status of plan -detailed-exitcode when the plan has changes.
-const exitCodeOfChanges = "exit status 2"
+const exitWithChanges = "exit status 2"
 
 // An action changes the server and not the configuration: the next plan shows the difference.
-func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
+func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newActionTest(t)
 	config := func(arguments string) string {
-		return s.provider + server("max_price_kop_h = 1000000", arguments) + s.Read("actions/gpurent_instance_stop/action.tf") +
+		return s.provider + configByOffer("max_price_kop_h = 1000000", arguments) + s.Read("actions/gpurent_instance_stop/action.tf") +
 			s.Read("actions/gpurent_instance_start/action.tf") + s.Read("actions/gpurent_instance_restart/action.tf")
 	}
 	invoke := func(config, action, want string) {
@@ -33,7 +33,7 @@ func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
 		t.Helper()
 		output, err := s.workspace.Try("plan", "-no-color", "-detailed-exitcode")
 		output = acctest.Words(output)
-		if len(changes) == 0 && err != nil || len(changes) > 0 && (err == nil || err.Error() != exitCodeOfChanges) {
+		if len(changes) == 0 && err != nil || len(changes) > 0 && (err == nil || err.Error() != exitWithChanges) {
 			t.Fatalf("the plan ends with %v, want changes %v: %s", err, changes, output)
 		}
 		for _, change := range changes {
@@ -58,9 +58,9 @@ func TestAccInstanceActions_planShowsWhatTheyChanged(t *testing.T) {
 	planned()
 }
 
-func TestAccInstanceActions_invalidArgumentsAreRefused(t *testing.T) {
+func TestAccInstanceActions_invalidArguments(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newActionTest(t)
 	config, wants := "", []string{}
 	for n, test := range []struct{ verb, arguments, want string }{
 		{"start", `instance_id = ""`, "instance_id string length must be at least 1"},
@@ -90,10 +90,10 @@ func TestAccInstanceActions_invalidArgumentsAreRefused(t *testing.T) {
 }
 
 // The API key and the id of the server can come from resources of the same apply.
-func TestAccInstanceActions_valuesUnknownAtPlan(t *testing.T) {
+func TestAccInstanceActions_unknownArguments(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	id := s.rentsAny()
+	s := newActionTest(t)
+	id := s.createAny()
 	key := strings.Replace(s.provider, fmt.Sprintf("%q", s.APIKey), "terraform_data.key.output", 1) +
 		fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n", s.APIKey)
 	s.ClearRequests()
@@ -120,17 +120,17 @@ resource "terraform_data" "trigger" {
 		t.Errorf("%d requests before the apply, want none", n)
 	}
 	s.workspace.Run("apply", "-auto-approve", "-no-color")
-	s.expect(id, "stopped", "", nil)
+	s.expectResult(id, "stopped", "", nil)
 	s.provider = s.ProviderWithoutKey()
-	s.refuses("stop", id, "", "stopped", "Missing API key")
+	s.fails("stop", id, "", "stopped", "Missing API key")
 }
 
 // A lifecycle triggers an action after the server it is about was changed.
-func TestAccInstanceActions_areTriggered(t *testing.T) {
+func TestAccInstanceActions_actionTrigger(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	config := func(name string) string {
-		return env.Config(server(fmt.Sprintf(`name = %q`, name), `lifecycle {
+		return env.Config(configByOffer(fmt.Sprintf(`name = %q`, name), `lifecycle {
     action_trigger {
       events  = [after_update]
       actions = [action.gpurent_instance_restart.it]
@@ -151,10 +151,10 @@ func TestAccInstanceActions_areTriggered(t *testing.T) {
 			{
 				Config:            config("after"),
 				PostApplyFunc:     asked(2),
-				ConfigStateChecks: []statecheck.StateCheck{at("name", knownvalue.StringExact("after"))},
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("name", knownvalue.StringExact("after"))},
 			},
 			{Config: config("after"), ConfigPlanChecks: acctest.Unchanged()},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
+func TestAccInstance_drift(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var id string
@@ -25,40 +25,40 @@ func TestAccInstance_convergesAfterTheWorldMoved(t *testing.T) {
 			}
 		}
 	}
-	put := func(value string) *string { return &value }
-	healed := []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("desired_state", knownvalue.StringExact("running"))}
+	ptr := func(value string) *string { return &value }
+	running := []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running")), attributeIs("desired_state", knownvalue.StringExact("running"))}
 	update := acctest.Planned(address, plancheck.ResourceActionUpdate)
-	config := env.Config(server())
+	config := env.Config(configByOffer())
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, Check: acctest.RememberID(address, &id)},
 			{
 				// Stopped in the console.
-				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("user")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+				PreConfig: set(simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("user")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: running,
 			},
 			{
 				// Out of money for a while.
-				PreConfig: set(simulator.InstancePatch{Status: put("stopped"), DesiredState: put("stopped"), StopReason: put("low_balance")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: healed,
+				PreConfig: set(simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("low_balance")}),
+				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: running,
 			},
 			{
 				// A boot that came to nothing: only another server helps.
-				PreConfig:         set(simulator.InstancePatch{Status: put("failed")}),
+				PreConfig:         set(simulator.InstancePatch{Status: ptr("failed")}),
 				Config:            config,
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: healed,
+				ConfigStateChecks: running,
 				Check:             acctest.RememberID(address, &id),
 			},
 			{
 				// Destroyed in the console.
-				PreConfig:        set(simulator.InstancePatch{Status: put("destroyed"), DesiredState: put("destroyed")}),
+				PreConfig:        set(simulator.InstancePatch{Status: ptr("destroyed"), DesiredState: ptr("destroyed")}),
 				Config:           config,
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
@@ -69,7 +69,7 @@ func TestAccInstance_outbid(t *testing.T) {
 	offer := env.CheapestOffer("rtx_4090", "interruptible")
 	bid := *offer.Price.InterruptibleKopH
 	config := func(arguments ...string) string {
-		return env.Config(instanceBlock(fmt.Sprintf("%q", offer.ID), append(arguments, `type = "interruptible"`)...))
+		return env.Config(resourceBlock(fmt.Sprintf("%q", offer.ID), append(arguments, `type = "interruptible"`)...))
 	}
 	outbid := func(price int64) func() {
 		return func() {
@@ -86,7 +86,7 @@ func TestAccInstance_outbid(t *testing.T) {
 				PreConfig: outbid(bid + 100),
 				Config:    config(`on_outbid = "keep"`),
 				ConfigStateChecks: []statecheck.StateCheck{
-					at("status", knownvalue.StringExact("outbid")),
+					attributeIs("status", knownvalue.StringExact("outbid")),
 				},
 			},
 			{
@@ -97,8 +97,8 @@ func TestAccInstance_outbid(t *testing.T) {
 				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
-					at("status", knownvalue.StringExact("running")),
-					at("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("price", knownvalue.ObjectPartial(map[string]knownvalue.Check{"stopped_kop_h": knownvalue.NotNull()})),
 				},
 			},
 			{
@@ -111,15 +111,15 @@ func TestAccInstance_outbid(t *testing.T) {
 }
 
 // A cap that was lowered holds for the next start, too.
-func TestAccInstance_aStartAboveTheCapIsRefused(t *testing.T) {
+func TestAccInstance_startAboveCap(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(server(`desired_state = "stopped"`))},
-			{Config: env.Config(server(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`)},
-			{Config: env.Config(server(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+			{Config: env.Config(configByOffer(`desired_state = "stopped"`))},
+			{Config: env.Config(configByOffer(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`)},
+			{Config: env.Config(configByOffer(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
 		},
 	})
 }

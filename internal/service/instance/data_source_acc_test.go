@@ -16,46 +16,26 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const one = "data.gpurent_instance.one"
+const instanceData = "data.gpurent_instance.one"
 
 // lookUp is a look-up of one server.
-func lookUp(arguments ...string) string {
+func dataSource(arguments ...string) string {
 	return "data \"gpurent_instance\" \"one\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
-func byID(id string) string { return lookUp(fmt.Sprintf("id = %q", id)) }
+func dataSourceByID(id string) string { return dataSource(fmt.Sprintf("id = %q", id)) }
 
-func byName(name string) string { return lookUp(fmt.Sprintf("name = %q", name)) }
+func dataSourceByName(name string) string { return dataSource(fmt.Sprintf("name = %q", name)) }
 
-func isOne(path string, value knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(one, tfjsonpath.New(path), value)
+func dataSourceIs(path string, value knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(instanceData, tfjsonpath.New(path), value)
 }
 
-// rent rents a server behind Terraform's back for each name, "" for none, and waits
-// until they run.
-func rent(env *acctest.Env, names ...string) (ids []string) {
-	free := env.Offers("limit=200")
-	for i, name := range names {
-		named := ""
-		if name != "" {
-			named = fmt.Sprintf(`"name":%q,`, name)
-		}
-		ids = append(ids, env.Post("instances", fmt.Sprintf(`{%s"offer_id":%q,"template":"pytorch","disk_gb":60}`, named, free[i].ID)))
-	}
-	env.Advance(time.Minute)
-	env.ClearRequests()
-	return ids
-}
-
-// still makes time pass only when a test says so: what servers cost would make every
-// plan another one.
-func still(c *simulator.Config) { c.Step = 0 }
-
-func TestAccInstanceDataSource_byIDAndByName(t *testing.T) {
+func TestAccInstanceDataSource_basic(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts each field.
-	env := acctest.Start(t, still, acctest.WithoutQuirks("optional-fields-absent"))
-	ids := rent(env, "shared", "", "Обучение 🚀")
+	env := acctest.Start(t, stopClock, acctest.WithoutQuirks("optional-fields-absent"))
+	ids := createInstances(env, "shared", "", "Обучение 🚀")
 	env.Advance(10 * time.Hour)
 	text, number, exactly := knownvalue.StringRegexp(regexp.MustCompile(`.`)), knownvalue.NotNull(), knownvalue.StringExact
 	positive := knownvalue.Int64Func(func(kop int64) error {
@@ -75,37 +55,37 @@ func TestAccInstanceDataSource_byIDAndByName(t *testing.T) {
 				},
 			},
 			{
-				Config: env.Config(byName("shared")),
+				Config: env.Config(dataSourceByName("shared")),
 				ConfigStateChecks: []statecheck.StateCheck{
-					isOne("id", exactly(ids[0])), isOne("status", exactly("running")), isOne("desired_state", exactly("running")), isOne("type", exactly("on_demand")),
-					isOne("gpu", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": text, "name": text, "count": number, "vram_gb": number})),
-					isOne("template", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": exactly("pytorch"), "name": exactly("PyTorch 2.5")})),
-					isOne("image", knownvalue.StringRegexp(regexp.MustCompile(`\bpytorch/pytorch:`))), isOne("disk_gb", knownvalue.Int64Exact(60)), isOne("country", text),
-					isOne("price", knownvalue.ObjectExact(map[string]knownvalue.Check{"running_kop_h": number, "stopped_kop_h": number, "traffic_kop_gb": number})),
-					isOne("cost_so_far_kop", positive),
-					isOne("ssh", knownvalue.ObjectExact(map[string]knownvalue.Check{"host": text, "port": number, "user": text, "command": text})),
-					isOne("urls", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectExact(map[string]knownvalue.Check{"label": exactly("TensorBoard"), "url": text})})),
-					isOne("created_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), isOne("started_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), isOne("stop_reason", knownvalue.Null()),
+					dataSourceIs("id", exactly(ids[0])), dataSourceIs("status", exactly("running")), dataSourceIs("desired_state", exactly("running")), dataSourceIs("type", exactly("on_demand")),
+					dataSourceIs("gpu", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": text, "name": text, "count": number, "vram_gb": number})),
+					dataSourceIs("template", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": exactly("pytorch"), "name": exactly("PyTorch 2.5")})),
+					dataSourceIs("image", knownvalue.StringRegexp(regexp.MustCompile(`\bpytorch/pytorch:`))), dataSourceIs("disk_gb", knownvalue.Int64Exact(60)), dataSourceIs("country", text),
+					dataSourceIs("price", knownvalue.ObjectExact(map[string]knownvalue.Check{"running_kop_h": number, "stopped_kop_h": number, "traffic_kop_gb": number})),
+					dataSourceIs("cost_so_far_kop", positive),
+					dataSourceIs("ssh", knownvalue.ObjectExact(map[string]knownvalue.Check{"host": text, "port": number, "user": text, "command": text})),
+					dataSourceIs("urls", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectExact(map[string]knownvalue.Check{"label": exactly("TensorBoard"), "url": text})})),
+					dataSourceIs("created_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), dataSourceIs("started_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), dataSourceIs("stop_reason", knownvalue.Null()),
 				},
 			},
-			{Config: env.Config(byID(ids[1])), ConfigStateChecks: []statecheck.StateCheck{isOne("name", knownvalue.Null()), isOne("status", exactly("running"))}},
-			{Config: env.Config(byName("Обучение 🚀")), ConfigStateChecks: []statecheck.StateCheck{isOne("id", exactly(ids[2]))}},
+			{Config: env.Config(dataSourceByID(ids[1])), ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("name", knownvalue.Null()), dataSourceIs("status", exactly("running"))}},
+			{Config: env.Config(dataSourceByName("Обучение 🚀")), ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("id", exactly(ids[2]))}},
 			{
 				// Destroyed: known by its id, not by its name.
 				PreConfig:         func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
-				Config:            env.Config(byID(ids[0])),
-				ConfigStateChecks: []statecheck.StateCheck{isOne("status", exactly("destroyed")), isOne("name", exactly("shared")), isOne("ssh", knownvalue.Null())},
+				Config:            env.Config(dataSourceByID(ids[0])),
+				ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("status", exactly("destroyed")), dataSourceIs("name", exactly("shared")), dataSourceIs("ssh", knownvalue.Null())},
 			},
-			{Config: env.Config(byName("shared")), ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`)},
+			{Config: env.Config(dataSourceByName("shared")), ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`)},
 		},
 	})
 }
 
-func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
+func TestAccInstanceDataSource_notFound(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The messages contain names and times that may be absent, and a limited number of servers.
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "strange-neighbours"))
-	ids := rent(env, "trainer", "trainer", "worker", "", "Обучение", "ending")
+	ids := createInstances(env, "trainer", "trainer", "worker", "", "Обучение", "ending")
 	if err := env.SetInstance(ids[5], simulator.InstancePatch{Status: new("destroying"), DesiredState: new("destroyed")}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +101,12 @@ func TestAccInstanceDataSource_saysWhatThereIs(t *testing.T) {
 			}
 		}
 	}
-	says(byName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
-	says(byName("trainer"), `Several instances are named "trainer"`, `Set id instead of name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
-	says(byName("ending"), `No instance with name "ending"`)
-	says(byName(ids[2]), `It is the id of one: set id instead of name`)
-	says(byID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
-	says(byID("worker"), `It is the name of one: set name instead of id`)
+	says(dataSourceByName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\), ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
+	says(dataSourceByName("trainer"), `Several instances are named "trainer"`, `Set id instead of name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
+	says(dataSourceByName("ending"), `No instance with name "ending"`)
+	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)
+	says(dataSourceByID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
+	says(dataSourceByID("worker"), `It is the name of one: set name instead of id`)
 }
 
 // However many servers are looked for: a listing, and one request before it. The
@@ -139,7 +119,7 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 	for i := range 10 {
 		names = append(names, fmt.Sprintf("gpu-%d", i))
 	}
-	ids := rent(env, names...)
+	ids := createInstances(env, names...)
 	byNames := fmt.Sprintf("data \"gpurent_instance\" \"names\" {\n  for_each = toset([\"%s\"])\n  name = each.key\n}\n", strings.Join(names, `", "`))
 	byIDs := fmt.Sprintf("data \"gpurent_instance\" \"ids\" {\n  for_each = toset([\"%s\"])\n  id = each.key\n}\n", strings.Join(ids, `", "`))
 	lists := "data \"gpurent_instances\" \"all\" {}\ndata \"gpurent_instances\" \"some\" {\n  name_prefix = \"gpu\"\n}\n"
@@ -147,7 +127,7 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 	for _, test := range []struct {
 		config string
 		most   int
-	}{{byID(ids[3]), 1}, {byName("gpu-3"), 1}, {byNames, 1}, {byIDs, 2}, {byNames + byIDs + lists, 2}} {
+	}{{dataSourceByID(ids[3]), 1}, {dataSourceByName("gpu-3"), 1}, {byNames, 1}, {byIDs, 2}, {byNames + byIDs + lists, 2}} {
 		w.Configure(env.Config(test.config))
 		env.ClearRequests()
 		w.Run("plan")
@@ -158,11 +138,11 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 }
 
 // A server that the same apply has rented is seen as that left it.
-func TestAccInstanceDataSource_seesWhatTheApplyHasDone(t *testing.T) {
+func TestAccInstanceDataSource_createdInSameApply(t *testing.T) {
 	// The test counts servers, and looks for names that may be absent.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
-	rent(env, "another")
-	config := env.Config(byName("another"), strings.Replace(server(`name = "mine"`), "gpurent_offers\" \"test\" {", "gpurent_offers\" \"test\" {\n  max_results = 1", 1), `
+	createInstances(env, "another")
+	config := env.Config(dataSourceByName("another"), strings.Replace(configByOffer(`name = "mine"`), "gpurent_offers\" \"test\" {", "gpurent_offers\" \"test\" {\n  max_results = 1", 1), `
 data "gpurent_instance" "mine" {
   id = gpurent_instance.trainer.id
 }
@@ -190,14 +170,14 @@ data "gpurent_instances" "all" {
 	})
 }
 
-func TestAccInstanceDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccInstanceDataSource_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
-		{lookUp(), `(?i)exactly\s+one|one\s+\(and\s+only`},
-		{lookUp(`id = "ins_1"`, `name = "trainer"`), `(?i)exactly\s+one|one\s+\(and\s+only`},
-		{byID(""), `at\s+least\s+1`},
-		{byName(""), `at\s+least\s+1`},
+		{dataSource(), `(?i)exactly\s+one|one\s+\(and\s+only`},
+		{dataSource(`id = "ins_1"`, `name = "trainer"`), `(?i)exactly\s+one|one\s+\(and\s+only`},
+		{dataSourceByID(""), `at\s+least\s+1`},
+		{dataSourceByName(""), `at\s+least\s+1`},
 		{`data "gpurent_instances" "all" { status = "running" }`, `value\s+must\s+be\s+one\s+of`},
 		{`data "gpurent_instances" "all" { name_prefix = "" }`, `at\s+least\s+1`},
 		{`data "gpurent_instance_logs" "all" {}`, `"instance_id" is required`},
@@ -207,8 +187,8 @@ func TestAccInstanceDataSource_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	})
 }
 
-func TestAccInstanceDataSources_needAKeyWithTheScope(t *testing.T) {
+func TestAccInstanceDataSource_missingScope(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "user:read", `lacks\s+the\s+scope\s+instances:read`,
-		byID("ins_1"), byName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`)
+		dataSourceByID("ins_1"), dataSourceByName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const listed = "data.gpurent_instances.all"
+const instancesAddress = "data.gpurent_instances.all"
 
 // namesByID checks the names of a list, which is sorted by the ids. An empty name means none.
 func namesByID(want map[string]string) statecheck.StateCheck {
@@ -28,15 +28,15 @@ func namesByID(want map[string]string) statecheck.StateCheck {
 			checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact(name), "cost_so_far_kop": knownvalue.NotNull()})
 		}
 	}
-	return statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances"), knownvalue.ListExact(checks))
+	return statecheck.ExpectKnownValue(instancesAddress, tfjsonpath.New("instances"), knownvalue.ListExact(checks))
 }
 
-func TestAccInstancesDataSource(t *testing.T) {
+func TestAccInstancesDataSource_filters(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts the whole list, and sums up a field that may be absent.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"), still)
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"), stopClock)
 	all := []string{"research-1", "", "Research-2", "research-3", "Обучение-1"}
-	ids := rent(env, all...)
+	ids := createInstances(env, all...)
 	names := func(indexes ...int) statecheck.StateCheck {
 		want := map[string]string{}
 		for _, i := range indexes {
@@ -77,7 +77,7 @@ func TestAccInstancesDataSource(t *testing.T) {
 				Config: list(`status = "all"`),
 				ConfigStateChecks: []statecheck.StateCheck{
 					names(0, 1, 2, 3, 4),
-					statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances").AtSliceIndex(first).AtMapKey("status"), text("destroyed")),
+					statecheck.ExpectKnownValue(instancesAddress, tfjsonpath.New("instances").AtSliceIndex(first).AtMapKey("status"), text("destroyed")),
 				},
 			},
 			{Config: list("status = \"all\"\n  name_prefix = \"research\""), ConfigStateChecks: []statecheck.StateCheck{names(0, 3)}},
@@ -86,32 +86,32 @@ func TestAccInstancesDataSource(t *testing.T) {
 }
 
 // Two pages of servers are one list, and the whole of it is what names are looked for in.
-func TestAccInstancesDataSource_beyondAPage(t *testing.T) {
+func TestAccInstancesDataSource_pagination(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	const many = 203
+	const instances = 203
 	// The test counts the whole list, and looks for a name that may be absent.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"),
 		func(c *simulator.Config) { c.MarketScale = 4 })
-	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e12))})
-	free := rentable(env)
-	for i := range many {
+	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(instances)), BalanceKop: new(int64(1e12))})
+	free := offerIDs(env)
+	for i := range instances {
 		env.Post("instances", fmt.Sprintf(`{"name":"node-%03d","offer_id":%q,"template":"ubuntu","disk_gb":10}`, i, free[i]))
 	}
 	env.ClearRequests()
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(byName("node-000"), `data "gpurent_instances" "all" {}`),
+			Config: env.Config(dataSourceByName("node-000"), `data "gpurent_instances" "all" {}`),
 			ConfigStateChecks: []statecheck.StateCheck{
-				isOne("status", knownvalue.NotNull()),
-				statecheck.ExpectKnownValue(listed, tfjsonpath.New("instances"), knownvalue.ListSizeExact(many)),
+				dataSourceIs("status", knownvalue.NotNull()),
+				statecheck.ExpectKnownValue(instancesAddress, tfjsonpath.New("instances"), knownvalue.ListSizeExact(instances)),
 			},
 		}},
 	})
 }
 
 // rentable are the ids of all offers.
-func rentable(env *acctest.Env) (ids []string) {
+func offerIDs(env *acctest.Env) (ids []string) {
 	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { ids = append(ids, o.ID) })
 	return ids
 }

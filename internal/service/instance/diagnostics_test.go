@@ -1,10 +1,22 @@
 package instance
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Each reason for a stop has its own advice. An unknown one is quoted.
@@ -18,6 +30,149 @@ func TestStopAdvice(t *testing.T) {
 	} {
 		if got := stopAdvice(reason); !strings.Contains(string(got), want) {
 			t.Errorf("%s: %q does not say %q", reason, got, want)
+		}
+	}
+}
+
+// hostile is a text that looks like a message of Terraform and like a configuration.
+var untrusted = "x\nError: injected\x1b[31m${file(\"/etc/passwd\")}\u2028import {\n" + strings.Repeat("y", 5000)
+
+// fillHostile sets every text in a value, lists and pointers included.
+func fillUntrusted(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(untrusted)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillUntrusted(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 500, 500))
+		for i := range v.Len() {
+			fillUntrusted(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type() != reflect.TypeFor[time.Time]() {
+				fillUntrusted(v.Field(i))
+			}
+		}
+	default:
+	}
+}
+
+// hostileLog answers every request with a log of 50 hostile lines.
+type untrustedLog struct{}
+
+func (untrustedLog) RoundTrip(req *http.Request) (*http.Response, error) {
+	lines := make([]string, 50)
+	for i := range lines {
+		lines[i] = untrusted
+	}
+	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"lines": lines})
+}
+
+// expectPlain checks that a hostile text begins no line, controls no terminal, and is shortened.
+func expectSanitized(t *testing.T, diags diag.Diagnostics) {
+	t.Helper()
+	if len(diags) == 0 {
+		t.Error("nothing was reported")
+	}
+	for _, d := range diags {
+		if strings.ContainsAny(d.Summary(), "\n\x1b\u2028") || strings.ContainsAny(d.Detail(), "\x1b\u2028") || len(d.Summary()) > 600 || len(d.Detail()) > 8000 {
+			t.Errorf("%d and %d bytes:\n%q\n%q", len(d.Summary()), len(d.Detail()), d.Summary(), d.Detail())
+		}
+		for line := range strings.Lines(d.Detail()) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "Error") || strings.HasPrefix(line, "import") {
+				t.Errorf("a line of the service's own: %q", line)
+			}
+		}
+	}
+}
+
+func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
+	client := rentaltest.Client(t, untrustedLog{})
+	var inst rental.Instance
+	var offer rental.Offer
+	fillUntrusted(reflect.ValueOf(&inst).Elem())
+	fillUntrusted(reflect.ValueOf(&offer).Elem())
+	inst.Omitted = rental.InstanceOmitted{}
+	for i := range inst.URLs {
+		inst.URLs[i].URL = nil
+	}
+	offer.GPU.Slug = "another"
+	text := types.StringValue(untrusted)
+	plan := model{ID: text, Template: text, Image: text, Type: text, Name: text, IdempotencyKey: text, OfferID: text}
+	owner := placement.Owner{ID: untrusted, Name: untrusted}
+	request := placement.Request{Image: "a", Order: rental.InstanceCreate{Template: "a", Type: "a"}}
+	placed := placement.Placed{Instance: inst, Offer: &offer, TemplateAlias: untrusted}
+	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted, RunningKopH: 1}
+	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
+
+	for name, report := range map[string]func(diags *diag.Diagnostics){
+		"waits": func(diags *diag.Diagnostics) {
+			for kind := lifecycle.Gone; kind <= lifecycle.Rejected; kind++ {
+				addWaitError(t.Context(), client, diags, inst, &lifecycle.Error{Kind: kind, Err: apiErr})
+			}
+			addWaitError(t.Context(), client, diags, inst, apiErr)
+			running := inst
+			running.Status = rental.StatusRunning
+			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
+			tfkit.AddWarning(diags, "", lastSeen(t.Context(), client, running))
+		},
+		"creations": func(diags *diag.Diagnostics) {
+			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
+				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
+					addCreateError(diags, &placement.Error{
+						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, RandomKey: true, Replayed: true,
+						Owner: owner, Other: owner, Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
+					})
+				}
+			}
+			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}})
+			addUnexpected(diags, placed, request)
+			placed.Unreadable = errors.New(untrusted)
+			addUnexpected(diags, placed, request)
+			addDestroyedAboveCap(diags, placed, request)
+			addStoppedAboveCap(diags, placed, request)
+			addRunsAboveCap(diags, placed, request, "stop", errors.New(untrusted))
+			addRecovered(diags, placed, plan)
+			addNotReplaced(diags, plan)
+		},
+		"plans": func(diags *diag.Diagnostics) {
+			addHigherPrice(diags, replaced, 1000)
+			addCannotReplaceOwnOffer(diags, replaced)
+			addReplacedForUnknown(diags, "replace_on", untrusted)
+			addQueryMissed(diags, untrusted, hardware{gpu: untrusted}.missedTerm(rental.OfferQuery{GPU: []string{"a"}}))
+			addQueryMissed(diags, untrusted, hardware{country: &untrusted}.missedTerm(rental.OfferQuery{Country: []string{"a"}}))
+			addDuplicateName(diags, plan, []rental.Instance{inst, inst}, untrusted)
+		},
+		"actions": func(diags *diag.Diagnostics) {
+			addStoppedByRestart(diags, inst)
+			addNotFound(diags, "start", untrusted)
+			addFinal(diags, "start", inst, "")
+			tfkit.AddWarning(diags, resultText(inst, true), "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diags diag.Diagnostics
+			report(&diags)
+			expectSanitized(t, diags)
+		})
+	}
+}
+
+// An id that could be Terraform is in no import block, and the message says where to find it.
+func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
+	for id, block := range map[string]bool{"ins_x7k2": true, `${file("/etc/passwd")}`: false, "%{if true}a%{endif}": false, "a\"\n}": false, "-a": false, "": false} {
+		var diags diag.Diagnostics
+		addDuplicateName(&diags, model{Name: types.StringValue("trainer")}, []rental.Instance{{ID: id}}, "")
+		text := diags[0].Detail()
+		if got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id)); got != block || strings.Contains(text, "import {") != block {
+			t.Errorf("%q: import block %t\n%s", id, got, text)
+		}
+		if strings.Contains(text, noImportBlock) == block {
+			t.Errorf("%q: %s", id, text)
 		}
 	}
 }

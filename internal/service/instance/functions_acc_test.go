@@ -15,7 +15,7 @@ import (
 
 // A fleet's file is known once its servers have their addresses, and can be made
 // also while one of them is stopped.
-func TestAccSSHConfig_isAFileForAFleet(t *testing.T) {
+func TestAccSSHConfig_basic(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	const (
@@ -37,11 +37,11 @@ func TestAccSSHConfig_isAFileForAFleet(t *testing.T) {
 			{Config: example, ConfigPlanChecks: unknown, ConfigStateChecks: fileIs(block, block)},
 			{Config: env.Provider()}, // the test framework cannot end with something made by for_each
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
-func TestAccSSHConfig_refusesWhatWouldBreakTheFile(t *testing.T) {
+func TestAccSSHConfig_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	call := func(arguments string) string {

@@ -14,7 +14,7 @@ import (
 
 // A server that was rented by hand gets a configuration that is valid, plans nothing,
 // and would get the same GPUs again.
-func TestAccInstance_configurationIsGenerated(t *testing.T) {
+func TestAccInstance_generatedConfig(t *testing.T) {
 	// The test expects the GPU of the offer in the generated query.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu"))
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"by hand"}`, env.CheapestOffer("rtx_4090", "on_demand").ID))
@@ -31,7 +31,7 @@ func TestAccInstance_configurationIsGenerated(t *testing.T) {
 }
 
 // One with a number of GPUs that no filter names, stopped, and interruptible.
-func TestAccInstance_configurationOfAnOddServerIsGenerated(t *testing.T) {
+func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"custom","image":"registry.example/own:1","disk_gb":60,"type":"interruptible","ssh_key_ids":[]}`,
 		env.CheapestOffer("rtx_4090", "interruptible").ID))
@@ -53,20 +53,20 @@ func imageOf(env *acctest.Env, id string) string {
 
 // A generated configuration contains the image of each server. If a server failed, the configuration has to work for
 // its replacement, too.
-func TestAccInstance_generatedConfigurationReplacesFailedServers(t *testing.T) {
+func TestAccInstance_generatedConfigReplacesFailed(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	// The generated query names the GPU of the server, which must be that of an offer. The test lists every server, and
 	// compares images.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu", "strange-neighbours", "image-spelling"))
 	env.Post("templates", `{"name":"own","image":"registry.example/own:1"}`)
-	s := &stage{T: t, Env: env}
+	s := &actionTest{T: t, Env: env}
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
 	for n, template := range []string{env.OwnTemplate(), env.OwnTemplate(), "pytorch", "custom\",\"image\":\"registry.example/any:2"} {
 		id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"%s","disk_gb":60,"name":"n%d"}`, offers[n].ID, template, n))
 		env.Advance(5 * time.Minute)
 		if n > 0 {
-			s.puts(id, "failed")
+			s.setStatus(id, "failed")
 		}
 	}
 	w := env.Workspace(env.Provider())
@@ -91,13 +91,13 @@ func TestAccInstance_generatedConfigurationReplacesFailedServers(t *testing.T) {
 }
 
 // The image of the template is accepted, and not sent. Another image is refused at plan.
-func TestAccInstance_imageOfTheTemplate(t *testing.T) {
+func TestAccInstance_templateImage(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	image := fmt.Sprintf(`image = %q`, acctest.Fetch[struct{ Data []struct{ Image string } }](env, "templates").Data[0].Image)
 	slug := acctest.Fetch[struct{ Data []struct{ Slug string } }](env, "templates").Data[0].Slug
 	config := func(arguments string) string {
-		return env.Config(strings.Replace(server(arguments), `"pytorch"`, fmt.Sprintf("%q", slug), 1))
+		return env.Config(strings.Replace(configByOffer(arguments), `"pytorch"`, fmt.Sprintf("%q", slug), 1))
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -107,6 +107,6 @@ func TestAccInstance_imageOfTheTemplate(t *testing.T) {
 			{Config: config(image), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: config(""), ConfigPlanChecks: acctest.Unchanged()},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }

@@ -51,22 +51,22 @@ func TestPlan_LargeAccount(t *testing.T) {
 		config       map[string]any
 		first, other []string // of the plans for one server, and for another one; none: no diagnostics
 	}{
-		"without a key":    {nil, unkeyed("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil},
-		"with a key":       {nil, keyed("a"), nil, nil},
-		"without a name":   {nil, unkeyed("", "name", nil), nil, []string{unchecked}},
-		"a name on page 1": {nil, unkeyed("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked}},
-		"a burn limit":     {burn, keyed("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"}, []string{"ERROR: Cannot check the spending limits"}},
+		"without a key":    {nil, configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil},
+		"with a key":       {nil, configWithKey("a"), nil, nil},
+		"without a name":   {nil, configWithoutKey("", "name", nil), nil, []string{unchecked}},
+		"a name on page 1": {nil, configWithoutKey("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked}},
+		"a burn limit":     {burn, configWithKey("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"}, []string{"ERROR: Cannot check the spending limits"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pages atomic.Int64
 			env := acctest.Start(t, largeAccount(&pages))
-			h := newRun(t, env, test.arguments)
-			expect(t, "the plan", h.plan(nil, test.config).diags, test.first...)
-			other := unkeyed("b")
+			tf := newSingleRun(t, env, test.arguments)
+			expectDiags(t, "the plan", tf.plan(nil, test.config).diags, test.first...)
+			other := configWithoutKey("b")
 			if test.config["idempotency_key"] != nil {
-				other = keyed("b")
+				other = configWithKey("b")
 			}
-			expect(t, "the plan for another server", h.plan(nil, other).diags, test.other...)
+			expectDiags(t, "the plan for another server", tf.plan(nil, other).diags, test.other...)
 			if pages.Load() > listedPages {
 				t.Errorf("%d pages were read, want %d at most", pages.Load(), listedPages)
 			}
@@ -79,12 +79,12 @@ func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 	var pages atomic.Int64
 	var large atomic.Bool
 	env := acctest.Start(t, largeAccountWhile(&large, &pages))
-	h := newHost(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
-	plan := h.plan(nil, keyed("a"))
-	expect(t, "the plan", plan.diags)
+	tf := newManyRuns(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
+	plan := tf.plan(nil, configWithKey("a"))
+	expectDiags(t, "the plan", plan.diags)
 	large.Store(true)
-	_, diags := h.change(h.noPrior(), plan, acctest.Value(h.schema().ValueType(), keyed("a")))
-	expect(t, "the apply", diags, "ERROR: Cannot check the spending limits", "more than 20000 entries")
+	_, diags := tf.change(tf.absent(), plan, acctest.Value(tf.schema().ValueType(), configWithKey("a")))
+	expectDiags(t, "the apply", diags, "ERROR: Cannot check the spending limits", "more than 20000 entries")
 	if n := env.CountRequests(http.MethodPost, "/instances"); n != 0 {
 		t.Errorf("%d servers were rented", n)
 	}
@@ -94,16 +94,16 @@ func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 func TestApply_LargeAccount(t *testing.T) {
 	var pages atomic.Int64
 	env := acctest.Start(t, largeAccount(&pages))
-	h := newHost(t, env, nil)
-	server, diags := h.apply(nil, keyed("a"))
-	if failed(diags) || server == nil {
-		t.Fatal(said(diags))
+	tf := newManyRuns(t, env, nil)
+	inst, diags := tf.apply(nil, configWithKey("a"))
+	if hasError(diags) || inst == nil {
+		t.Fatal(diagsText(diags))
 	}
-	h.refresh(server)
-	expect(t, "a plan without changes", h.plan(server, keyed("a")).diags)
-	expect(t, "a plan for a second", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags, "Two instances with the same idempotency_key")
-	if err := env.SetInstance(h.id(server), simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
+	tf.refresh(inst)
+	expectDiags(t, "a plan without changes", tf.plan(inst, configWithKey("a")).diags)
+	expectDiags(t, "a plan for a second", tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags, "Two instances with the same idempotency_key")
+	if err := env.SetInstance(tf.idOf(inst), simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "a plan for a second when the first is gone", h.plan(nil, keyed("b", "idempotency_key", "key-a")).diags)
+	expectDiags(t, "a plan for a second when the first is gone", tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags)
 }

@@ -12,18 +12,18 @@ import (
 
 // park rents servers through the API: one that runs, one that is stopped, one that runs without a name, and one that is
 // destroyed. It returns the ids of the first three.
-func park(t *testing.T, env *acctest.Env) (running, stopped, unnamed string) {
+func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed string) {
 	t.Helper()
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
 	if len(offers) < 4 {
 		t.Fatalf("only %d offers", len(offers))
 	}
-	rent := func(n int, template, more string) string {
+	createInstances := func(n int, template, more string) string {
 		return env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":%q,"disk_gb":60%s}`, offers[n].ID, template, more))
 	}
 	// The end of the second name is a letter in two parts, which configurations hold as one.
-	running, stopped = rent(0, "pytorch", `,"name":"by-hand"`), rent(1, "pytorch", `,"name":"by-hand-и\u0306"`)
-	unnamed, gone := rent(2, "ubuntu", ""), rent(3, "pytorch", `,"name":"by-hand-3"`)
+	running, stopped = createInstances(0, "pytorch", `,"name":"by-hand"`), createInstances(1, "pytorch", `,"name":"by-hand-и\u0306"`)
+	unnamed, gone := createInstances(2, "ubuntu", ""), createInstances(3, "pytorch", `,"name":"by-hand-3"`)
 	env.Advance(time.Minute)
 	env.Post("instances/"+stopped+"/stop", "")
 	env.Delete("instances/" + gone)
@@ -44,7 +44,7 @@ func TestAccInstanceList_filters(t *testing.T) {
 	// The test asserts the whole list by names, which may be absent.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
-	running, stopped, unnamed := park(t, env)
+	running, stopped, unnamed := createMixed(t, env)
 	tests := []struct {
 		outer, inner string
 		want         []string
@@ -87,13 +87,13 @@ func TestAccInstanceList_filters(t *testing.T) {
 	}
 }
 
-func TestAccInstanceList_resultsImportWithoutChanges(t *testing.T) {
+func TestAccInstanceList_import(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	// Nobody can import the servers of other people, or one whose answer lacks what the configuration requires.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
-	park(t, env)
+	createMixed(t, env)
 	found := w.Adopt(listBlock("all", "include_resource = true", ""))
 	if len(found) != 3 {
 		t.Fatalf("%d results, want 3", len(found))
@@ -108,7 +108,7 @@ func TestAccInstanceList_resultsImportWithoutChanges(t *testing.T) {
 	}
 }
 
-func TestAccInstanceList_invalidArgumentsAreRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccInstanceList_invalidArguments(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // testedServers are two servers with keys and one without a name, and what a test file asserts about them.
-const testedServers = `
+const testConfig = `
 variable "disk_gb" {
   type    = number
   default = 60
@@ -106,8 +106,8 @@ func TestAccInstance_terraformTest(t *testing.T) {
 	}
 	fits = 3*fits + fits/2
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*fits + 1_000_000), CreditLimitKop: new(int64(0))})
-	w := env.Workspace(testedServers)
-	provider := spending(env, fmt.Sprintf("require_funds = \"error\"\n    max_burn_kop_h = %d", fits), "")
+	w := env.Workspace(testConfig)
+	provider := configWithSpending(env, fmt.Sprintf("require_funds = \"error\"\n    max_burn_kop_h = %d", fits), "")
 	w.Write("runs.tftest.hcl", provider+testRuns)
 	output := w.Run("test", "-no-color", "-verbose")
 	if !strings.Contains(output, "7 passed, 0 failed.") || strings.Contains(output, "Warning:") {
@@ -119,10 +119,10 @@ func TestAccInstance_terraformTest(t *testing.T) {
 }
 
 // Two new servers with one key are refused by every CLI, and one of them at most is rented.
-func TestAccInstance_terraformTestRefusesASharedKey(t *testing.T) {
+func TestAccInstance_terraformTestSharedKey(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
-	w := env.Workspace(strings.Replace(queried(`{}`, `idempotency_key = "same"`), "offer_query", "count = 2\n  offer_query", 1))
+	w := env.Workspace(strings.Replace(configByQuery(`{}`, `idempotency_key = "same"`), "offer_query", "count = 2\n  offer_query", 1))
 	w.Write("runs.tftest.hcl", env.Provider()+"run \"apply\" {}\n")
 	if output, err := w.Try("test", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Two instances with the same idempotency_key") {
 		t.Errorf("%v, and it prints:\n%s", err, output)

@@ -26,7 +26,7 @@ func schemaOf(t *testing.T) schema.Schema {
 }
 
 // anyValue makes up a value of a type: null, unknown or filled.
-func anyValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
+func randomValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
 	switch random.IntN(5) {
 	case 0:
 		return tftypes.NewValue(typ, nil)
@@ -37,13 +37,13 @@ func anyValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
 	case tftypes.Object:
 		parts := map[string]tftypes.Value{}
 		for name, part := range typ.AttributeTypes {
-			parts[name] = anyValue(random, part)
+			parts[name] = randomValue(random, part)
 		}
 		return tftypes.NewValue(typ, parts)
 	case tftypes.Set:
-		return tftypes.NewValue(typ, []tftypes.Value{anyValue(random, typ.ElementType)})
+		return tftypes.NewValue(typ, []tftypes.Value{randomValue(random, typ.ElementType)})
 	case tftypes.List:
-		return tftypes.NewValue(typ, []tftypes.Value{anyValue(random, typ.ElementType), anyValue(random, typ.ElementType)})
+		return tftypes.NewValue(typ, []tftypes.Value{randomValue(random, typ.ElementType), randomValue(random, typ.ElementType)})
 	}
 	switch {
 	case typ.Is(tftypes.String):
@@ -67,7 +67,7 @@ func TestModel_RoundTrip(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		values := map[string]tftypes.Value{}
 		for name, typ := range object.AttributeTypes {
-			values[name] = anyValue(random, typ)
+			values[name] = randomValue(random, typ)
 		}
 		state := tfsdk.State{Schema: s, Raw: tftypes.NewValue(object, values)}
 		before := state.Raw.Copy()
@@ -105,7 +105,7 @@ func readInstance(t *testing.T, text string, change func(map[string]any)) rental
 }
 
 // An optional field that an answer leaves out keeps its value, and another spelling of an image is no change.
-func TestFromAPI_leftOutFieldsStay(t *testing.T) {
+func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
 	want := fmt.Sprintf("%+v", prior)
 	for name, change := range map[string]func(map[string]any){
@@ -127,7 +127,7 @@ func TestFromAPI_leftOutFieldsStay(t *testing.T) {
 }
 
 // A field that is null is not left out.
-func TestFromAPI_nullIsAValue(t *testing.T) {
+func TestFromAPI_NullFields(t *testing.T) {
 	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
 	for name, is := range map[string]func(model) bool{
 		"name":        func(m model) bool { return m.Name.IsNull() },
@@ -141,5 +141,37 @@ func TestFromAPI_nullIsAValue(t *testing.T) {
 	prior.Status = types.StringValue("stopped")
 	if got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, "ssh") })); !got.SSH.IsNull() {
 		t.Error("a server that was started since keeps the address from before")
+	}
+}
+
+// The service's intent is read, not guessed from the status: a server that is
+// being stopped in the console shows as a difference at once.
+func TestFromAPI_DesiredState(t *testing.T) {
+	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
+		for _, desired := range []rental.DesiredState{"running", "stopped"} {
+			got := fromAPI(stateOf("running", "running"), rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
+			if got.DesiredState.ValueString() != string(desired) {
+				t.Errorf("status %s heading for %s reads as %s", status, desired, got.DesiredState)
+			}
+		}
+	}
+}
+
+// Optional fields that the service leaves out must not undo what is known.
+func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
+	prior := stateOf("running", "running")
+	prior.Image = types.StringValue("ubuntu:24.04")
+	got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "hibernating", Type: rental.OnDemand})
+	if !got.DesiredState.Equal(prior.DesiredState) || !got.Template.Equal(prior.Template) || !got.Image.Equal(prior.Image) || !got.DiskGB.Equal(prior.DiskGB) {
+		t.Errorf("got %s, %s, %s, %s", got.DesiredState, got.Template, got.Image, got.DiskGB)
+	}
+	prior.Image = types.StringUnknown()
+	if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "creating"}).Image; got.IsUnknown() {
+		t.Error("an image that a create answer leaves out is unknown after the apply")
+	}
+	for status, want := range map[rental.InstanceStatus]string{"running": "running", "stopped": "stopped", "outbid": "running"} {
+		if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status}).DesiredState.ValueString(); got != want {
+			t.Errorf("status %s without a desired state reads as %s, want %s", status, got, want)
+		}
 	}
 }

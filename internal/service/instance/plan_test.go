@@ -14,7 +14,7 @@ import (
 )
 
 // saved is the state of a server in the given status.
-func saved(status rental.InstanceStatus, desired rental.DesiredState) model {
+func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 	started := "2026-05-06T07:08:09Z"
 	m := fromAPI(model{OfferID: types.StringValue("off_1"), SSHKeyIDs: types.SetNull(types.StringType)}, rental.Instance{
 		ID: "ins_1", Status: status, DesiredState: desired, Type: rental.OnDemand, Template: rental.TemplateRef{Slug: "pytorch"}, DiskGB: 60,
@@ -33,12 +33,12 @@ func TestPlanConvergence(t *testing.T) {
 		want        lifecycle.Action
 		wantUnknown []string
 	}{
-		"settled":          {saved("running", "running"), "running", lifecycle.ActionNone, nil},
-		"settled, stopped": {saved("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
-		"to stop":          {saved("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"}},
-		"to start":         {saved("stopped", "stopped"), "running", lifecycle.ActionStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"still booting":    {saved("starting", "running"), "running", lifecycle.ActionWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"failed":           {saved("failed", "running"), "running", lifecycle.ActionReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"settled":          {stateOf("running", "running"), "running", lifecycle.ActionNone, nil},
+		"settled, stopped": {stateOf("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
+		"to stop":          {stateOf("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"}},
+		"to start":         {stateOf("stopped", "stopped"), "running", lifecycle.ActionStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"still booting":    {stateOf("starting", "running"), "running", lifecycle.ActionWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"failed":           {stateOf("failed", "running"), "running", lifecycle.ActionReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
@@ -64,8 +64,8 @@ func TestPlanConvergence(t *testing.T) {
 	}
 }
 
-func TestPlanConvergenceOfAnInterruptibleServer(t *testing.T) {
-	state := saved("outbid", "running")
+func TestPlanConvergence_Outbid(t *testing.T) {
+	state := stateOf("outbid", "running")
 	state.Type = types.StringValue(string(rental.Interruptible))
 	state.StartedAt = types.StringNull()
 	plan := state
@@ -74,8 +74,8 @@ func TestPlanConvergenceOfAnInterruptibleServer(t *testing.T) {
 	}
 }
 
-func TestPlanConvergenceWithUnknownIntent(t *testing.T) {
-	state := saved("running", "running")
+func TestPlanConvergence_UnknownDesiredState(t *testing.T) {
+	state := stateOf("running", "running")
 	plan := state
 	plan.DesiredState = types.StringUnknown()
 	if got := planConvergence(state, &plan); got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
@@ -84,17 +84,17 @@ func TestPlanConvergenceWithUnknownIntent(t *testing.T) {
 }
 
 // What acts at creation only plans nothing later, unless replace_on names it.
-func TestPlanArguments(t *testing.T) {
+func TestPlanCreateArguments(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
 	noSet := types.SetNull(types.StringType)
 	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
 	query := func(gpu, order types.String) types.Object { return queryFor(t, gpu, order) }
-	noQuery, whatever := types.ObjectNull(queryType), types.StringNull()
+	noQuery, null := types.ObjectNull(queryType), types.StringNull()
 	base := model{OfferID: text("a"), OfferQuery: noQuery, SSHKeyIDs: noSet, ReplaceOn: noSet}
-	queried := model{OfferQuery: query(text("rtx_4090"), whatever), SSHKeyIDs: noSet, ReplaceOn: noSet}
+	byQuery := model{OfferQuery: query(text("rtx_4090"), null), SSHKeyIDs: noSet, ReplaceOn: noSet}
 	with := func(m model, change func(*model)) model { change(&m); return m }
-	terms := maps.Clone(query(whatever, whatever).Attributes())
+	terms := maps.Clone(query(null, null).Attributes())
 	terms["min_gpus"] = types.Int64Value(2)
 	twoGPUs := types.ObjectValueMust(queryType, terms)
 	for name, test := range map[string]struct {
@@ -115,34 +115,34 @@ func TestPlanArguments(t *testing.T) {
 			imported: true, state: with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
 			plan: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }), want: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
 		},
-		"a query instead of an offer": {state: base, plan: queried, want: queried},
+		"a query instead of an offer": {state: base, plan: byQuery, want: byQuery},
 		"a query that is not met instead of an offer": {
-			state: base, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
-			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
+			state: base, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
 		},
-		"another order": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }), want: queried, warnings: 1},
+		"another order": {state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }), want: byQuery, warnings: 1},
 		"another gpu": {
-			state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
-			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), replaced: argOfferQuery, warnings: 1,
+			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
 		},
 		"an unchanged query that the server does not meet": {
-			state: with(queried, func(m *model) { m.OfferQuery = twoGPUs }), plan: with(queried, func(m *model) { m.OfferQuery = twoGPUs }),
-			want: with(queried, func(m *model) { m.OfferQuery = twoGPUs }),
+			state: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }), plan: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
+			want: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
 		},
 		"another gpu, imported": {
-			imported: true, state: with(queried, func(m *model) { m.OfferQuery = types.ObjectNull(queried.OfferQuery.AttributeTypes(t.Context())) }),
-			plan: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }),
-			want: with(queried, func(m *model) { m.OfferQuery = query(text("h100"), whatever) }), warnings: 1,
+			imported: true, state: with(byQuery, func(m *model) { m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context())) }),
+			plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
 		},
 		"another name of the gpu": {
-			state: with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), whatever) }),
-			plan:  with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), text("dlperf")) }),
-			want:  with(queried, func(m *model) { m.OfferQuery = query(text("rtx4090"), whatever) }), warnings: 1,
+			state: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }),
+			plan:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), text("dlperf")) }),
+			want:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }), warnings: 1,
 		},
-		"any gpu": {state: queried, plan: with(queried, func(m *model) { m.OfferQuery = query(whatever, whatever) }), want: queried, warnings: 1},
+		"any gpu": {state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(null, null) }), want: byQuery, warnings: 1},
 		"another query, named": {
-			state: queried, plan: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }),
-			want: with(queried, func(m *model) { m.OfferQuery, m.ReplaceOn = query(whatever, whatever), set(text(argOfferQuery)) }), replaced: argOfferQuery,
+			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
+			want: with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }), replaced: argOfferQuery,
 		},
 		"other keys": {
 			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
@@ -173,38 +173,6 @@ func TestPlanArguments(t *testing.T) {
 				t.Errorf("diagnostics %v, want %d warnings", diags, test.warnings)
 			}
 		})
-	}
-}
-
-// The service's intent is read, not guessed from the status: a server that is
-// being stopped in the console shows as a difference at once.
-func TestFromAPIReadsTheIntent(t *testing.T) {
-	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
-		for _, desired := range []rental.DesiredState{"running", "stopped"} {
-			got := fromAPI(saved("running", "running"), rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
-			if got.DesiredState.ValueString() != string(desired) {
-				t.Errorf("status %s heading for %s reads as %s", status, desired, got.DesiredState)
-			}
-		}
-	}
-}
-
-// Optional fields that the service leaves out must not undo what is known.
-func TestFromAPIToleratesWhatIsLeftOut(t *testing.T) {
-	prior := saved("running", "running")
-	prior.Image = types.StringValue("ubuntu:24.04")
-	got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "hibernating", Type: rental.OnDemand})
-	if !got.DesiredState.Equal(prior.DesiredState) || !got.Template.Equal(prior.Template) || !got.Image.Equal(prior.Image) || !got.DiskGB.Equal(prior.DiskGB) {
-		t.Errorf("got %s, %s, %s, %s", got.DesiredState, got.Template, got.Image, got.DiskGB)
-	}
-	prior.Image = types.StringUnknown()
-	if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "creating"}).Image; got.IsUnknown() {
-		t.Error("an image that a create answer leaves out is unknown after the apply")
-	}
-	for status, want := range map[rental.InstanceStatus]string{"running": "running", "stopped": "stopped", "outbid": "running"} {
-		if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status}).DesiredState.ValueString(); got != want {
-			t.Errorf("status %s without a desired state reads as %s, want %s", status, got, want)
-		}
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 
 // A plan with unknown values holds whatever they turn out to be: Terraform accepts no replacement that was not planned,
 // and no other value for what was planned as known.
-func TestPlan_UnknownValues_PlanAtApplyDoesNotContradict(t *testing.T) {
+func TestPlan_UnknownValues(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
 	gpu := func(slug types.String) types.Object { return queryFor(t, slug, types.StringNull()) }
 	none := queryFor(t, types.StringNull(), types.StringNull())
 	noQuery := types.ObjectNull(none.AttributeTypes(t.Context()))
 	server := func(status rental.InstanceStatus) model {
-		m := saved(status, "running")
+		m := stateOf(status, "running")
 		m.OfferID, m.OfferQuery = types.StringNull(), gpu(text("rtx_4090"))
 		m.ReplaceOn, m.QuotedKopH = types.SetNull(types.StringType), types.Int64Value(100)
 		m.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
@@ -41,58 +41,71 @@ func TestPlan_UnknownValues_PlanAtApplyDoesNotContradict(t *testing.T) {
 	}{
 		"gpu": {
 			server("running"), func(m *model) { m.OfferQuery = gpu(types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }}, true,
+			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }},
+			true,
 		},
 		"another term than hardware": {
 			server("running"), func(m *model) { m.OfferQuery = queryFor(t, text("rtx_4090"), types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = queryFor(t, text("rtx_4090"), text("price")) }}, false,
+			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = queryFor(t, text("rtx_4090"), text("price")) }},
+			false,
 		},
 		"offer_query": {
 			server("running"), func(m *model) { m.OfferQuery = types.ObjectUnknown(noQuery.AttributeTypes(t.Context())) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }, func(m *model) { m.OfferQuery = noQuery }}, true,
+			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }, func(m *model) { m.OfferQuery = noQuery }},
+			true,
 		},
 		"offer_id": {
 			named, func(m *model) { m.OfferID = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.OfferID = text("b") }, func(m *model) { m.OfferID = types.StringNull() }}, false,
+			[]edit{func(*model) {}, func(m *model) { m.OfferID = text("b") }, func(m *model) { m.OfferID = types.StringNull() }},
+			false,
 		},
 		"ssh_key_ids": {
 			named, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) },
-			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set() }, func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) }}, false,
+			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set() }, func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) }},
+			false,
 		},
 		"an SSH key": {
 			named, func(m *model) { m.SSHKeyIDs = set(types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set(text("l")) }}, false,
+			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set(text("l")) }},
+			false,
 		},
 		"replace_on, nothing else changed": {
 			named, func(m *model) { m.ReplaceOn = types.SetUnknown(types.StringType) },
-			[]edit{func(m *model) { m.ReplaceOn = set(text(argOfferID), text(argSSHKeyIDs)) }}, false,
+			[]edit{func(m *model) { m.ReplaceOn = set(text(argOfferID), text(argSSHKeyIDs)) }},
+			false,
 		},
 		"replace_on, another offer": {
 			named, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), types.SetUnknown(types.StringType) },
 			[]edit{
 				func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) },
 				func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set() },
-			}, true,
+			},
+			true,
 		},
 		"an element of replace_on, other keys": {
 			named, func(m *model) { m.SSHKeyIDs, m.ReplaceOn = set(text("l")), set(types.StringUnknown()) },
-			[]edit{func(m *model) { m.SSHKeyIDs, m.ReplaceOn = set(text("l")), set(text(argSSHKeyIDs)) }}, true,
+			[]edit{func(m *model) { m.SSHKeyIDs, m.ReplaceOn = set(text("l")), set(text(argSSHKeyIDs)) }},
+			true,
 		},
 		"desired_state of a running server": {
 			server("running"), func(m *model) { m.DesiredState = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }}, false,
+			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }},
+			false,
 		},
 		"desired_state of a failed server": {
 			server("failed"), func(m *model) { m.DesiredState = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }}, true,
+			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }},
+			true,
 		},
 		"on_outbid of an outbid server": {
 			outbid, func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") }}, true,
+			[]edit{func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") }},
+			true,
 		},
 		"on_outbid of a running server": {
 			server("running"), func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(m *model) { m.OnOutbid = text("replace") }}, false,
+			[]edit{func(m *model) { m.OnOutbid = text("replace") }},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

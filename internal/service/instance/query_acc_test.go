@@ -2,10 +2,7 @@ package instance_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
-	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -17,26 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// queried is a server whose offer is chosen when it is rented.
-func queried(query string, arguments ...string) string {
-	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
-}
-
-// after does something when the first request that matches is answered.
-func after(method, pattern string, do func()) acctest.Option {
-	var done atomic.Bool
-	wanted := regexp.MustCompile(pattern)
-	return acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r)
-			if r.Method == method && wanted.MatchString(r.URL.Path) && !done.Swap(true) {
-				do()
-			}
-		})
-	})
-}
-
-func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
+func TestAccInstance_offerQueryNextOffer(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	var env *acctest.Env
 	var all []acctest.Offer
@@ -47,7 +25,7 @@ func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
 	}
 	env = acctest.Start(t,
 		// When the list is read, the first is already taken, and the second too dear.
-		after("GET", `/offers$`, func() {
+		afterFirst("GET", `/offers$`, func() {
 			all = env.Offers("gpu=rtx_4090&num_gpus=1")
 			set(all[0], simulator.OfferPatch{Available: new(false)})
 			set(all[1], simulator.OfferPatch{OnDemandKopH: new(int64(1_000_000))})
@@ -56,26 +34,26 @@ func TestAccInstance_aQueryTakesTheNextOfferWhenOneIsGone(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, "max_price_kop_h = 900000")),
+			Config: env.Config(configByQuery(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, "max_price_kop_h = 900000")),
 			Check: func(s *terraform.State) error {
 				return resource.TestCheckResourceAttr(address, "rented_offer_id", all[2].ID)(s)
 			},
 		}},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
-func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
+func TestAccInstance_offerQueryErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(queried(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No matching offer could be rented.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
+			{Config: env.Config(configByQuery(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No matching offer could be rented.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
 			{
 				// A limit of the account is not the offer's fault: no other is tried.
 				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },
-				Config:      env.Config(queried(`{}`)),
+				Config:      env.Config(configByQuery(`{}`)),
 				ExpectError: regexp.MustCompile(`(?s)conflict.*a\s+limit\s+of\s+the\s+account`),
 			},
 		},
@@ -85,15 +63,8 @@ func TestAccInstance_aQuerySaysWhatItFound(t *testing.T) {
 	}
 }
 
-func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
-	t.Helper()
-	if err := env.SetAccount(patch); err != nil {
-		t.Error(err)
-	}
-}
-
 // Fifty servers at once, each from an offer of its own, none above the cap.
-func TestAccInstance_fiftyAtOnce(t *testing.T) {
+func TestAccInstance_fiftyInParallel(t *testing.T) {
 	const many, choice = 50, 60
 	env := acctest.Start(t)
 	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e10))})
@@ -108,10 +79,10 @@ func TestAccInstance_fiftyAtOnce(t *testing.T) {
 		Price *int64 `json:"quoted_kop_h"`
 	}
 	offers := map[string]bool{}
-	for _, server := range acctest.SavedIn[rented](w, "gpurent_instance") {
-		offers[server.Attributes.Offer] = true
-		if price := server.Attributes.Price; price == nil || *price > limit {
-			t.Errorf("server %+v has no price, or one above the cap of %d", server, limit)
+	for _, configByOffer := range acctest.SavedIn[rented](w, "gpurent_instance") {
+		offers[configByOffer.Attributes.Offer] = true
+		if price := configByOffer.Attributes.Price; price == nil || *price > limit {
+			t.Errorf("server %+v has no price, or one above the cap of %d", configByOffer, limit)
 		}
 	}
 	if len(offers) != many || offers[""] {
@@ -123,20 +94,20 @@ func TestAccInstance_fiftyAtOnce(t *testing.T) {
 }
 
 // A server that failed to boot is replaced from another offer, though its own is the cheapest again.
-func TestAccInstance_aFailedOfferIsNotTakenAgain(t *testing.T) {
+func TestAccInstance_failedOfferAvoided(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
 	if err := env.SetOffer(cheapest, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
 		t.Fatal(err)
 	}
-	config := env.Config(queried(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `idempotency_key = "k"`))
+	config := env.Config(configByQuery(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `idempotency_key = "k"`))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ExpectError: regexp.MustCompile(`cannot be used`)},
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }

@@ -18,48 +18,24 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const address = "gpurent_instance.trainer"
-
-// server is a configuration of one server with the given further arguments.
-func server(arguments ...string) string {
-	return offers("") + instanceBlock("data.gpurent_offers.test.ids[0]", arguments...)
-}
-
-func offers(filter string) string {
-	return fmt.Sprintf("data \"gpurent_offers\" \"test\" {\n  gpu = [\"rtx_4090\"]\n  num_gpus = [1]\n  %s\n}\n", filter)
-}
-
-func instanceBlock(offer string, arguments ...string) string {
-	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_id = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
-		offer, strings.Join(arguments, "\n  "))
-}
-
-func at(path string, value knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(address, tfjsonpath.New(path), value)
-}
-
-func planned(action plancheck.ResourceActionType) plancheck.PlanCheck {
-	return plancheck.ExpectResourceAction(address, action)
-}
-
-func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
+func TestAccInstance_basic(t *testing.T) {
 	// The test asserts the GPU of the offer, documented values and fields that may be absent, and counts requests.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu", "optional-fields-absent", "unknown-enums", "status-after-work", "gateway-errors"))
 	same := statecheck.CompareValue(compare.ValuesSame())
-	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
 				Config: env.Example("resources/gpurent_instance/resource.tf"),
 				ConfigStateChecks: []statecheck.StateCheck{
-					sameServer(),
-					at("status", knownvalue.StringExact("running")),
-					at("desired_state", knownvalue.StringExact("running")),
-					at("ssh", knownvalue.ObjectPartial(map[string]knownvalue.Check{"command": knownvalue.StringRegexp(regexp.MustCompile("^ssh "))})),
-					at("gpu", knownvalue.ObjectPartial(map[string]knownvalue.Check{"slug": knownvalue.StringExact("rtx_4090"), "count": knownvalue.Int64Exact(1)})),
-					at("started_at", knownvalue.NotNull()),
-					at("stop_reason", knownvalue.Null()),
+					sameID(),
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("desired_state", knownvalue.StringExact("running")),
+					attributeIs("ssh", knownvalue.ObjectPartial(map[string]knownvalue.Check{"command": knownvalue.StringRegexp(regexp.MustCompile("^ssh "))})),
+					attributeIs("gpu", knownvalue.ObjectPartial(map[string]knownvalue.Check{"slug": knownvalue.StringExact("rtx_4090"), "count": knownvalue.Int64Exact(1)})),
+					attributeIs("started_at", knownvalue.NotNull()),
+					attributeIs("stop_reason", knownvalue.Null()),
 				},
 			},
 			{
@@ -67,28 +43,28 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 				ConfigPlanChecks: acctest.Unchanged(),
 			},
 			{
-				Config:           env.Config(server(`name = "renamed"`, `desired_state = "stopped"`)),
+				Config:           env.Config(configByOffer(`name = "renamed"`, `desired_state = "stopped"`)),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
-					sameServer(),
-					at("name", knownvalue.StringExact("renamed")),
-					at("status", knownvalue.StringExact("stopped")),
-					at("stop_reason", knownvalue.StringExact("user")),
-					at("ssh", knownvalue.Null()),
+					sameID(),
+					attributeIs("name", knownvalue.StringExact("renamed")),
+					attributeIs("status", knownvalue.StringExact("stopped")),
+					attributeIs("stop_reason", knownvalue.StringExact("user")),
+					attributeIs("ssh", knownvalue.Null()),
 				},
 			},
 			{
-				Config: env.Config(server()),
+				Config: env.Config(configByOffer()),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-					planned(plancheck.ResourceActionUpdate),
+					expectAction(plancheck.ResourceActionUpdate),
 					plancheck.ExpectUnknownValue(address, tfjsonpath.New("ssh")),
 					plancheck.ExpectUnknownValue(address, tfjsonpath.New("price")),
 				}},
 				ConfigStateChecks: []statecheck.StateCheck{
-					sameServer(),
-					at("name", knownvalue.Null()),
-					at("status", knownvalue.StringExact("running")),
-					at("ssh", knownvalue.NotNull()),
+					sameID(),
+					attributeIs("name", knownvalue.Null()),
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("ssh", knownvalue.NotNull()),
 				},
 			},
 			{
@@ -98,40 +74,40 @@ func TestAccInstance_rentsStopsStartsAndImports(t *testing.T) {
 				ImportStateVerifyIgnore: []string{"offer_id", "offer_query", "rented_offer_id", "quoted_kop_h"},
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if n := env.CountRequests("POST", "/instances"); n != 3 {
 		t.Errorf("%d POST requests, want one creation, one stop, one start", n)
 	}
 }
 
-func TestAccInstance_anOfferIsAQuoteNotAnIdentity(t *testing.T) {
+func TestAccInstance_offerIDChange(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(server())},
-			{Config: env.Config(offers(`order = "-price"`) + instanceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: acctest.Unchanged()},
-			{Config: env.Config(instanceBlock(`"off_gone"`)), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: env.Config(configByOffer())},
+			{Config: env.Config(offersDataSource(`order = "-price"`) + resourceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: env.Config(resourceBlock(`"off_gone"`)), ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
 }
 
 // What the service cannot tell is taken over from the configuration after an
 // import, without a request and without touching the server.
-func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
+func TestAccInstance_importAdoptsArguments(t *testing.T) {
 	for name, test := range map[string]struct {
 		config func(offer string) string
 		adopts map[string]knownvalue.Check
 	}{
 		"an offer": {
-			func(offer string) string { return instanceBlock(fmt.Sprintf("%q", offer)) },
+			func(offer string) string { return resourceBlock(fmt.Sprintf("%q", offer)) },
 			map[string]knownvalue.Check{"offer_id": knownvalue.NotNull(), "on_outbid": knownvalue.StringExact("restart")},
 		},
 		"a query, a key and SSH keys": {
 			func(string) string {
-				return queried(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`, `replace_on = ["offer_query", "ssh_key_ids"]`)
+				return configByQuery(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`, `replace_on = ["offer_query", "ssh_key_ids"]`)
 			},
 			map[string]knownvalue.Check{
 				"offer_query": knownvalue.NotNull(), "idempotency_key": knownvalue.StringExact("k"), "ssh_key_ids": knownvalue.SetSizeExact(0),
@@ -145,9 +121,9 @@ func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
 			id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, offer))
 			env.Advance(time.Minute)
 			config := env.Config(test.config(offer), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
-			checks := []statecheck.StateCheck{at("id", knownvalue.StringExact(id))}
+			checks := []statecheck.StateCheck{attributeIs("id", knownvalue.StringExact(id))}
 			for attribute, want := range test.adopts {
-				checks = append(checks, at(attribute, want))
+				checks = append(checks, attributeIs(attribute, want))
 			}
 			resource.ParallelTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
@@ -155,7 +131,7 @@ func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
 					{
 						Config: config,
 						ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-							planned(plancheck.ResourceActionUpdate),
+							expectAction(plancheck.ResourceActionUpdate),
 							plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("running")),
 							plancheck.ExpectKnownValue(address, tfjsonpath.New("ssh"), knownvalue.NotNull()),
 						}},
@@ -171,48 +147,27 @@ func TestAccInstance_importAdoptsWhatTheServiceCannotTell(t *testing.T) {
 	}
 }
 
-func TestAccInstance_whatCannotChangeInPlaceReplaces(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	var steps []resource.TestStep
-	steps = append(steps, resource.TestStep{Config: env.Config(server())})
-	for _, change := range []func(string) string{
-		func(c string) string { return strings.Replace(c, "= 60", "= 61", 1) },
-		func(c string) string { return strings.Replace(c, `"pytorch"`, `"ubuntu"`, 1) },
-		func(c string) string { return strings.Replace(c, "disk_gb", "type = \"interruptible\"\n  disk_gb", 1) },
-		func(c string) string {
-			return strings.Replace(c, `"pytorch"`, "\"custom\"\n  image = \"ubuntu:24.04\"", 1)
-		},
-	} {
-		steps = append(steps, resource.TestStep{
-			Config: env.Config(change(server())), PlanOnly: true, ExpectNonEmptyPlan: true,
-			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPreRefresh: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
-		})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-}
-
-func TestAccInstance_badInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestAccInstance_invalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
-		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 9", 1), `between 10 and 2000`},
-		{strings.Replace(server(), "disk_gb  = 60", "disk_gb  = 2001", 1), `between 10 and 2000`},
-		{server(fmt.Sprintf("name = %q", strings.Repeat("я", 61))), `between 1 and 60`},
-		{server(`desired_state = "paused"`), `value must be one of`},
-		{server(`type = "spot"`), `value must be one of`},
-		{server(`on_outbid = "cry"`), `value must be one of`},
-		{server(`max_price_kop_h = 0`), `at least 1`},
-		{server(`idempotency_key = "a\r\nX-Evil: 1"`), `printable\s+ASCII`},
-		{server(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
-		{server(`timeouts = { create = "soon" }`), `[Dd]uration`},
+		{strings.Replace(configByOffer(), "disk_gb  = 60", "disk_gb  = 9", 1), `between 10 and 2000`},
+		{strings.Replace(configByOffer(), "disk_gb  = 60", "disk_gb  = 2001", 1), `between 10 and 2000`},
+		{configByOffer(fmt.Sprintf("name = %q", strings.Repeat("я", 61))), `between 1 and 60`},
+		{configByOffer(`desired_state = "paused"`), `value must be one of`},
+		{configByOffer(`type = "spot"`), `value must be one of`},
+		{configByOffer(`on_outbid = "cry"`), `value must be one of`},
+		{configByOffer(`max_price_kop_h = 0`), `at least 1`},
+		{configByOffer(`idempotency_key = "a\r\nX-Evil: 1"`), `printable\s+ASCII`},
+		{configByOffer(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), `at most 10`},
+		{configByOffer(`timeouts = { create = "soon" }`), `[Dd]uration`},
 	})
 }
 
-func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
+func TestAccInstance_createErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	poor, rich := int64(100), int64(10_000_000)
+	lowBalance, rich := int64(100), int64(10_000_000)
 	no, yes := false, true
 	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
 	taken := env.CheapestOffer("rtx_3090", "on_demand")
@@ -226,24 +181,24 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{PreConfig: account(simulator.AccountPatch{BalanceKop: &poor}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
-			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
-			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(instanceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
-			{Config: env.ProviderWithKey(reader) + server(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Create\s+a\s+key`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*contact\s+its\s+support`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`)},
+			{PreConfig: account(simulator.AccountPatch{BalanceKop: &lowBalance}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
+			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
+			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(resourceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
+			{Config: env.ProviderWithKey(reader) + configByOffer(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Create\s+a\s+key`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*contact\s+its\s+support`)},
+			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`)},
 			{
 				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),
-				Config:      strings.Replace(env.Config(server()), "= 60", "= 2000", 1),
+				Config:      strings.Replace(env.Config(configByOffer()), "= 60", "= 2000", 1),
 				ExpectError: regexp.MustCompile(`(?s)Disk above the offer's maximum.*disk_gb\s+is\s+2000`),
 			},
-			{Config: env.Config(server(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`)},
+			{Config: env.Config(configByOffer(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`)},
 			{
 				// Someone else was quicker.
 				PreConfig: func() {
 					env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, taken.ID))
 				},
-				Config:      env.Config(instanceBlock(fmt.Sprintf("%q", taken.ID))),
+				Config:      env.Config(resourceBlock(fmt.Sprintf("%q", taken.ID))),
 				ExpectError: regexp.MustCompile(`(?s)conflict.*Nothing\s+was\s+rented`),
 			},
 		},
@@ -254,7 +209,7 @@ func TestAccInstance_refusalsSayWhatToDo(t *testing.T) {
 }
 
 // A key that the service does not know is told at plan: an apply would make half of what it needs before it found out.
-func TestAccInstance_aWrongKeyIsToldAtPlan(t *testing.T) {
+func TestAccInstance_invalidAPIKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	complaint := regexp.MustCompile(`(?s)Cannot (read|check).*API\s+key\s+is\s+wrong`)
@@ -263,11 +218,60 @@ func TestAccInstance_aWrongKeyIsToldAtPlan(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: wrong + server(), PlanOnly: true, ExpectError: complaint},
-			{Config: wrong + ownTemplate + strings.Replace(server(), `"pytorch"`, "gpurent_template.own.slug", 1), PlanOnly: true, ExpectError: complaint},
+			{Config: wrong + configByOffer(), PlanOnly: true, ExpectError: complaint},
+			{Config: wrong + ownTemplate + strings.Replace(configByOffer(), `"pytorch"`, "gpurent_template.own.slug", 1), PlanOnly: true, ExpectError: complaint},
 		},
 	})
 	if n := env.CountRequests("POST", "/instances") + env.CountRequests("POST", "/templates"); n != 0 {
 		t.Errorf("%d things were asked for", n)
+	}
+}
+
+func TestAccInstance_templateWithoutSSH(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	env := acctest.Start(t)
+	config := env.Config(strings.Replace(configByOffer(), `"pytorch"`, `"vllm"`, 1))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running")), attributeIs("ssh", knownvalue.Null())}},
+			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
+		},
+	})
+}
+
+func TestAccInstance_createdStopped(t *testing.T) {
+	env := acctest.Start(t)
+	config := env.Config(configByOffer(`desired_state = "stopped"`))
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("stopped"))}},
+			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
+		},
+	})
+}
+
+func TestAccInstance_sshKeyIDsChange(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	env := acctest.Start(t)
+	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n"
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: env.Config(key, configByOffer(`ssh_key_ids = [gpurent_ssh_key.k.id]`))},
+			{
+				Config:           env.Config(key, configByOffer(`ssh_key_ids = []`)),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionNoop),
+			},
+			{
+				Config:            env.Config(key, configByOffer()),
+				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("ssh_key_ids", knownvalue.Null())},
+			},
+		},
+	})
+	if n := env.CountRequests("PATCH", "/instances"); n != 0 {
+		t.Errorf("%d PATCH requests, want none", n)
 	}
 }

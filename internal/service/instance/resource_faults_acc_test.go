@@ -2,10 +2,7 @@ package instance_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,131 +18,109 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func fault(t *testing.T, env *acctest.Env, faults ...simulator.Fault) {
-	t.Helper()
-	for _, f := range faults {
-		if err := env.AddFault(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// impatient fails where others would retry, so that faults reach the resource.
-func impatient(env *acctest.Env, parts ...string) string {
-	return strings.Replace(env.Config(parts...), "max_retries = 3", "max_retries = 0", 1)
-}
-
-func nothingLeft(env *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error { return env.NothingLeft("instances") }
-}
-
-func TestAccInstance_aLostAnswerRentsNoSecondServer(t *testing.T) {
+func TestAccInstance_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// Slow enough that a repeated DELETE meets the server still destroying: a conflict.
 	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 2 * time.Minute })
-	fault(t, env,
+	addFaults(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "DELETE", Path: "/instances/{id}", Drop: "after", Times: 1},
 	)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(server()),
+			Config: env.Config(configByOffer()),
 			Check:  func(*terraform.State) error { return env.Left("instances?status=all", 1) },
 		}},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if n := env.CountRequests("POST", "/instances"); n != 2 {
 		t.Errorf("%d requests to rent, want the lost one and its repetition", n)
 	}
 }
 
-func TestAccInstance_anUnreachableServiceLosesNoServer(t *testing.T) {
+func TestAccInstance_unavailableAPI(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// Without retries, further errors reach the resource.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors"))
 	same := statecheck.CompareValue(compare.ValuesSame())
-	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
 				// While it boots.
 				PreConfig: func() {
-					fault(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503, Times: 2}, simulator.Fault{Method: "GET", Path: "/instances/{id}", Drop: "before", Times: 1})
+					addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503, Times: 2}, simulator.Fault{Method: "GET", Path: "/instances/{id}", Drop: "before", Times: 1})
 				},
-				Config:            impatient(env, server()),
-				ConfigStateChecks: []statecheck.StateCheck{sameServer(), at("status", knownvalue.StringExact("running"))},
+				Config:            configWithoutRetries(env, configByOffer()),
+				ConfigStateChecks: []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("running"))},
 			},
 			{
 				// At a refresh: an error, and the server stays in the state.
-				PreConfig:   func() { fault(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 500, Times: 1}) },
-				Config:      impatient(env, server()),
+				PreConfig:   func() { addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 500, Times: 1}) },
+				Config:      configWithoutRetries(env, configByOffer()),
 				ExpectError: regexp.MustCompile(`(?s)Cannot read instance.*Run\s+again\s+later`),
 			},
 			{
-				Config:            impatient(env, server()),
+				Config:            configWithoutRetries(env, configByOffer()),
 				ConfigPlanChecks:  acctest.Unchanged(),
-				ConfigStateChecks: []statecheck.StateCheck{sameServer()},
+				ConfigStateChecks: []statecheck.StateCheck{sameID()},
 			},
 			{
 				// At its destruction.
 				PreConfig: func() {
-					fault(t, env, simulator.Fault{Method: "DELETE", Path: "/instances/{id}", Drop: "after", Times: 1})
+					addFaults(t, env, simulator.Fault{Method: "DELETE", Path: "/instances/{id}", Drop: "after", Times: 1})
 				},
-				Config:  env.Config(server()),
+				Config:  env.Config(configByOffer()),
 				Destroy: true,
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
-// slow makes servers boot in an hour of simulated time, which passes only when
-// a test says so.
-func slow(c *simulator.Config) { c.Boot = time.Hour }
-
-func TestAccInstance_aTimeOutTaintsAndSaysHowToUntaint(t *testing.T) {
+func TestAccInstance_createTimeout(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts the status creating, which an unknown one replaces at random.
-	env := acctest.Start(t, slow, acctest.WithoutQuirks("unknown-enums"))
+	env := acctest.Start(t, bootInOneHour, acctest.WithoutQuirks("unknown-enums"))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config:      env.Config(server(`timeouts = { create = "100ms" }`)),
+				Config:      env.Config(configByOffer(`timeouts = { create = "100ms" }`)),
 				ExpectError: regexp.MustCompile(`(?s)is not ready yet.*status "creating".*untaint\s+ADDRESS`),
 			},
 			{
-				Config:             env.Config(server(`timeouts = { create = "100ms" }`)),
+				Config:             env.Config(configByOffer(`timeouts = { create = "100ms" }`)),
 				PlanOnly:           true,
 				ExpectNonEmptyPlan: true,
-				ConfigPlanChecks:   resource.ConfigPlanChecks{PostApplyPreRefresh: []plancheck.PlanCheck{planned(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigPlanChecks:   resource.ConfigPlanChecks{PostApplyPreRefresh: []plancheck.PlanCheck{expectAction(plancheck.ResourceActionDestroyBeforeCreate)}},
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
-func TestAccInstance_aKeptTimeOutIsResumed(t *testing.T) {
+func TestAccInstance_keepOnTimeout(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts the status creating, which an unknown one replaces at random.
-	env := acctest.Start(t, slow, acctest.WithoutQuirks("unknown-enums"))
+	env := acctest.Start(t, bootInOneHour, acctest.WithoutQuirks("unknown-enums"))
 	same := statecheck.CompareValue(compare.ValuesSame())
-	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
-	config := env.Config(server(`keep_on_timeout = true`, `timeouts = { create = "100ms" }`))
+	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	config := env.Config(configByOffer(`keep_on_timeout = true`, `timeouts = { create = "100ms" }`))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
 				Config:             config,
-				ConfigStateChecks:  []statecheck.StateCheck{sameServer(), at("status", knownvalue.StringExact("creating")), at("ssh", knownvalue.Null())},
+				ConfigStateChecks:  []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("creating")), attributeIs("ssh", knownvalue.Null())},
 				ExpectNonEmptyPlan: true,
 			},
 			{
 				PreConfig:         func() { env.Advance(2 * time.Hour) },
 				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{sameServer(), at("status", knownvalue.StringExact("running")), at("ssh", knownvalue.NotNull())},
+				ConfigStateChecks: []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("running")), attributeIs("ssh", knownvalue.NotNull())},
 			},
 		},
 	})
@@ -154,21 +129,7 @@ func TestAccInstance_aKeptTimeOutIsResumed(t *testing.T) {
 	}
 }
 
-// onFirstLook does something when a server is first asked about by its id.
-func onFirstLook(do func(id string)) acctest.Option {
-	var done atomic.Bool
-	looks := regexp.MustCompile(`^/api/v1/instances/([^/]+)$`)
-	return acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if found := looks.FindStringSubmatch(r.URL.Path); r.Method == http.MethodGet && found != nil && !done.Swap(true) {
-				do(found[1])
-			}
-			next.ServeHTTP(w, r)
-		})
-	})
-}
-
-func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
+func TestAccInstance_failedBoot(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	if err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
@@ -177,20 +138,20 @@ func TestAccInstance_aFailedBootIsReplaced(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)cannot be used.*next\s+apply\s+replaces.*status "failed".*end of its log`)},
+			{Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)cannot be used.*next\s+apply\s+replaces.*status "failed".*end of its log`)},
 			{
-				Config:            env.Config(server()),
+				Config:            env.Config(configByOffer()),
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))},
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
 // A host that vanishes takes the server down without its owner's doing. While it is away an apply says so and changes
 // nothing; once it is back, the next apply starts the same server.
-func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
+func TestAccInstance_hostOffline(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand").ID
@@ -201,7 +162,7 @@ func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
 			}
 		}
 	}
-	config := env.Config(instanceBlock(fmt.Sprintf("%q", offer)))
+	config := env.Config(resourceBlock(fmt.Sprintf("%q", offer)))
 	same := statecheck.CompareValue(compare.ValuesSame())
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -213,20 +174,20 @@ func TestAccInstance_aVanishedHostIsWaitedFor(t *testing.T) {
 				Config:           config,
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{
-					at("status", knownvalue.StringExact("running")), at("stop_reason", knownvalue.Null()),
+					attributeIs("status", knownvalue.StringExact("running")), attributeIs("stop_reason", knownvalue.Null()),
 					same.AddStateValue(address, tfjsonpath.New("id")),
 				},
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }
 
-func TestAccInstance_destroyedWhileItBoots(t *testing.T) {
+func TestAccInstance_destroyedWhileCreating(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	var env *acctest.Env
 	destroyed := "destroyed"
-	env = acctest.Start(t, onFirstLook(func(id string) {
+	env = acctest.Start(t, onFirstGet(func(id string) {
 		if err := env.SetInstance(id, simulator.InstancePatch{Status: &destroyed, DesiredState: &destroyed}); err != nil {
 			t.Error(err)
 		}
@@ -234,58 +195,9 @@ func TestAccInstance_destroyedWhileItBoots(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(server()), ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`)},
-			{Config: env.Config(server()), ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+			{Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`)},
+			{Config: env.Config(configByOffer()), ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
-}
-
-func TestAccInstance_aTemplateWithoutSSHIsReadyAllTheSame(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	config := env.Config(strings.Replace(server(), `"pytorch"`, `"vllm"`, 1))
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running")), at("ssh", knownvalue.Null())}},
-			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
-		},
-	})
-}
-
-func TestAccInstance_isRentedStopped(t *testing.T) {
-	env := acctest.Start(t)
-	config := env.Config(server(`desired_state = "stopped"`))
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("stopped"))}},
-			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
-		},
-	})
-}
-
-func TestAccInstance_sshKeysAreForCreationOnly(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n"
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.Config(key, server(`ssh_key_ids = [gpurent_ssh_key.k.id]`))},
-			{
-				Config:           env.Config(key, server(`ssh_key_ids = []`)),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionNoop),
-			},
-			{
-				Config:            env.Config(key, server()),
-				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionUpdate),
-				ConfigStateChecks: []statecheck.StateCheck{at("ssh_key_ids", knownvalue.Null())},
-			},
-		},
-	})
-	if n := env.CountRequests("PATCH", "/instances"); n != 0 {
-		t.Errorf("%d PATCH requests, want none", n)
-	}
 }

@@ -12,17 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// pair is two servers with everything else the same.
-func pair(query string) string {
-	return strings.Replace(queried(query), "offer_query", "count = 2\n  offer_query", 1)
-}
-
-func spending(env *acctest.Env, arguments, config string) string {
-	return env.Provider("spending = {\n"+arguments+"\n}") + config
-}
-
 // The money is summed up over the plan: each server alone would be covered.
-func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
+func TestAccInstance_requireFunds(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test compares the balance.
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"))
@@ -31,22 +22,22 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*(first+second) - 100), CreditLimitKop: new(int64(0))})
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
 
-	w := env.Workspace(env.Config(pair(query)))
+	w := env.Workspace(env.Config(configOfTwo(query)))
 	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"Insufficient balance for this plan", "Missing: 1,00 ₽", "per hour (", "per month)"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
 		}
 	}
-	w.Configure(env.Config(queried(query)))
+	w.Configure(env.Config(configByQuery(query)))
 	if output := w.Run("plan", "-no-color"); strings.Contains(output, "balance") {
 		t.Errorf("one server is covered, and yet:\n%s", output)
 	}
-	w.Configure(spending(env, `require_funds = "off"`, pair(query)))
+	w.Configure(configWithSpending(env, `require_funds = "off"`, configOfTwo(query)))
 	if output := w.Run("plan", "-no-color"); strings.Contains(output, "balance") {
 		t.Errorf("the check is off, and yet:\n%s", output)
 	}
-	w.Configure(spending(env, `require_funds = "error"`, pair(query)))
+	w.Configure(configWithSpending(env, `require_funds = "error"`, configOfTwo(query)))
 	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Error: Insufficient balance for this plan") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
@@ -55,7 +46,7 @@ func TestAccInstance_fundsAreLookedAtBeforeTheyAreSpent(t *testing.T) {
 	}
 }
 
-func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
+func TestAccInstance_maxBurn(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// With max_burn_kop_h a plan without a balance fails, and the servers of neighbours burn more than it allows.
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
@@ -63,7 +54,7 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
 	// Room for one server with its disk, not for two.
 	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
-	one, two := spending(env, limit, queried(query)), spending(env, limit, pair(query))
+	one, two := configWithSpending(env, limit, configByQuery(query)), configWithSpending(env, limit, configOfTwo(query))
 	w := env.Workspace(two)
 	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("%v, and it says:\n%s", err, output)
@@ -72,27 +63,27 @@ func TestAccInstance_aBurnRateCanBeCapped(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	// Its replacement makes room for itself, and what runs already is no reason to refuse a change.
 	w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
-	w.Configure(spending(env, limit, queried(query, `name = "a"`)))
+	w.Configure(configWithSpending(env, limit, configByQuery(query, `name = "a"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
-	w.Configure(spending(env, limit, queried(query, `desired_state = "stopped"`)))
+	w.Configure(configWithSpending(env, limit, configByQuery(query, `desired_state = "stopped"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
-	w.Configure(spending(env, "max_burn_kop_h = 1", queried(query)))
+	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", configByQuery(query)))
 	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
 	}
-	w.Configure(spending(env, "max_burn_kop_h = 1", ""))
+	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", ""))
 	w.Run("apply", "-auto-approve", "-no-color")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAccInstance_whatCannotFitIsRefusedAtPlan(t *testing.T) {
+func TestAccInstance_planErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	named := func(change ...string) string {
-		return strings.NewReplacer(change...).Replace(instanceBlock(fmt.Sprintf("%q", offer.ID), "max_price_kop_h = 900000"))
+		return strings.NewReplacer(change...).Replace(resourceBlock(fmt.Sprintf("%q", offer.ID), "max_price_kop_h = 900000"))
 	}
 	refused := func(config, message string) resource.TestStep {
 		return resource.TestStep{Config: env.Config(config), PlanOnly: true, ExpectError: regexp.MustCompile(message)}
@@ -103,13 +94,13 @@ func TestAccInstance_whatCannotFitIsRefusedAtPlan(t *testing.T) {
 			refused(named(`"pytorch"`, `"no-such"`), `(?s)No such template.*gpurent_templates`),
 			refused(named("= 60", "= 10"), `(?s)Disk below the template's minimum.*disk_gb\s+is\s+10`),
 			refused(named("900000", "1"), `(?s)Offer price above max_price_kop_h.*per\s+month`),
-			refused(queried(`{}`, fmt.Sprintf("offer_id = %q", offer.ID)), `2 attributes specified`),
+			refused(configByQuery(`{}`, fmt.Sprintf("offer_id = %q", offer.ID)), `2 attributes specified`),
 			refused("resource \"gpurent_instance\" \"none\" {\n  template = \"pytorch\"\n  disk_gb = 60\n}\n", `No attribute specified`),
-			refused(queried(`{ num_gpus = [3] }`), `value must be one of`),
-			refused(queried(`{ max_attempts = 0 }`), `between 1 and 50`),
-			refused(queried(`{}`, `replace_on = ["disk_gb"]`), `value must be one of`),
-			refused(queried(`{}`, `idempotency_key = "two words"`), `without\s+spaces`),
-			refused(queried(`{}`, fmt.Sprintf("idempotency_key = %q", strings.Repeat("k", 65))), `64`),
+			refused(configByQuery(`{ num_gpus = [3] }`), `value must be one of`),
+			refused(configByQuery(`{ max_attempts = 0 }`), `between 1 and 50`),
+			refused(configByQuery(`{}`, `replace_on = ["disk_gb"]`), `value must be one of`),
+			refused(configByQuery(`{}`, `idempotency_key = "two words"`), `without\s+spaces`),
+			refused(configByQuery(`{}`, fmt.Sprintf("idempotency_key = %q", strings.Repeat("k", 65))), `64`),
 		},
 	})
 	if n := env.CountRequests("POST", "/instances"); n != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // The command is made to be pasted into a shell: what the service says must be able to do no more there than to log in.
-func TestSSHCommandOnlyLogsIn(t *testing.T) {
+func TestSSHCommand(t *testing.T) {
 	const host, port, user, own = "203.0.113.5", 30022, "root", "ssh -p 30022 root@203.0.113.5"
 	for command, want := range map[string]string{
 		own:                             own,
@@ -59,9 +59,16 @@ func TestSSHCommandOnlyLogsIn(t *testing.T) {
 		}
 	}
 	for _, odd := range []rental.SSH{
-		{Host: "-oProxyCommand=reboot", Port: 22, User: "root"}, {Host: "h;reboot", Port: 22, User: "root"}, {Host: "h", Port: 22, User: "-oProxyCommand=reboot"},
-		{Host: "h", Port: 0, User: "root"}, {Host: "h", Port: 70000, User: "root"}, {Host: "h", Port: 22, User: "a\nb"}, {Host: "", Port: 22, User: "root"}, {Host: "h", Port: 22},
-		{Host: "h", Port: 22, User: "$"}, {Host: "h", Port: 22, User: "a$"},
+		{Host: "-oProxyCommand=reboot", Port: 22, User: "root"},
+		{Host: "h;reboot", Port: 22, User: "root"},
+		{Host: "h", Port: 22, User: "-oProxyCommand=reboot"},
+		{Host: "h", Port: 0, User: "root"},
+		{Host: "h", Port: 70000, User: "root"},
+		{Host: "h", Port: 22, User: "a\nb"},
+		{Host: "", Port: 22, User: "root"},
+		{Host: "h", Port: 22},
+		{Host: "h", Port: 22, User: "$"},
+		{Host: "h", Port: 22, User: "a$"},
 	} {
 		odd.Command = "ssh " + odd.User + "@" + odd.Host
 		if got := sshCommand(odd); !got.IsNull() {

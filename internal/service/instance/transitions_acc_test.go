@@ -126,14 +126,14 @@ func transitions(offers []string) []transition {
 }
 
 // fillers are servers whose offer is of no interest: they take the dearest, the others name cheap ones.
-const fillers = `{ order = "-price" }`
+const otherQuery = `{ order = "-price" }`
 
 // block writes the n-th server.
 func (a arguments) block(n int) string {
 	full := arguments{"template": `"pytorch"`, "disk_gb": "60"}
 	maps.Copy(full, a)
 	if full["offer_id"] == "" && full["offer_query"] == "" {
-		full["offer_query"] = fillers
+		full["offer_query"] = otherQuery
 	}
 	if key := full["idempotency_key"]; key != "" {
 		full["idempotency_key"] = fmt.Sprintf("%q", fmt.Sprintf("%s-of-%d", key, n))
@@ -149,7 +149,7 @@ func (a arguments) block(n int) string {
 }
 
 // Every change of one argument does what its description says, and shows nothing besides.
-func TestAccInstance_everyTransition(t *testing.T) {
+func TestAccInstance_argumentChanges(t *testing.T) {
 	placeholders := make([]string, 5)
 	for i := range placeholders {
 		placeholders[i] = fmt.Sprintf("offer %d", i)

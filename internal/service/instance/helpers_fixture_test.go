@@ -20,7 +20,7 @@ import (
 )
 
 // bubble is a simulator whose instances boot in three minutes, and a provider, in a synctest bubble.
-type bubble struct {
+type fixture struct {
 	*testing.T
 	*simulator.Simulator
 	meta *tfkit.Meta
@@ -29,20 +29,20 @@ type bubble struct {
 	onProgress func(text string) // is called with each progress message of an action
 }
 
-func inBubble(t *testing.T, story func(*bubble)) {
+func withFixture(t *testing.T, scenario func(*fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		key := "test" + strings.Repeat("0", 40)
 		service, err := simulator.New(simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bubble{T: t, Simulator: service}
-		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: b, MaxRetries: 2})
+		f := &fixture{T: t, Simulator: service}
+		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: f, MaxRetries: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsWarn})
-		story(b)
+		f.meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsWarn})
+		scenario(f)
 		time.Sleep(time.Hour) // until no goroutine is left
 	})
 }
@@ -54,118 +54,118 @@ func newMeta(client *rental.Client, limits spending.Limits) *tfkit.Meta {
 	return meta
 }
 
-func (b *bubble) RoundTrip(req *http.Request) (*http.Response, error) {
+func (f *fixture) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	if b.intercept != nil {
-		if resp, err := b.intercept(req); resp != nil || err != nil {
+	if f.intercept != nil {
+		if resp, err := f.intercept(req); resp != nil || err != nil {
 			return resp, err
 		}
 	}
-	return b.serve(req), nil
+	return f.serve(req), nil
 }
 
-func (b *bubble) serve(req *http.Request) *http.Response {
+func (f *fixture) serve(req *http.Request) *http.Response {
 	req = req.Clone(context.WithoutCancel(req.Context()))
 	req.RemoteAddr = "127.0.0.1:1"
 	if req.Body == nil {
 		req.Body = http.NoBody
 	}
 	answer := httptest.NewRecorder()
-	b.Handler().ServeHTTP(answer, req)
+	f.Handler().ServeHTTP(answer, req)
 	resp := answer.Result()
 	resp.Request = req
 	return resp
 }
 
 // running returns an instance that runs, and its offer.
-func (b *bubble) running(kind rental.RentalType) (rental.Instance, rental.Offer) {
-	b.Helper()
-	inst, offer := b.creating(kind)
+func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental.Offer) {
+	f.Helper()
+	inst, offer := f.createInstance(kind)
 	time.Sleep(time.Hour)
 	return inst, offer
 }
 
 // creating returns an instance that is being created, and its offer.
-func (b *bubble) creating(kind rental.RentalType) (rental.Instance, rental.Offer) {
-	b.Helper()
-	for offer, err := range b.meta.Client.ListOffers(b.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
+func (f *fixture) createInstance(kind rental.RentalType) (rental.Instance, rental.Offer) {
+	f.Helper()
+	for offer, err := range f.meta.Client.ListOffers(f.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
 		if err != nil {
-			b.Fatal(err)
+			f.Fatal(err)
 		}
-		inst, _, err := b.meta.Client.CreateInstance(b.Context(), "key", rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
+		inst, _, err := f.meta.Client.CreateInstance(f.Context(), "key", rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
 		if err != nil {
-			b.Fatal(err)
+			f.Fatal(err)
 		}
 		return inst, offer
 	}
-	b.Fatal("there is no offer")
+	f.Fatal("there is no offer")
 	return rental.Instance{}, rental.Offer{}
 }
 
 // changes counts the requests to start and to stop instances, and clears them.
-func (b *bubble) changes() (starts, stops int) {
-	for _, r := range b.Requests() {
+func (f *fixture) countChanges() (starts, stops int) {
+	for _, r := range f.Requests() {
 		if strings.HasSuffix(r.Path, "/start") {
 			starts++
 		} else if strings.HasSuffix(r.Path, "/stop") {
 			stops++
 		}
 	}
-	b.ClearRequests()
+	f.ClearRequests()
 	return starts, stops
 }
 
-func (b *bubble) read(id string) rental.Instance {
-	b.Helper()
-	inst, err := b.meta.Client.GetInstance(context.WithoutCancel(b.Context()), id)
+func (f *fixture) get(id string) rental.Instance {
+	f.Helper()
+	inst, err := f.meta.Client.GetInstance(context.WithoutCancel(f.Context()), id)
 	if err != nil {
-		b.Fatal(err)
+		f.Fatal(err)
 	}
 	return inst
 }
 
-func (b *bubble) force(id, status, desired, reason string) {
-	b.Helper()
-	if err := b.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}); err != nil {
-		b.Fatal(err)
+func (f *fixture) setStatus(id, status, desired, reason string) {
+	f.Helper()
+	if err := f.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}); err != nil {
+		f.Fatal(err)
 	}
 }
 
 // invoke runs an action, and returns its progress messages with their times, and its errors as one text.
-func (b *bubble) invoke(ctx context.Context, made action.Action, id string, maxPrice int64) (said []string, when []time.Duration, failed string) {
-	b.Helper()
+func (f *fixture) invoke(ctx context.Context, newAction action.Action, id string, maxPrice int64) (progress []string, times []time.Duration, errs string) {
+	f.Helper()
 	arguments := map[string]any{"instance_id": id}
 	if maxPrice > 0 {
 		arguments["max_price_kop_h"] = maxPrice
 	}
-	return b.invokeWith(ctx, made, arguments)
+	return f.invokeWith(ctx, newAction, arguments)
 }
 
 // invokeWith is invoke with any arguments.
-func (b *bubble) invokeWith(ctx context.Context, made action.Action, arguments map[string]any) (said []string, when []time.Duration, failed string) {
-	b.Helper()
-	began := time.Now()
+func (f *fixture) invokeWith(ctx context.Context, newAction action.Action, arguments map[string]any) (progress []string, times []time.Duration, errs string) {
+	f.Helper()
+	start := time.Now()
 	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
-		said, when = append(said, event.Message), append(when, time.Since(began))
-		if b.onProgress != nil {
-			b.onProgress(event.Message)
+		progress, times = append(progress, event.Message), append(times, time.Since(start))
+		if f.onProgress != nil {
+			f.onProgress(event.Message)
 		}
 	}}
-	a := b.configured(made)
+	a := f.configured(newAction)
 	a.Invoke(ctx, action.InvokeRequest{Config: actionConfig(ctx, a, arguments)}, &resp)
 	for _, d := range resp.Diagnostics.Errors() {
-		failed += d.Summary() + ": " + d.Detail() + "\n"
+		errs += d.Summary() + ": " + d.Detail() + "\n"
 	}
-	return said, when, failed
+	return progress, times, errs
 }
 
 // plan plans an action, and returns its diagnostics as one text.
-func (b *bubble) plan(ctx context.Context, made action.Action, arguments map[string]any) (diagnostics string) {
-	b.Helper()
+func (f *fixture) plan(ctx context.Context, newAction action.Action, arguments map[string]any) (diagnostics string) {
+	f.Helper()
 	var resp action.ModifyPlanResponse
-	a := b.configured(made)
+	a := f.configured(newAction)
 	a.ModifyPlan(ctx, action.ModifyPlanRequest{Config: actionConfig(ctx, a, arguments)}, &resp)
 	for _, d := range resp.Diagnostics {
 		diagnostics += d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n"
@@ -173,13 +173,13 @@ func (b *bubble) plan(ctx context.Context, made action.Action, arguments map[str
 	return diagnostics
 }
 
-func (b *bubble) configured(made action.Action) *instanceAction {
-	b.Helper()
-	a, ok := made.(*instanceAction)
+func (f *fixture) configured(newAction action.Action) *instanceAction {
+	f.Helper()
+	a, ok := newAction.(*instanceAction)
 	if !ok {
-		b.Fatalf("the action is a %T", made)
+		f.Fatalf("the action is a %T", newAction)
 	}
-	a.Meta = b.meta
+	a.Meta = f.meta
 	return a
 }
 
@@ -194,11 +194,11 @@ func actionConfig(ctx context.Context, a *instanceAction, arguments map[string]a
 	return tfsdk.Config{Schema: schema.Schema, Raw: tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)}
 }
 
-func (b *bubble) contains(text string, all ...string) {
-	b.Helper()
+func (f *fixture) expectContains(text string, all ...string) {
+	f.Helper()
 	for _, want := range all {
 		if !strings.Contains(text, want) {
-			b.Errorf("%q is not in:\n%s", want, text)
+			f.Errorf("%q is not in:\n%s", want, text)
 		}
 	}
 }

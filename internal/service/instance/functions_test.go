@@ -63,7 +63,7 @@ func TestSSHConfig(t *testing.T) {
 	}
 }
 
-func TestSSHConfigRefuses(t *testing.T) {
+func TestSSHConfig_InvalidArguments(t *testing.T) {
 	const alias, host, port, user = "trainer", "203.0.113.5", 22, "root"
 	refused := func(name string, argument int64, words, alias string, ssh types.Object) {
 		t.Helper()
@@ -103,7 +103,7 @@ func TestSSHConfigRefuses(t *testing.T) {
 }
 
 // aloneInFile fails unless the text is a comment line or one block of the four lines.
-func aloneInFile(t rapid.TB, text, alias, host, port, user string) {
+func expectOneBlock(t rapid.TB, text, alias, host, port, user string) {
 	t.Helper()
 	want := []string{"Host", alias, "HostName", host, "Port", port, "User", user}
 	if fields := strings.Fields(text); strings.Join(fields, "|") != strings.Join(want, "|") || strings.Count(text, "\n") != 4 || !strings.HasSuffix(text, "\n") || strings.ContainsAny(text, "\r\"'#*?!\\") {
@@ -112,7 +112,7 @@ func aloneInFile(t rapid.TB, text, alias, host, port, user string) {
 }
 
 // Whatever the names are made of, they stay in their lines.
-func TestSSHConfigStaysInItsBlock(t *testing.T) {
+func TestSSHConfig_OneBlock(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plain := rapid.StringMatching(`[a-z][a-z0-9.-]{0,9}`)
 		nasty := rapid.StringOf(rapid.RuneFrom([]rune("aZ0.-_$ \n\r\t#\"'*?!\\:%[]=,\u2028\u00a0я")))
@@ -120,7 +120,7 @@ func TestSSHConfigStaysInItsBlock(t *testing.T) {
 		alias, host, user := text.Draw(rt, "alias"), text.Draw(rt, "host"), text.Draw(rt, "user")
 		port := rapid.IntRange(-1, 70000).Draw(rt, "port")
 		if got, err := callSSHConfig(t, alias, loginObject(host, int64(port), user)); err == nil {
-			aloneInFile(rt, got, alias, host, fmt.Sprint(port), user)
+			expectOneBlock(rt, got, alias, host, fmt.Sprint(port), user)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func FuzzSSHConfig(f *testing.F) {
 	f.Add("-", "[::1]", int64(-1), "$")
 	f.Fuzz(func(t *testing.T, alias, host string, port int64, user string) {
 		if got, err := callSSHConfig(t, alias, loginObject(host, port, user)); err == nil {
-			aloneInFile(t, got, alias, host, fmt.Sprint(port), user)
+			expectOneBlock(t, got, alias, host, fmt.Sprint(port), user)
 		}
 		if got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgumentType)); err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
 			t.Errorf("%q breaks out of its line", got)
@@ -141,7 +141,7 @@ func FuzzSSHConfig(f *testing.F) {
 }
 
 // The ssh command understands a file of joined blocks as it is meant.
-func TestSSHConfigIsUnderstood(t *testing.T) {
+func TestSSHConfig_ParsedBySSH(t *testing.T) {
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
 		t.Skip("there is no ssh here")

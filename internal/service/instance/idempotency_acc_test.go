@@ -18,32 +18,27 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
-func forget(config string) resource.TestStep {
-	return resource.TestStep{Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n"}
-}
-
-func TestAccInstance_aFixedKeyFindsItsServerAgain(t *testing.T) {
+func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 	// The test counts requests.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	same := statecheck.CompareValue(compare.ValuesSame())
 	differs := statecheck.CompareValue(compare.ValuesDiffer())
-	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
-	otherServer := func() statecheck.StateCheck { return differs.AddStateValue(address, tfjsonpath.New("id")) }
+	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	otherID := func() statecheck.StateCheck { return differs.AddStateValue(address, tfjsonpath.New("id")) }
 	config := func(arguments ...string) string {
-		return env.Config(queried(`{ gpu = ["rtx_4090"] }`, append(arguments, `idempotency_key = "trainer"`)...))
+		return env.Config(configByQuery(`{ gpu = ["rtx_4090"] }`, append(arguments, `idempotency_key = "trainer"`)...))
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer(), otherServer(), at("rented_offer_id", knownvalue.NotNull()), at("quoted_kop_h", knownvalue.NotNull())}},
-			forget(env.Provider()),
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID(), otherID(), attributeIs("rented_offer_id", knownvalue.NotNull()), attributeIs("quoted_kop_h", knownvalue.NotNull())}},
+			forgetStep(env.Provider()),
 			{
 				// The next run takes it over, and gives it the name it has by now.
 				Config:           config(`name = "found again"`),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
-					sameServer(), at("status", knownvalue.StringExact("running")), at("rented_offer_id", knownvalue.Null()), at("name", knownvalue.StringExact("found again")),
+					sameID(), attributeIs("status", knownvalue.StringExact("running")), attributeIs("rented_offer_id", knownvalue.Null()), attributeIs("name", knownvalue.StringExact("found again")),
 				},
 			},
 			{Config: config(`name = "found again"`), ConfigPlanChecks: acctest.Unchanged()},
@@ -51,15 +46,15 @@ func TestAccInstance_aFixedKeyFindsItsServerAgain(t *testing.T) {
 				// A replacement on purpose is another server.
 				Config: config(), Taint: []string{address},
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: []statecheck.StateCheck{otherServer()},
+				ConfigStateChecks: []statecheck.StateCheck{otherID()},
 			},
 			{
 				Config:            strings.Replace(config(), "= 60", "= 61", 1),
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: []statecheck.StateCheck{otherServer()},
+				ConfigStateChecks: []statecheck.StateCheck{otherID()},
 			},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if n := env.CountRequests("DELETE", "/instances"); n != 3 {
 		t.Errorf("%d servers were destroyed, want three", n)
@@ -69,11 +64,11 @@ func TestAccInstance_aFixedKeyFindsItsServerAgain(t *testing.T) {
 	}
 }
 
-func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
+func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	block := func(count int) string {
-		return strings.Replace(env.Config(queried(`{}`, `idempotency_key = "same"`)), "offer_query", fmt.Sprintf("count = %d\n  offer_query", count), 1)
+		return strings.Replace(env.Config(configByQuery(`{}`, `idempotency_key = "same"`)), "offer_query", fmt.Sprintf("count = %d\n  offer_query", count), 1)
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -85,7 +80,7 @@ func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
 			// The one that is there may be replaced all the same.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if err := env.Left("instances?status=all", 2); err != nil {
 		t.Error("of all that were ever rented:", err)
@@ -93,19 +88,19 @@ func TestAccInstance_aKeyIsNotForTwoServers(t *testing.T) {
 }
 
 // A server that the key stands for, but that is not the configured one, is neither taken over nor doubled.
-func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
+func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	config := env.Config(queried(`{}`, `idempotency_key = "k"`))
+	config := env.Config(configByQuery(`{}`, `idempotency_key = "k"`))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config},
-			forget(env.Provider()),
+			forgetStep(env.Provider()),
 			{Config: strings.Replace(config, "= 60", "= 80", 1), ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`)},
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("disk_gb", knownvalue.Int64Exact(60))}},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("disk_gb", knownvalue.Int64Exact(60))}},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error("of all that were ever rented:", err)
@@ -113,20 +108,20 @@ func TestAccInstance_aKeyOfAnotherServer(t *testing.T) {
 }
 
 // The key leads back to the server also when the market has nothing left to rent.
-func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
+func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
-	config := env.Config(queried(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)))
+	config := env.Config(configByQuery(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)))
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("rented_offer_id", knownvalue.StringExact(offer.ID))}},
-			forget(env.Provider()),
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{at("status", knownvalue.StringExact("running"))}},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.StringExact(offer.ID))}},
+			forgetStep(env.Provider()),
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error("of all that were ever rented:", err)
@@ -134,19 +129,19 @@ func TestAccInstance_aFixedKeyNeedsNoOffer(t *testing.T) {
 }
 
 // While it is not known whether a server was rented, the same request is repeated, however long that takes.
-func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
+func TestAccInstance_unknownOutcomeRetried(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The client of this test does not retry, and the test injects faults itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
-	fault(t, env,
+	addFaults(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before", Times: 3},
 		simulator.Fault{Method: "POST", Path: "/instances", Status: 500, Times: 3},
 	)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps:                    []resource.TestStep{{Config: impatient(env, server()), ConfigStateChecks: []statecheck.StateCheck{at("rented_offer_id", knownvalue.NotNull())}}},
-		CheckDestroy:             nothingLeft(env),
+		Steps:                    []resource.TestStep{{Config: configWithoutRetries(env, configByOffer()), ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.NotNull())}}},
+		CheckDestroy:             checkDestroyed(env),
 	})
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error("of all that were ever rented:", err)
@@ -154,22 +149,22 @@ func TestAccInstance_anUnknownOutcomeIsAskedForUntilItIsKnown(t *testing.T) {
 }
 
 // Even where the outcome stays unknown, the error says how to find out without renting twice.
-func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
+func TestAccInstance_unknownOutcomeReportsKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The client of this test does not retry, and the test injects faults itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
-	fault(t, env,
+	addFaults(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "before"},
 	)
 	config := func(parts ...string) string {
-		text := impatient(env, parts...)
+		text := configWithoutRetries(env, parts...)
 		if !strings.Contains(text, "request_timeout") { // the create request ends that long after timeouts.create
 			text = strings.Replace(text, "max_retries = 0", "max_retries = 0\n  request_timeout = \"3s\"", 1)
 		}
 		return text
 	}
-	w := env.Workspace(config(server(`timeouts = { create = "300ms" }`)))
+	w := env.Workspace(config(configByOffer(`timeouts = { create = "300ms" }`)))
 	output, err := w.Try("apply", "-auto-approve", "-no-color")
 	if err == nil {
 		t.Fatal("the apply succeeded")
@@ -179,7 +174,7 @@ func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 		t.Fatalf("the error does not name the key:\n%s", output)
 	}
 	env.ClearFaults()
-	w.Configure(config(server("idempotency_key = " + key[1])))
+	w.Configure(config(configByOffer("idempotency_key = " + key[1])))
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Run("plan", "-detailed-exitcode", "-no-color")
 	if err := env.Left("instances?status=all", 1); err != nil {
@@ -187,12 +182,12 @@ func TestAccInstance_anOutcomeThatStaysUnknown(t *testing.T) {
 	}
 }
 
-func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
+func TestAccInstance_duplicateName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
 	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))
-	w := env.Workspace(env.Config(queried(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
+	w := env.Workspace(env.Config(configByQuery(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
 	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"Instance " + id + " already has this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
 		if !strings.Contains(output, want) {
@@ -211,10 +206,10 @@ func TestAccInstance_aTwinIsNamedWithAnImportBlock(t *testing.T) {
 
 // With create_before_destroy and the same key the service answers with the very server that is to be replaced. It must
 // not be destroyed as its own predecessor.
-func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T) {
+func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
 	w.Run("apply", "-auto-approve", "-no-color")
 	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
 	if !strings.Contains(output, "was not replaced") {
@@ -225,7 +220,7 @@ func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T
 		t.Error(err)
 	}
 	// With another key it is replaced.
-	w.Configure(env.Config(queried(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w.Configure(env.Config(configByQuery(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")))
 	w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer")
 	if err := env.Left("instances?status=all", 2); err != nil {
 		t.Error(err)
@@ -238,13 +233,13 @@ func TestAccInstance_createBeforeDestroyUnderTheSameKeyLosesNothing(t *testing.T
 
 // A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in the
 // state.
-func TestAccInstance_renamedWithItsKey(t *testing.T) {
+func TestAccInstance_renamedResource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	w := env.Workspace(env.Config(queried(`{}`, `idempotency_key = "k"`)))
+	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
 	env.Advance(time.Minute)
-	w.Configure(strings.Replace(env.Config(queried(`{}`, `idempotency_key = "k"`)), `"gpurent_instance" "trainer"`, `"gpurent_instance" "renamed"`, 1))
+	w.Configure(strings.Replace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)), `"gpurent_instance" "trainer"`, `"gpurent_instance" "renamed"`, 1))
 	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err != nil {
 		t.Logf("the first apply:\n%s", output)
 	}
@@ -262,30 +257,30 @@ func TestAccInstance_renamedWithItsKey(t *testing.T) {
 
 // A run that was killed may have left a server and the template it was made from. The next run makes the template once
 // more, for it has no key, and must recognise the server all the same.
-func TestAccInstance_aServerOfALostTemplateIsTakenOver(t *testing.T) {
+func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
-	sameServer := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
+	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 	const template = "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n  ports = [8080]\n}\n"
 	config := func(arguments ...string) string {
-		server := queried(`{}`, append(arguments, `idempotency_key = "k"`)...)
-		return env.Config(template, strings.Replace(server, `"pytorch"`, "gpurent_template.own.slug", 1))
+		configByOffer := configByQuery(`{}`, append(arguments, `idempotency_key = "k"`)...)
+		return env.Config(template, strings.Replace(configByOffer, `"pytorch"`, "gpurent_template.own.slug", 1))
 	}
-	forgetBoth := forget(env.Provider())
+	forgetBoth := forgetStep(env.Provider())
 	forgetBoth.Config += "removed {\n  from = gpurent_template.own\n  lifecycle {\n    destroy = false\n  }\n}\n"
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer()}},
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
 			forgetBoth,
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameServer()}},
+			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
 			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},
 			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Unchanged()},
 			// A real change still replaces.
 			{Config: strings.Replace(config(`name = "a"`), "8080", "8081", 1), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
 		},
-		CheckDestroy: nothingLeft(env),
+		CheckDestroy: checkDestroyed(env),
 	})
 }

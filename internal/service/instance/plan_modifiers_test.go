@@ -11,7 +11,7 @@ import (
 )
 
 // An imported server is not replaced for arguments that the service left out of every answer.
-func TestPlan_ArgumentsOmittedSinceImport_AreAdopted(t *testing.T) {
+func TestPlanModifiers_ArgumentsUnknownSinceImport(t *testing.T) {
 	const slug, image = "pytorch", "ubuntu:24.04"
 	attributes := schemaOf(t).Attributes
 	something := tftypes.NewValue(tftypes.Object{}, map[string]tftypes.Value{})

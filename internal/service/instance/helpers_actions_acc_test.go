@@ -12,18 +12,18 @@ import (
 )
 
 // stage is a service and a workspace in which the CLI invokes actions.
-type stage struct {
+type actionTest struct {
 	*testing.T
 	*acctest.Env
 	workspace *acctest.Workspace
 	provider  string // the provider block
 }
 
-func newStage(t *testing.T, options ...acctest.Option) *stage {
+func newActionTest(t *testing.T, options ...acctest.Option) *actionTest {
 	t.Helper()
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t, options...)
-	return &stage{t, env, env.Workspace("", append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...), env.Provider()}
+	return &actionTest{t, env, env.Workspace("", append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...), env.Provider()}
 }
 
 // actionBlock is an action with the given arguments.
@@ -31,36 +31,36 @@ func actionBlock(verb, id string, arguments ...string) string {
 	return fmt.Sprintf("action \"gpurent_instance_%s\" \"it\" {\n  config {\n    instance_id = %q\n    %s\n  }\n}\n", verb, id, strings.Join(arguments, "\n    "))
 }
 
-func (s *stage) run(verb, id string, arguments ...string) (string, bool) {
+func (s *actionTest) invoke(verb, id string, arguments ...string) (string, bool) {
 	s.Helper()
 	return s.workspace.Invoke(s.provider+actionBlock(verb, id, arguments...), "action.gpurent_instance_"+verb+".it")
 }
 
 // does expects an action to go well, to leave the server so, and to say all that.
-func (s *stage) does(verb, id, status string, says ...string) {
+func (s *actionTest) succeeds(verb, id, status string, want ...string) {
 	s.Helper()
-	said, ok := s.run(verb, id)
+	output, ok := s.invoke(verb, id)
 	if !ok {
-		s.Errorf("%s fails: %s", verb, said)
+		s.Errorf("%s fails: %s", verb, output)
 	}
-	s.expect(id, status, said, says)
+	s.expectResult(id, status, output, want)
 }
 
 // refuses expects an action to fail, and the same of the rest.
-func (s *stage) refuses(verb, id, argument, status string, says ...string) {
+func (s *actionTest) fails(verb, id, argument, status string, want ...string) {
 	s.Helper()
-	said, ok := s.run(verb, id, argument)
+	output, ok := s.invoke(verb, id, argument)
 	if ok {
-		s.Errorf("%s goes well: %s", verb, said)
+		s.Errorf("%s goes well: %s", verb, output)
 	}
-	s.expect(id, status, said, says)
+	s.expectResult(id, status, output, want)
 }
 
-func (s *stage) expect(id, status, said string, says []string) {
+func (s *actionTest) expectResult(id, status, output string, want []string) {
 	s.Helper()
-	for _, want := range says {
-		if !strings.Contains(said, want) {
-			s.Errorf("%q is not said in: %s", want, said)
+	for _, want := range want {
+		if !strings.Contains(output, want) {
+			s.Errorf("%q is not said in: %s", want, output)
 		}
 	}
 	if status == "" {
@@ -71,13 +71,13 @@ func (s *stage) expect(id, status, said string, says []string) {
 	}
 }
 
-func (s *stage) status(id string) string {
+func (s *actionTest) status(id string) string {
 	return acctest.Fetch[struct{ Status string }](s.Env, "instances/"+id).Status
 }
 
 // asked expects so many starts and stops since the last time. With quirks, which lose answers, it accepts repetitions of
 // a request that is expected.
-func (s *stage) asked(id string, starts, stops int) {
+func (s *actionTest) expectRequests(id string, starts, stops int) {
 	s.Helper()
 	for verb, want := range map[string]int{"start": starts, "stop": stops} {
 		if got := s.CountRequests("POST", "/instances/"+id+"/"+verb); got < want || got > want && (want == 0 || len(s.Quirks()) == 0) {
@@ -88,19 +88,19 @@ func (s *stage) asked(id string, starts, stops int) {
 }
 
 // rents makes a server that runs.
-func (s *stage) rents(offer, arguments string) string {
+func (s *actionTest) create(offer, arguments string) string {
 	s.Helper()
 	id := s.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60%s}`, offer, arguments))
 	s.Advance(5 * time.Minute)
 	return id
 }
 
-func (s *stage) rentsAny() string {
+func (s *actionTest) createAny() string {
 	s.Helper()
-	return s.rents(s.CheapestOffer("rtx_4090", "on_demand").ID, "")
+	return s.create(s.CheapestOffer("rtx_4090", "on_demand").ID, "")
 }
 
-func (s *stage) puts(id, status string) {
+func (s *actionTest) setStatus(id, status string) {
 	s.Helper()
 	if err := s.SetInstance(id, simulator.InstancePatch{Status: &status}); err != nil {
 		s.Fatal(err)
@@ -108,14 +108,14 @@ func (s *stage) puts(id, status string) {
 }
 
 // passes moves the market that far above the first price of an offer.
-func (s *stage) passes(offer acctest.Offer, by int64) {
+func (s *actionTest) raiseBid(offer acctest.Offer, by int64) {
 	s.Helper()
 	if err := s.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + by)}); err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *stage) has(kop int64) {
+func (s *actionTest) setBalance(kop int64) {
 	s.Helper()
 	setAccount(s.T, s.Env, simulator.AccountPatch{BalanceKop: &kop, CreditLimitKop: new(int64(0))})
 }

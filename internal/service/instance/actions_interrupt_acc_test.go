@@ -12,12 +12,12 @@ import (
 )
 
 // Ctrl-C in the middle of a restart makes the CLI fail and print where the server is. The next plan starts it.
-func TestAccInstanceActions_ctrlC(t *testing.T) {
+func TestAccInstanceActions_interrupt(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
 	// The first request to stop has to reach the service. The stop ends when the test moves the clock.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors"), func(c *simulator.Config) { c.Step = 0 })
-	w := env.Workspace(env.Config(queried(`{}`)))
+	w := env.Workspace(env.Config(configByQuery(`{}`)))
 	apply := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
 	for apply.Running() {
 		env.Advance(time.Second)
@@ -27,7 +27,7 @@ func TestAccInstanceActions_ctrlC(t *testing.T) {
 		t.Fatalf("the apply ends with %d:\n%s", code, output)
 	}
 	id := acctest.SavedIn[struct{ ID string }](w, "gpurent_instance")[0].Attributes.ID
-	w.Configure(env.Config(queried(`{}`), actionBlock("restart", id)))
+	w.Configure(env.Config(configByQuery(`{}`), actionBlock("restart", id)))
 	run := w.Start(t.Context(), "apply", "-invoke=action.gpurent_instance_restart.it", "-auto-approve", "-no-color")
 	for env.CountRequests("POST", "/instances/"+id+"/stop") == 0 && run.Running() {
 		time.Sleep(time.Millisecond)

@@ -13,7 +13,7 @@ import (
 )
 
 // An action copes with what the API document allows: a lagging status, an outbid, failed or destroyed server, a refusal.
-func TestInstanceActions_UnusualService(t *testing.T) {
+func TestActions_UnusualAPI(t *testing.T) {
 	// The service accepts a start only of a server that is really stopped or outbid.
 	startsStopped := func(s *rentaltest.Service) int {
 		if s.Inst.Status != rental.StatusStopped && s.Inst.Status != rental.StatusOutbid {
@@ -37,7 +37,7 @@ func TestInstanceActions_UnusualService(t *testing.T) {
 	destroyed := rentaltest.Is(rental.StatusDestroyed, rental.DesiredDestroyed)
 	const halted = "Instance ins_1 is now stopped"
 	for name, test := range map[string]struct {
-		made        func() action.Action
+		newAction        func() action.Action
 		start, stop func(*rentaltest.Service) int
 		lag         time.Duration
 		current     bool // the answers to start and stop do not lag
@@ -57,22 +57,22 @@ func TestInstanceActions_UnusualService(t *testing.T) {
 		"stop, lag":                    {newStop, nil, rentaltest.Stops, 25 * time.Second, false, "stop", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *bubble) {
+			withFixture(t, func(f *fixture) {
 				s := rentaltest.New(rental.Interruptible, rental.StatusRunning, rental.DesiredRunning)
 				rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
 				s.Lag, s.Current, s.On["start"], s.On["stop"] = test.lag, test.current, test.start, test.stop
-				b.intercept = s.RoundTrip
-				began := time.Now()
-				said, _, failed := b.invoke(b.Context(), test.made(), rentaltest.ID, 0)
-				b.contains(failed, test.want...)
+				f.intercept = s.RoundTrip
+				start := time.Now()
+				progress, _, failed := f.invoke(f.Context(), test.newAction(), rentaltest.ID, 0)
+				f.expectContains(failed, test.want...)
 				if (failed != "") != (test.want != nil) || s.Requests() != test.sent {
-					b.Errorf("sent %q, want %q, and failed with: %s", s.Requests(), test.sent, failed)
+					f.Errorf("sent %q, want %q, and failed with: %s", s.Requests(), test.sent, failed)
 				}
-				if took := time.Since(began); took > 4*time.Minute {
-					b.Errorf("it took %s", took)
+				if took := time.Since(start); took > 4*time.Minute {
+					f.Errorf("it took %s", took)
 				}
 				if test.want == nil && strings.HasPrefix(name, "restart") {
-					b.contains(said[len(said)-1], "runs: ssh ")
+					f.expectContains(progress[len(progress)-1], "runs: ssh ")
 				}
 			})
 		})

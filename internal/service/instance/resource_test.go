@@ -30,7 +30,7 @@ func textOf(diags diag.Diagnostics) string {
 }
 
 // begins compares the beginning of a text. An empty one means no text.
-func begins(t *testing.T, text, want string) {
+func expectPrefix(t *testing.T, text, want string) {
 	t.Helper()
 	if want == "" && text != "" || !strings.HasPrefix(text, want) {
 		t.Errorf("want %q, got:\n%s", want, text)
@@ -56,7 +56,7 @@ func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
 }
 
 // An update reports why it ended: a time-out is no interruption, and an outbid server names its policy.
-func TestUpdate_Reports(t *testing.T) {
+func TestUpdate_Diagnostics(t *testing.T) {
 	noSSH := func(s *rentaltest.Service) int {
 		rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
 		s.Inst.SSH = nil
@@ -125,7 +125,7 @@ func TestUpdate_Reports(t *testing.T) {
 				resp := resource.UpdateResponse{State: raw}
 				r.converge(ctx, state, plan, nil, timeout, &resp)
 				text := textOf(resp.Diagnostics)
-				begins(t, text, test.want)
+				expectPrefix(t, text, test.want)
 				if !strings.Contains(text, test.contains) {
 					t.Errorf("%q is not in:\n%s", test.contains, text)
 				}
@@ -142,7 +142,7 @@ func TestUpdate_Reports(t *testing.T) {
 }
 
 // The burn limit is checked right before the start, also if the instance is still stopping.
-func TestUpdate_BurnLimitBesideTheStart(t *testing.T) {
+func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		limit int64
 		want  string
@@ -169,7 +169,7 @@ func TestUpdate_BurnLimitBesideTheStart(t *testing.T) {
 				expectChange(state, &plan)
 				resp := resource.UpdateResponse{State: raw}
 				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
-				begins(t, textOf(resp.Diagnostics), test.want)
+				expectPrefix(t, textOf(resp.Diagnostics), test.want)
 				if s.Requests() != test.sent {
 					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
 				}
@@ -179,7 +179,7 @@ func TestUpdate_BurnLimitBesideTheStart(t *testing.T) {
 }
 
 // A destruction reports why the instance may still exist.
-func TestDelete_Reports(t *testing.T) {
+func TestDelete_Diagnostics(t *testing.T) {
 	for name, test := range map[string]struct {
 		destroy func(*rentaltest.Service) int
 		timeout string
@@ -222,7 +222,7 @@ func TestDelete_Reports(t *testing.T) {
 				}
 				resp := resource.DeleteResponse{State: raw}
 				r.Delete(ctx, resource.DeleteRequest{State: raw}, &resp)
-				begins(t, textOf(resp.Diagnostics), test.want)
+				expectPrefix(t, textOf(resp.Diagnostics), test.want)
 			})
 		})
 	}

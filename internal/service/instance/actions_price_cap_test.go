@@ -1,0 +1,88 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// An instance whose new bid turns out to be above the cap is stopped, or reported.
+func TestActions_NewBidAboveCap(t *testing.T) {
+	lost := errors.New("the connection was cut")
+	for name, test := range map[string]struct {
+		// intercept receives each request to start or stop, and a function that serves it.
+		intercept func(f *fixture, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error)
+		want      string
+		runs      bool
+	}{
+		"it is too much": {
+			func(_ *fixture, _ string, _ func(), serve func() *http.Response) (*http.Response, error) {
+				return serve(), nil
+			},
+			"was stopped again: price above the cap", false,
+		},
+		"interrupted in between": {func(_ *fixture, _ string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
+			interrupt()
+			return serve(), nil
+		}, "was stopped again: price above the cap", false},
+		"interrupted, and the answer is lost": {func(_ *fixture, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
+			resp := serve()
+			if verb == "start" && resp.StatusCode == http.StatusOK {
+				interrupt()
+				time.Sleep(25 * time.Second) // the status lags behind the start
+				return nil, lost
+			}
+			return resp, nil
+		}, "was stopped again: price above the cap", false},
+		"the answer is lost": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
+			resp := serve()
+			if verb == "start" && resp.StatusCode == http.StatusOK {
+				return nil, lost
+			}
+			return resp, nil
+		}, "was stopped again: price above the cap", false},
+		"all answers are lost": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
+			if resp := serve(); verb == "stop" {
+				return resp, nil
+			}
+			return nil, lost
+		}, "was stopped again: price above the cap", false},
+		"it cannot be stopped again": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
+			if verb == "stop" {
+				return nil, lost
+			}
+			return serve(), nil
+		}, "above the price cap and could not be stopped", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withFixture(t, func(f *fixture) {
+				inst, offer := f.createRunning(rental.Interruptible)
+				if err := f.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + 100)}); err != nil {
+					f.Fatal(err)
+				}
+				ctx, interrupt := context.WithCancel(f.Context())
+				defer interrupt()
+				f.intercept = func(req *http.Request) (*http.Response, error) {
+					verb := req.URL.Path[strings.LastIndex(req.URL.Path, "/")+1:]
+					if verb != "start" && verb != "stop" {
+						return nil, nil
+					}
+					return test.intercept(f, verb, interrupt, func() *http.Response { return f.serve(req) })
+				}
+				_, _, errs := f.invoke(ctx, newStart(), inst.ID, *offer.Price.InterruptibleKopH+50)
+				f.expectContains(errs, test.want, "max_price_kop_h is")
+				time.Sleep(time.Hour)
+				f.intercept = nil
+				if status := f.get(inst.ID).Status; (status == rental.StatusRunning) != test.runs {
+					f.Errorf("it is %s in the end", status)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package instance_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// rent rents a server behind Terraform's back for each name, "" for none, and waits
+// until they run.
+func createInstances(env *acctest.Env, names ...string) (ids []string) {
+	free := env.Offers("limit=200")
+	for i, name := range names {
+		named := ""
+		if name != "" {
+			named = fmt.Sprintf(`"name":%q,`, name)
+		}
+		ids = append(ids, env.Post("instances", fmt.Sprintf(`{%s"offer_id":%q,"template":"pytorch","disk_gb":60}`, named, free[i].ID)))
+	}
+	env.Advance(time.Minute)
+	env.ClearRequests()
+	return ids
+}
+
+// still makes time pass only when a test says so: what servers cost would make every
+// plan another one.
+func stopClock(c *simulator.Config) { c.Step = 0 }
+
+// queried is a server whose offer is chosen when it is rented.
+func configByQuery(query string, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
+}
+
+// after does something when the first request that matches is answered.
+func afterFirst(method, pattern string, do func()) acctest.Option {
+	var done atomic.Bool
+	wanted := regexp.MustCompile(pattern)
+	return acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if r.Method == method && wanted.MatchString(r.URL.Path) && !done.Swap(true) {
+				do()
+			}
+		})
+	})
+}
+
+// forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
+func forgetStep(config string) resource.TestStep {
+	return resource.TestStep{Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n"}
+}
+
+const address = "gpurent_instance.trainer"
+
+// server is a configuration of one server with the given further arguments.
+func configByOffer(arguments ...string) string {
+	return offersDataSource("") + resourceBlock("data.gpurent_offers.test.ids[0]", arguments...)
+}
+
+func offersDataSource(filter string) string {
+	return fmt.Sprintf("data \"gpurent_offers\" \"test\" {\n  gpu = [\"rtx_4090\"]\n  num_gpus = [1]\n  %s\n}\n", filter)
+}
+
+func resourceBlock(offer string, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_id = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
+		offer, strings.Join(arguments, "\n  "))
+}
+
+func attributeIs(path string, value knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(path), value)
+}
+
+func expectAction(action plancheck.ResourceActionType) plancheck.PlanCheck {
+	return plancheck.ExpectResourceAction(address, action)
+}
+
+func addFaults(t *testing.T, env *acctest.Env, faults ...simulator.Fault) {
+	t.Helper()
+	for _, f := range faults {
+		if err := env.AddFault(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// impatient fails where others would retry, so that faults reach the resource.
+func configWithoutRetries(env *acctest.Env, parts ...string) string {
+	return strings.Replace(env.Config(parts...), "max_retries = 3", "max_retries = 0", 1)
+}
+
+func checkDestroyed(env *acctest.Env) resource.TestCheckFunc {
+	return func(*terraform.State) error { return env.NothingLeft("instances") }
+}
+
+// slow makes servers boot in an hour of simulated time, which passes only when
+// a test says so.
+func bootInOneHour(c *simulator.Config) { c.Boot = time.Hour }
+
+// onFirstLook does something when a server is first asked about by its id.
+func onFirstGet(do func(id string)) acctest.Option {
+	var done atomic.Bool
+	pattern := regexp.MustCompile(`^/api/v1/instances/([^/]+)$`)
+	return acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if found := pattern.FindStringSubmatch(r.URL.Path); r.Method == http.MethodGet && found != nil && !done.Swap(true) {
+				do(found[1])
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+}
+
+// pair is two servers with everything else the same.
+func configOfTwo(query string) string {
+	return strings.Replace(configByQuery(query), "offer_query", "count = 2\n  offer_query", 1)
+}
+
+func configWithSpending(env *acctest.Env, arguments, config string) string {
+	return env.Provider("spending = {\n"+arguments+"\n}") + config
+}

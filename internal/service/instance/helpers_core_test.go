@@ -1,0 +1,281 @@
+package instance_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+func (tf *core) attribute(s *resourceState, name string) tftypes.Value {
+	tf.Helper()
+	var attributes map[string]tftypes.Value
+	if err := s.state.As(&attributes); err != nil {
+		tf.Fatal(err)
+	}
+	return attributes[name]
+}
+
+// saved fails unless there is an object for one instance of the service, and returns that.
+func (tf *core) fetch(env *acctest.Env, s *resourceState) (inst struct {
+	ID, Status string
+},
+) {
+	tf.Helper()
+	if s == nil {
+		tf.Fatal("the state has no server")
+	}
+	inst.ID = tf.idOf(s)
+	inst = acctest.Fetch[struct{ ID, Status string }](env, "instances/"+inst.ID)
+	return inst
+}
+
+// with is a value with another attribute.
+func (tf *core) with(value tftypes.Value, name string, attribute any) tftypes.Value {
+	tf.Helper()
+	attributes := map[string]tftypes.Value{}
+	if err := value.As(&attributes); err != nil {
+		tf.Fatal(err)
+	}
+	attributes[name] = acctest.Value(attributes[name].Type(), attribute)
+	return tftypes.NewValue(value.Type(), attributes)
+}
+
+const instanceType = "gpurent_instance"
+
+// host configures a provider once and then plans and applies with it as often as a test wants, as
+// "terraform test" and programs that embed a provider do.
+type core struct {
+	*testing.T
+	server  tfprotov6.ProviderServer
+	schemas *tfprotov6.GetProviderSchemaResponse
+	// validates is whether it validates every resource before it plans it.
+	validates bool
+}
+
+// object is a resource in the state of a host.
+type resourceState struct {
+	state   tftypes.Value
+	private []byte
+}
+
+// newHost configures the provider with further arguments.
+func newManyRuns(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
+	t.Helper()
+	return configureProvider(t, env, arguments, false)
+}
+
+// newRun configures the provider for a single plan or apply, as a CLI does for each.
+func newSingleRun(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
+	t.Helper()
+	return configureProvider(t, env, arguments, true)
+}
+
+func configureProvider(t *testing.T, env *acctest.Env, arguments map[string]any, single bool) *core {
+	t.Helper()
+	server, schemas := acctest.ProviderServer(t)
+	tf := &core{T: t, server: server, schemas: schemas, validates: single}
+	config := map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms"}
+	for name, value := range arguments {
+		config[name] = value
+	}
+	packed := tf.pack(acctest.Value(tf.schemas.Provider.ValueType(), config))
+	if single {
+		if _, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: packed})
+	if err != nil || len(resp.Diagnostics) > 0 {
+		t.Fatalf("configuring the provider: %v %v", err, resp.Diagnostics)
+	}
+	return tf
+}
+
+func (tf *core) pack(value tftypes.Value) *tfprotov6.DynamicValue {
+	tf.Helper()
+	return acctest.Pack(tf.T, value)
+}
+
+func (tf *core) unpack(packed *tfprotov6.DynamicValue) tftypes.Value {
+	tf.Helper()
+	value, err := packed.Unmarshal(tf.schema().ValueType())
+	if err != nil {
+		tf.Fatal(err)
+	}
+	return value
+}
+
+func (tf *core) schema() *tfprotov6.Schema { return tf.schemas.ResourceSchemas[instanceType] }
+
+// instancePlan is a plan for one instance.
+type instancePlan struct {
+	state    *tfprotov6.DynamicValue
+	private  []byte
+	replaces bool
+	diags    []*tfprotov6.Diagnostic
+}
+
+// plan plans a new instance for nil, else a change.
+func (tf *core) plan(prior *resourceState, config map[string]any) instancePlan {
+	tf.Helper()
+	if prior == nil {
+		return tf.planChange(tftypes.NewValue(tf.schema().ValueType(), nil), nil, config)
+	}
+	return tf.planChange(prior.state, prior.private, config)
+}
+
+func (tf *core) planChange(prior tftypes.Value, private []byte, config map[string]any) instancePlan {
+	tf.Helper()
+	value := acctest.Value(tf.schema().ValueType(), config)
+	if tf.validates {
+		resp, err := tf.server.ValidateResourceConfig(tf.Context(), &tfprotov6.ValidateResourceConfigRequest{TypeName: instanceType, Config: tf.pack(value)})
+		if err != nil || len(resp.Diagnostics) > 0 {
+			tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
+		}
+	}
+	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: instanceType, Config: tf.pack(value), PriorState: tf.pack(prior), PriorPrivate: private, ProposedNewState: tf.pack(tf.proposed(prior, value)),
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	return instancePlan{resp.PlannedState, resp.PlannedPrivate, len(resp.RequiresReplace) > 0, resp.Diagnostics}
+}
+
+// planDestroy plans to destroy the instance.
+func (tf *core) planDestroy(s *resourceState) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	none := tf.pack(tftypes.NewValue(tf.schema().ValueType(), nil))
+	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: instanceType, Config: none, PriorState: tf.pack(s.state), PriorPrivate: s.private, ProposedNewState: none,
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	return resp.Diagnostics
+}
+
+// proposed is what Terraform proposes: the configuration, and the prior values of what only the provider sets.
+func (tf *core) proposed(prior, config tftypes.Value) tftypes.Value {
+	tf.Helper()
+	if prior.IsNull() {
+		return config
+	}
+	var before, now map[string]tftypes.Value
+	if err := prior.As(&before); err != nil {
+		tf.Fatal(err)
+	}
+	if err := config.As(&now); err != nil {
+		tf.Fatal(err)
+	}
+	for _, attribute := range tf.schema().Block.Attributes {
+		if attribute.Computed && now[attribute.Name].IsNull() {
+			now[attribute.Name] = before[attribute.Name]
+		}
+	}
+	return tftypes.NewValue(config.Type(), now)
+}
+
+// apply plans an instance once more, as Terraform does, and applies that.
+func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceState, []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	plan := tf.plan(prior, config)
+	if hasError(plan.diags) {
+		return prior, plan.diags
+	}
+	before := tftypes.NewValue(tf.schema().ValueType(), nil)
+	if prior != nil {
+		before = prior.state
+	}
+	after, diags := tf.change(before, plan, acctest.Value(tf.schema().ValueType(), config))
+	return after, append(plan.diags, diags...)
+}
+
+// refresh reads the instance.
+func (tf *core) refresh(s *resourceState) {
+	tf.Helper()
+	resp, err := tf.server.ReadResource(tf.Context(), &tfprotov6.ReadResourceRequest{TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private})
+	if err != nil || len(resp.Diagnostics) > 0 {
+		tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
+	}
+	s.state, s.private = tf.unpack(resp.NewState), resp.Private
+}
+
+// destroy destroys the instance.
+func (tf *core) destroy(s *resourceState) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	none := tftypes.NewValue(tf.schema().ValueType(), nil)
+	after, diags := tf.change(s.state, instancePlan{state: tf.pack(none), private: s.private}, none)
+	if after != nil {
+		tf.Errorf("it is still there: %v", after.state)
+	}
+	return diags
+}
+
+func (tf *core) change(before tftypes.Value, plan instancePlan, config tftypes.Value) (*resourceState, []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	resp, err := tf.server.ApplyResourceChange(tf.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: instanceType, PriorState: tf.pack(before), PlannedState: plan.state, PlannedPrivate: plan.private, Config: tf.pack(config),
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	after := tf.unpack(resp.NewState)
+	if after.IsNull() {
+		return nil, resp.Diagnostics
+	}
+	return &resourceState{after, resp.Private}, resp.Diagnostics
+}
+
+func (tf *core) idOf(s *resourceState) string {
+	tf.Helper()
+	var attributes map[string]tftypes.Value
+	var id string
+	if err := s.state.As(&attributes); err != nil {
+		tf.Fatal(err)
+	}
+	if err := attributes["id"].As(&id); err != nil {
+		tf.Fatal(err)
+	}
+	return id
+}
+
+// applyResult is what host.apply returns.
+type applyResult struct {
+	server *resourceState
+	diags  []*tfprotov6.Diagnostic
+}
+
+// noPrior is the state of a resource that does not exist.
+func (tf *core) absent() tftypes.Value { return acctest.Value(tf.schema().ValueType(), nil) }
+
+// replace plans a replacement as Terraform does, and returns what it shows: the diagnostics of the first plan, and those
+// of the second only with an error. forced is -replace.
+func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	change := tf.plan(prior, config)
+	if hasError(change.diags) {
+		return change.diags
+	}
+	if !change.replaces && !forced && !changesDisk(tf, prior, config) {
+		tf.Error("the plan does not replace the server")
+	}
+	tf.validates = false // once for both plans
+	create := tf.planChange(tf.absent(), change.private, config)
+	tf.validates = true
+	if hasError(create.diags) {
+		return append(change.diags, create.diags...)
+	}
+	return change.diags
+}
+
+func changesDisk(tf *core, prior *resourceState, config map[string]any) bool {
+	var before map[string]tftypes.Value
+	if err := prior.state.As(&before); err != nil {
+		tf.Fatal(err)
+	}
+	return !before["disk_gb"].Equal(tftypes.NewValue(tftypes.Number, config["disk_gb"]))
+}

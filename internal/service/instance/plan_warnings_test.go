@@ -1,0 +1,46 @@
+package instance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// A running server above its cap is named by every plan.
+func TestPlan_WarnsAboveCap(t *testing.T) {
+	t.Parallel()
+	_, tf, p := startWithProxy(t)
+	config := configWithKey("a", "max_price_kop_h", int64(10_000))
+	inst, diags := tf.apply(nil, config)
+	expectDiags(t, "the apply", diags)
+	tf.refresh(inst)
+	expectDiags(t, "a plan", tf.plan(inst, config).diags)
+	p.set(rewriteResponse(isGet, raisePrice))
+	tf.refresh(inst)
+	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, "WARNING: Instance "+tf.idOf(inst)+" runs above its price cap", "898,95")
+}
+
+// The warning about an equal name does not name servers of this state, even if the new server is planned first.
+func TestPlan_DuplicateName(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	inst := createAll(t, env, configWithoutKey("a"))[0]
+	const warning = "already has this name"
+	expectDiags(t, "in no state", newSingleRun(t, env, nil).plan(nil, configWithoutKey("a")).diags, warning)
+
+	tf := newSingleRun(t, env, nil)
+	planned := make(chan []*tfprotov6.Diagnostic)
+	before := env.CountRequests("GET", "/instances")
+	go func() { planned <- tf.plan(nil, configWithoutKey("a")).diags }()
+	for deadline := time.Now().Add(5 * time.Second); env.CountRequests("GET", "/instances") == before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the plan does not list the servers")
+		}
+	}
+	expectDiags(t, "the server itself", tf.plan(inst, configWithoutKey("a")).diags)
+	expectDiags(t, "a server of the same name, planned first", <-planned)
+	expectDiags(t, "a server of the same name, planned later", tf.plan(nil, configWithoutKey("a")).diags)
+}
