@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/gpurent/terraform-provider-gpurent"
 
-// mayImport is the import rule: which of our packages each package may use. A
-// folder not listed may use nothing of ours. A star stands for one folder.
+// allowedImports lists the packages of the module that each package may import. A folder that is not listed may import
+// none of them. A star matches one folder.
 var allowedImports = map[string][]string{
 	".":                              {"internal/cli"},
 	"internal/cli":                   {"internal/provider", "internal/simulator", "internal/rental", "internal/backoff", "internal/credentials"},
@@ -37,6 +37,7 @@ var allowedImports = map[string][]string{
 	"internal/tools/*":               {"internal/tools/*"},
 	"internal/tools/docgen":          {"internal/provider"},
 	"internal/bench":                 {"internal/simulator", "internal/tools/*"},
+	"internal/bench/control":         {"internal/provider"},
 }
 
 func TestImportRule(t *testing.T) {
@@ -77,7 +78,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 	}
 }
 
-// The domain packages know instances and requests, and nothing of Terraform.
+// The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
 	domain := []string{"./placement", "./lifecycle", "./spending"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
@@ -95,8 +96,7 @@ func TestImportRule_DomainPackages(t *testing.T) {
 	}
 }
 
-// What tests need is compiled into the binary of no platform. TestBuiltProgram and the
-// release rehearsal search the programs themselves.
+// No platform's binary contains packages for tests. TestBuiltProgram and the release rehearsal search the programs.
 func TestShippedBinary_HasNoTestCode(t *testing.T) {
 	all, err := compiled()
 	if err != nil {
@@ -124,7 +124,7 @@ func TestShippedBinary_HasNoTestCode(t *testing.T) {
 	}
 }
 
-// sources are the Go files of the module without tests, by folder.
+// sources returns the Go files of the module by folder, without tests.
 func sources(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -150,7 +150,7 @@ func sources(t *testing.T) map[string][]string {
 	return found
 }
 
-// ourImports are the folders of our own packages that a file imports.
+// ownImports returns the folders of the module's packages that a file imports.
 func ownImports(t *testing.T, file string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)

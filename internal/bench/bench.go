@@ -212,7 +212,7 @@ func (w *workspace) run(ctx context.Context, program string, command ...string) 
 	defer cancel()
 	w.service.ClearRequests()
 	usage := filepath.Join(w.folder, "usage")
-	if err := os.RemoveAll(usage); err != nil {
+	if err := os.RemoveAll(usage); err != nil { //nolint:gosec // a file in the temporary folder of this run
 		return sample{}, err
 	}
 	var output bytes.Buffer

@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if opts.out != "" {
-		if err := os.WriteFile(opts.out, []byte(text), reportMode); err != nil { //nolint:gosec // the caller names it
+		if err := os.WriteFile(opts.out, []byte(text), reportMode); err != nil {
 			return err
 		}
 	}

@@ -52,11 +52,12 @@ func (f figure) String() string {
 
 // String returns a line of the table.
 func (r row) String() string {
-	line := fmt.Sprintf("| %s | %d |", r.name, r.provider.requests)
+	var line strings.Builder
+	fmt.Fprintf(&line, "| %s | %d |", r.name, r.provider.requests)
 	for _, f := range r.figures() {
-		line += fmt.Sprintf(" %s |", f)
+		fmt.Fprintf(&line, " %s |", f)
 	}
-	return line
+	return line.String()
 }
 
 // report returns the results as Markdown.

@@ -79,7 +79,7 @@ func call(ctx context.Context, service *simulator.Server, method, path, body str
 	req.Header.Set("Authorization", "Bearer "+service.APIKey)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", rand.Text())
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{}).Do(req)
 	if err != nil {
 		return err
 	}

@@ -17,15 +17,15 @@ type object struct {
 
 // shop is a service that makes things, and loses answers on demand.
 type fakeService struct {
-	visible   map[string]time.Time // when a thing was made
-	lag     time.Duration        // after which a listing contains it
-	late    time.Duration        // after which a request whose answer was lost is carried out
-	objects  []object
-	creates   int
-	loseResponse  map[int]bool // creations whose answer is lost after the work
+	visible      map[string]time.Time // when a thing was made
+	lag          time.Duration        // after which a listing contains it
+	late         time.Duration        // after which a request whose answer was lost is carried out
+	objects      []object
+	creates      int
+	loseResponse map[int]bool // creations whose answer is lost after the work
 	loseRequest  map[int]bool // creations whose request is lost before the work
-	listErr error        // what the second and later listings answer
-	lists   int
+	listErr      error        // what the second and later listings answer
+	lists        int
 }
 
 var errLost = &rental.Error{Message: "lost", OutcomeUnknown: true}
@@ -80,9 +80,9 @@ func (s *fakeService) once(kind string) CreateOnce[object] {
 func TestCreateOnce(t *testing.T) {
 	old := object{"old", "round"}
 	for name, test := range map[string]struct {
-		service fakeService
-		wantID           string
-		wantErr          error
+		service            fakeService
+		wantID             string
+		wantErr            error
 		creates, wantCount int
 	}{
 		"at once":                              {fakeService{}, "id1", nil, 1, 1},

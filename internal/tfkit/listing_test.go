@@ -22,12 +22,12 @@ import (
 
 // crowd is an account with many instances. It creates each page when it is requested.
 type largeAccount struct {
-	instances  int
-	pageSize int
-	padding  string // after each server of a list
-	short    bool   // servers have an id only, which is quicker
-	lists    atomic.Int64
-	singles  atomic.Int64
+	instances int
+	pageSize  int
+	padding   string // after each server of a list
+	short     bool   // servers have an id only, which is quicker
+	lists     atomic.Int64
+	singles   atomic.Int64
 }
 
 func instanceID(i int) string { return fmt.Sprintf("inst_%06d", i) }

@@ -20,7 +20,7 @@ import (
 func TestActions_ReportProgress(t *testing.T) {
 	for name, test := range map[string]struct {
 		newAction func() action.Action
-		want []string
+		want      []string
 	}{
 		"stop":    {newStop, []string{"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"}},
 		"restart": {newRestart, []string{"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "}},
@@ -92,7 +92,7 @@ func TestActions_Timeout(t *testing.T) {
 // An interruption ends an action at once, and the next one takes up where it ended.
 func TestActions_Interrupted(t *testing.T) {
 	for name, test := range map[string]struct {
-		newAction          func() action.Action
+		newAction     func() action.Action
 		at            string // what is said when it is interrupted
 		want, notWant string
 	}{
@@ -224,7 +224,7 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 // An action waits for a transition that is under way, and then requests only what is missing.
 func TestActions_InstanceInTransition(t *testing.T) {
 	for name, test := range map[string]struct {
-		newAction          func() action.Action
+		newAction     func() action.Action
 		stopping      bool // or creating
 		starts, stops int
 		want          []string

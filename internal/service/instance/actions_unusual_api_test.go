@@ -37,7 +37,7 @@ func TestActions_UnusualAPI(t *testing.T) {
 	destroyed := rentaltest.Is(rental.StatusDestroyed, rental.DesiredDestroyed)
 	const halted = "Instance ins_1 is now stopped"
 	for name, test := range map[string]struct {
-		newAction        func() action.Action
+		newAction   func() action.Action
 		start, stop func(*rentaltest.Service) int
 		lag         time.Duration
 		current     bool // the answers to start and stop do not lag

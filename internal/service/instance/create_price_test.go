@@ -27,12 +27,12 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		intercept  interceptor
-		earlier bool // an earlier run rented it with the same key
-		byQuery bool
-		want    string
-		state   bool
-		status  string // in the service
+		intercept interceptor
+		earlier   bool // an earlier run rented it with the same key
+		byQuery   bool
+		want      string
+		state     bool
+		status    string // in the service
 	}{
 		"new":                        {intercept: rewriteResponse(isCreate, raisePrice), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
 		"new, by query":              {intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "was destroyed: price above max_price_kop_h", status: "destroyed"},

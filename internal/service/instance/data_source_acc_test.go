@@ -101,7 +101,7 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 			}
 		}
 	}
-	says(dataSourceByName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\), ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
+	says(dataSourceByName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
 	says(dataSourceByName("trainer"), `Several instances are named "trainer"`, `Set id instead of name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
 	says(dataSourceByName("ending"), `No instance with name "ending"`)
 	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)

@@ -70,7 +70,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags)
 	for name, test := range map[string]struct {
-		answer         interceptor
+		answer           interceptor
 		removed, wantErr bool
 	}{
 		"not_found":                     {answer: says(404, "not_found"), removed: true},

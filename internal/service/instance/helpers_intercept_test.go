@@ -19,7 +19,7 @@ type interceptor func(w http.ResponseWriter, r *http.Request, api http.Handler)
 
 // middlebox is between the provider and the service. It passes everything on until a test sets handle.
 type proxy struct {
-	mu     sync.Mutex
+	mu        sync.Mutex
 	intercept interceptor
 }
 

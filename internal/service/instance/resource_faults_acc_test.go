@@ -58,7 +58,9 @@ func TestAccInstance_unavailableAPI(t *testing.T) {
 			},
 			{
 				// At a refresh: an error, and the server stays in the state.
-				PreConfig:   func() { addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 500, Times: 1}) },
+				PreConfig: func() {
+					addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 500, Times: 1})
+				},
 				Config:      configWithoutRetries(env, configByOffer()),
 				ExpectError: regexp.MustCompile(`(?s)Cannot read instance.*Run\s+again\s+later`),
 			},
