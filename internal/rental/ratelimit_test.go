@@ -329,8 +329,11 @@ func TestReserve(t *testing.T) {
 					var all sync.WaitGroup
 					all.Go(func() { l.send(t, 50, 300, http.MethodGet) })
 					time.Sleep(45 * time.Second)
-					if l.served < l.perMinute/2 {
-						t.Errorf("%d requests that are not urgent were served", l.served)
+					l.mu.Lock()
+					served := l.served
+					l.mu.Unlock()
+					if served < l.perMinute/2 {
+						t.Errorf("%d requests that are not urgent were served", served)
 					}
 					for range min(reserved, l.perMinute/2) {
 						all.Go(func() {
