@@ -197,7 +197,7 @@ func TestPoller_InterruptedListingEnds(t *testing.T) {
 			all.Go(func() { _ = p.wait(ctx, waiter{id: id}, every(time.Second), untilRunning) }) //nolint:errcheck // it fails
 		}
 		all.Wait()
-		time.Sleep(time.Second)
+		synctest.Wait()
 		if api.parallel != 0 {
 			t.Errorf("%d requests are still in progress", api.parallel)
 		}
