@@ -12,16 +12,16 @@ const (
 	OutbidReplace OutbidPolicy = "replace" // rent another instance
 )
 
-// Action is what an instance needs next to get to the state in which it is wanted.
+// Action is the next step that takes an instance to its desired state.
 type Action int
 
 // The values of Action.
 const (
-	ActionNone    Action = iota // it is in the wanted state
+	ActionNone    Action = iota // it has reached the desired state
 	ActionWait                  // it is changing, or in a status that this version does not know
 	ActionStart                 // it has to be started, or needs a new bid
 	ActionStop                  // it has to be stopped
-	ActionReplace               // only another instance helps
+	ActionReplace               // the instance is lost: only a replacement can reach the state
 	ActionGone                  // it is destroyed, or about to be
 )
 
@@ -30,8 +30,8 @@ func (a Action) String() string {
 	return [...]string{"none", "wait", "start", "stop", "replace", "gone"}[a]
 }
 
-// NextAction returns what an instance needs next, from its Status and DesiredState alone. It applies to an instance for
-// which no start or stop was requested in this run.
+// NextAction returns the next action for an instance. It depends only on Status and DesiredState, and applies to an
+// instance for which this run has requested no start or stop.
 func NextAction(inst rental.Instance, wanted rental.DesiredState, onOutbid OutbidPolicy) Action {
 	if inst.DesiredState == rental.DesiredDestroyed {
 		return ActionGone

@@ -8,7 +8,7 @@ import (
 )
 
 // nextActions are the next actions for each status and desired state of an instance: wanted running with on_outbid
-// restart, keep and replace, then wanted stopped with the same three. A dash is an answer without a desired state.
+// restart, keep and replace, then wanted stopped with the same three. A dash is a response without a desired state.
 const nextActions = `
 creating     -          wait    wait    wait       wait    wait    wait
 creating     running    wait    wait    wait       wait    wait    wait

@@ -8,24 +8,24 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Target is the state in which an instance is wanted.
+// Target is the desired state of an instance, with the limits and callbacks of the way there.
 type Target struct {
 	State    rental.DesiredState // running or stopped
 	OnOutbid OutbidPolicy
-	// MaxPriceKopH is the highest price of a start, without the disk, kopecks per hour; 0 for no cap.
+	// MaxPriceKopH is the highest price of a start without the disk, in kopecks per hour; 0 for no cap.
 	MaxPriceKopH int64
 	// OfferID is the offer that the instance was rented from, for the price of a new bid; empty if it is unknown.
 	OfferID string
-	// Template is the slug of the template where the API does not return it; empty if it is unknown.
+	// Template is the slug of the template if the API does not return it; empty if it is unknown.
 	Template string
 
 	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
-	// is whether this run has started the instance. Nil accepts all.
+	// reports whether this run has started the instance. A nil Accept accepts everything.
 	Accept func(inst rental.Instance, started bool) bool
-	// BeforeStart is called right before each start, for example to check a spending limit. An error ends the wait as it
-	// is. release is called when the wait is over. Nil allows all.
+	// BeforeStart is called before each start, for example to check a spending limit. An error ends the wait and is
+	// returned unchanged. release is called when the wait is over. A nil BeforeStart allows every start.
 	BeforeStart func(ctx context.Context, inst rental.Instance) (release func(), err error)
-	// Progress is called before each start and stop and with every observation. Nil reports nothing.
+	// Progress is called before each start and stop, and with every observation. Nil reports nothing.
 	Progress Progress
 }
 
@@ -33,21 +33,21 @@ type Target struct {
 type Progress interface {
 	// Requesting is called before a start or stop is requested.
 	Requesting(wanted rental.DesiredState)
-	// Observed is called with an instance that is not yet in the wanted state.
+	// Observed is called with an instance that has not reached the desired state.
 	Observed(inst rental.Instance)
 }
 
 // Outcome is how a successful wait ended.
 type Outcome struct {
-	// Requested is whether a start or stop was requested.
+	// Requested reports whether a start or stop was requested.
 	Requested bool
 	// NoSSH is true for a running instance without the SSH address that its template provides.
 	NoSSH bool
 }
 
-// Converge moves an instance to a state and waits until it is there: running means ready to use. inst is the instance
-// as it was just read. The instance is returned as it was last read, also with an error. Errors are of type *Error, or
-// of the API.
+// Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
+// use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
+// Errors are of type *Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
 	c := &converger{manager: m, client: m.client, Target: target}
 	inst, err := c.run(ctx, inst)
@@ -61,8 +61,8 @@ type converger struct {
 	client  *rental.Client
 
 	last      *request // the last start or stop; nil if none was requested
-	starts    int      // requests so far
-	stops     int      // requests so far
+	starts    int      // requested starts
+	stops     int      // requested stops
 	releases  []func() // of BeforeStart
 	aboveCap  *Error   // a start cost more than MaxPriceKopH, so the instance is being stopped
 	readError error    // of the last read or check; nil if it succeeded
@@ -85,7 +85,7 @@ func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Insta
 	return inst, c.aboveCap
 }
 
-// wait returns when the instance is in the wanted state, or cannot get there.
+// wait returns when the instance has reached the desired state, or cannot reach it.
 func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
 	if done, err := c.advance(ctx, &inst); done || err != nil {
 		return inst, err
@@ -98,7 +98,7 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 		case rental.IsNotFound(err):
 			return false, c.failure(Gone)
 		case !rental.IsDefinitive(err) && ctx.Err() == nil:
-			c.readError = err // the instance is billed whether or not the API answers now
+			c.readError = err // the instance is billed whether or not the API responds now
 			return false, nil
 		}
 		return false, err
@@ -107,7 +107,7 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 	return inst, err
 }
 
-// pause returns pauses that grow, and begin again after each start or stop.
+// pause returns growing pauses, which begin again after each start or stop.
 func (c *converger) pause() func(attempt int) time.Duration {
 	pauses := c.manager.pauses()
 	first, last := 0, c.last
@@ -119,7 +119,7 @@ func (c *converger) pause() func(attempt int) time.Duration {
 	}
 }
 
-// advance takes the next action, and reports whether none is left.
+// advance takes the next action. done is true if no action is left.
 func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bool, err error) {
 	if c.last != nil {
 		c.last.observe(*inst)
@@ -154,7 +154,7 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	return false, nil
 }
 
-// next returns the next action, or why none helps.
+// next returns the next action, or an error if no action helps.
 func (c *converger) next(inst rental.Instance) (Action, error) {
 	next := NextAction(inst, c.State, c.OnOutbid)
 	if c.last == nil || next != ActionStart && next != ActionStop {
@@ -168,8 +168,8 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	return c.send(ctx, inst, c.client.StopInstance)
 }
 
-// send requests a start or stop. If the API refuses it because of the status, or its answer is lost, the next
-// observations decide, because an earlier attempt may have arrived.
+// send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
+// decide, because an earlier attempt may have succeeded.
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error),
 ) error {
@@ -177,11 +177,11 @@ func (c *converger) send(
 		c.Progress.Requesting(c.State)
 	}
 	sent := newRequest(c.State, *inst)
-	answer, err := request(ctx, inst.ID)
+	response, err := request(ctx, inst.ID)
 	sent.ended(err)
 	switch {
 	case err == nil:
-		*inst = answer
+		*inst = response
 	case rental.IsNotFound(err):
 		return c.failure(Gone)
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):
@@ -193,7 +193,7 @@ func (c *converger) send(
 
 func (c *converger) failure(kind ErrorKind) *Error { return &Error{Kind: kind, Wanted: c.State} }
 
-// lastReadError is why the last read failed, or why the last start or stop has no known outcome.
+// lastReadError returns the error of the last read, or of a start or stop with an unknown outcome.
 func (c *converger) lastReadError() error {
 	if c.readError == nil && c.last != nil && !c.last.visible {
 		return c.last.err

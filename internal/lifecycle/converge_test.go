@@ -217,8 +217,8 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 	}
 }
 
-// What was done before its answer was lost is a success in the end, and is not done twice.
-func TestConverge_LostAnswers(t *testing.T) {
+// What was done before its response was lost is a success in the end, and is not done twice.
+func TestConverge_LostResponses(t *testing.T) {
 	const retries = 2 // of the client
 	for name, test := range map[string]struct {
 		from, wanted string
@@ -333,7 +333,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"only when it runs": {
 			"on_demand", later, rentaltest.Stops, 2000, end{"stopped above the price cap", "stopping", "start stop"},
 		},
-		"the answer was lost": {
+		"the response was lost": {
 			"on_demand", rentaltest.Loses(expensive, 500, 0), rentaltest.Stops, 2000,
 			end{"stopped above the price cap", "stopping", "start start stop"},
 		},

@@ -36,16 +36,16 @@ func TestDestroy(t *testing.T) {
 		"plain":                       {destroy: destroys, confirmed: true},
 		"not found":                   {destroy: rentaltest.Replies(http.StatusNotFound)},
 		"already being destroyed":     {destroy: rentaltest.Loses(destroys, 500, 0), confirmed: true},
-		"all answers lost":            {destroy: rentaltest.Loses(destroys, 0, 2), confirmed: true},
+		"all responses lost":          {destroy: rentaltest.Loses(destroys, 0, 2), confirmed: true},
 		"a conflict, the status lags": {destroy: rentaltest.Loses(destroys, 502, 0), lag: 25 * time.Second, confirmed: true},
 		"all lost, the status lags":   {destroy: rentaltest.Loses(destroys, 503, 2), lag: 25 * time.Second, confirmed: true},
-		"a foreign answer to reads":   {destroy: destroys, read: foreign, confirmed: true},
+		"a foreign response to reads": {destroy: destroys, read: foreign, confirmed: true},
 		"refused":                     {destroy: rentaltest.Replies(http.StatusConflict), err: "API"},
 		"never carried out":           {destroy: rentaltest.Replies(http.StatusServiceUnavailable), err: "API"},
 		"a timeout while it ends": {
 			destroy: rentaltest.Replies(http.StatusOK), timeout: time.Minute, confirmed: true, err: deadline,
 		},
-		"a timeout before its answer": {
+		"a timeout before its response": {
 			destroy: rentaltest.Replies(http.StatusBadGateway), timeout: 20 * time.Second, err: deadline,
 		},
 	} {
@@ -75,10 +75,10 @@ func TestDestroy(t *testing.T) {
 	}
 }
 
-// A stop or destruction is repeated while the API refuses it because of the status, or its answer is lost.
+// A stop or destruction is repeated while the API refuses it because of the status, or its response is lost.
 func TestRequestUntilAccepted(t *testing.T) {
-	type answer = func(*rentaltest.Service) int
-	onlyWhileRunning := func(accept answer) answer {
+	type response = func(*rentaltest.Service) int
+	onlyWhileRunning := func(accept response) response {
 		return func(s *rentaltest.Service) int {
 			if s.Inst.Status != rental.StatusRunning {
 				return http.StatusConflict
@@ -91,20 +91,20 @@ func TestRequestUntilAccepted(t *testing.T) {
 		return http.StatusOK
 	}
 	for name, test := range map[string]struct {
-		answer func(accept answer) answer
-		err    string
+		response func(accept response) response
+		err      string
 	}{
-		"only while it runs": {onlyWhileRunning, ""},
-		"the answer is lost": {func(accept answer) answer { return rentaltest.Loses(accept, 0, 2) }, ""},
-		"never answered":     {func(answer) answer { return rentaltest.Replies(503) }, "API"},
-		"no permission":      {func(answer) answer { return rentaltest.Replies(402) }, "API"},
+		"only while it runs":   {onlyWhileRunning, ""},
+		"the response is lost": {func(accept response) response { return rentaltest.Loses(accept, 0, 2) }, ""},
+		"no response":          {func(response) response { return rentaltest.Replies(503) }, "API"},
+		"no permission":        {func(response) response { return rentaltest.Replies(402) }, "API"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, what := range []string{"stop", "destroy"} {
 				newService := func() *rentaltest.Service {
 					s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
 					s.Later(time.Minute, rentaltest.Is(rental.StatusRunning, rental.DesiredRunning))
-					s.On["stop"], s.On["DELETE"] = test.answer(rentaltest.Stops), test.answer(destroys)
+					s.On["stop"], s.On["DELETE"] = test.response(rentaltest.Stops), test.response(destroys)
 					return s
 				}
 				rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
@@ -126,7 +126,7 @@ func TestRequestUntilAccepted(t *testing.T) {
 	}
 }
 
-// A new name whose answer was lost is no error if the instance has it.
+// A new name whose response was lost is no error if the instance has it.
 func TestRename(t *testing.T) {
 	name := "new"
 	renames := func(s *rentaltest.Service) int {
@@ -137,9 +137,9 @@ func TestRename(t *testing.T) {
 		patch func(*rentaltest.Service) int
 		err   string
 	}{
-		"all answers lost":  {renames, ""},
-		"never carried out": {rentaltest.Replies(http.StatusServiceUnavailable), "API"},
-		"refused":           {rentaltest.Replies(http.StatusNotFound), "API"},
+		"all responses lost": {renames, ""},
+		"never carried out":  {rentaltest.Replies(http.StatusServiceUnavailable), "API"},
+		"refused":            {rentaltest.Replies(http.StatusNotFound), "API"},
 	} {
 		t.Run(story, func(t *testing.T) {
 			newService := func() *rentaltest.Service {

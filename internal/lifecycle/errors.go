@@ -12,30 +12,29 @@ type ErrorKind int
 
 // The values of ErrorKind.
 const (
-	// Gone: the instance was destroyed, not by this run.
+	// Gone: the instance was destroyed outside this run.
 	Gone ErrorKind = iota + 1
-	// NeedsReplacement: the instance failed, or was outbid and is to be replaced. Only another instance helps.
+	// NeedsReplacement: the instance failed, or was outbid with the policy OutbidReplace.
 	NeedsReplacement
-	// Reverted: the API accepted a start or stop, and the instance then went back.
+	// Reverted: the API accepted a start or stop, and the instance later returned to its earlier state.
 	Reverted
 	// OutbidAgain: the instance was outbid after each of Starts starts.
 	OutbidAgain
-	// NotStarted: a start costs PriceKopH, which is above LimitKopH. No start was requested.
+	// NotStarted: a start would cost PriceKopH, which is above LimitKopH, and was not requested.
 	NotStarted
-	// StoppedAboveCap: a start turned out to cost PriceKopH, which is above LimitKopH. The API accepted to stop the
-	// instance again.
+	// StoppedAboveCap: after a start the instance cost PriceKopH, which is above LimitKopH. The API accepted a stop.
 	StoppedAboveCap
-	// RunsAboveCap is StoppedAboveCap, but stopping failed with Err: the instance most likely runs.
+	// RunsAboveCap is StoppedAboveCap, but the stop failed with Err. The instance probably runs.
 	RunsAboveCap
 	// Refused: the API refused a start or stop because of the status of the instance, with Err.
 	Refused
-	// Interrupted: the context ended first, with Err. Cause is why the instance could not be read at the end, or nil.
+	// Interrupted: the context ended first, with Err. Cause is the error of the last read, or nil.
 	Interrupted
 	// Rejected: the caller's Accept returned false.
 	Rejected
 )
 
-// Error is why an instance did not get to the state in which it was wanted.
+// Error is the reason why an instance did not reach its desired state.
 type Error struct {
 	Kind      ErrorKind
 	Wanted    rental.DesiredState

@@ -28,7 +28,7 @@ func New(
 	return &Manager{client: client, templates: templates, pollInterval: pollInterval, poller: Poller{client: client}}
 }
 
-// Get reads an instance together with the ones that other callers want at the same time.
+// Get reads an instance. Simultaneous calls share a request.
 func (m *Manager) Get(ctx context.Context, id string) (rental.Instance, error) {
 	return m.poller.Get(ctx, id)
 }
@@ -41,7 +41,7 @@ const (
 	pauseJitter = 0.1
 )
 
-// pauses are the pauses between the reads of a wait.
+// pauses returns the pauses between the reads of a wait.
 func (m *Manager) pauses() backoff.Exponential {
 	return backoff.Exponential{
 		First: m.pollInterval, Max: longestPause * m.pollInterval, Factor: pauseGrowth, Jitter: pauseJitter,

@@ -15,33 +15,33 @@ type Poller struct {
 
 	mu      sync.Mutex
 	waiting []*waiter // for the next poll
-	callers int       // of await
+	callers int       // in await
 	running bool      // run is running
 	wake    chan struct{}
-	pages   int                // of the last listing; one more than were read if it has more
+	pages   int                // in the last listing; one more than were read if it was cut
 	cancel  context.CancelFunc // ends the poll in progress
 }
 
-// waiter is a caller that waits for an instance to be read.
+// waiter is a caller that waits for a read of an instance.
 type waiter struct {
 	ctx    context.Context
 	id     string
 	due    time.Time
-	result chan result // has room for one
-	// destroyAccepted: the API has accepted to destroy the instance, so it is destroyed if a listing of the active ones
-	// lacks it.
+	result chan result // buffered for one result
+	// destroyAccepted: the API has accepted the destroy request, so the instance is destroyed if the listing of active
+	// instances does not contain it.
 	destroyAccepted bool
 	// repeats: the caller waits again after an error.
 	repeats bool
 }
 
-// result is how a read ended.
+// result is the result of a read.
 type result struct {
 	inst rental.Instance
 	err  error
 }
 
-// check decides whether a wait is over. It receives the instance, or why it could not be read.
+// check decides whether a wait is over. It receives the instance, or the error of the read.
 type check func(ctx context.Context, inst rental.Instance, err error) (done bool, failure error)
 
 // Get reads an instance now.
@@ -53,8 +53,8 @@ func (p *Poller) Get(ctx context.Context, id string) (rental.Instance, error) {
 	return read.inst, read.err
 }
 
-// wait reads an instance after each pause until done is true or an error is returned. w contains the instance and the
-// requests to use. What was read before the wait is not returned from a cache afterwards.
+// wait reads an instance after each pause until check returns true or an error. The cached instances are invalidated
+// afterwards.
 func (p *Poller) wait(ctx context.Context, w waiter, pause func(attempt int) time.Duration, check check) error {
 	defer p.client.Invalidate("instances")
 	w.repeats = true
@@ -103,7 +103,7 @@ func (p *Poller) join(w *waiter) {
 	}
 }
 
-// leave ends the poll in progress if nobody waits for it.
+// leave cancels the poll in progress if no caller waits for it.
 func (p *Poller) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *Poller) leave() {
 	}
 }
 
-// run polls whenever a waiter is due, until there are none.
+// run polls whenever a waiter is due, until no waiter is left.
 func (p *Poller) run() {
 	for {
 		due, ok := p.nextDue()
@@ -129,7 +129,7 @@ func (p *Poller) run() {
 	}
 }
 
-// nextDue removes the waiters whose callers have left.
+// nextDue returns when the first waiter is due; ok is false without waiters.
 func (p *Poller) nextDue() (due time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,8 +174,8 @@ func (p *Poller) poll() {
 	p.getEach(waiters)
 }
 
-// serveFromList serves waiters from a listing as its pages arrive, and returns those whose instance it lacks: a listing
-// may lag, omits destroyed instances, and ends where single requests are cheaper.
+// serveFromList serves waiters from a listing as its pages arrive, and returns the waiters whose instance it does not
+// contain: a listing may lag, omits destroyed instances, and is cut where single requests are cheaper.
 func (p *Poller) serveFromList(ctx context.Context, waiters []*waiter) (unserved []*waiter) {
 	byID := map[string][]*waiter{}
 	for _, w := range waiters {
@@ -218,16 +218,16 @@ func (p *Poller) serveFromList(ctx context.Context, waiters []*waiter) (unserved
 }
 
 const (
-	// parallelGets is how many instances are read one by one at the same time.
+	// parallelGets is the number of parallel requests for single instances.
 	parallelGets = 8
-	// getTimeout is how long such a read may take, with its retries, if the caller repeats it.
+	// getTimeout limits such a read with its retries if the caller repeats it.
 	getTimeout = time.Minute
-	// pollTime is how long a poll waits for these reads, so that the callers that arrive meanwhile share the next poll.
-	// Slower reads continue beside it.
+	// pollTime is how long a poll waits for these reads. Slower reads continue in the background, so that they do not
+	// delay the next poll.
 	pollTime = 2 * time.Second
 )
 
-// getEach reads instances one by one, and returns when all are read or pollTime is over.
+// getEach reads single instances, and returns when all are read or pollTime is over.
 func (p *Poller) getEach(waiters []*waiter) {
 	if len(waiters) == 0 {
 		return

@@ -17,7 +17,7 @@ import (
 
 // fakeAPI has instances that run after a number of reads, or after a time.
 type fakeAPI struct {
-	latency time.Duration // of each answer
+	latency time.Duration // of each response
 	// hang returns how long a request takes in addition.
 	hang func(*http.Request) time.Duration
 

@@ -9,23 +9,22 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// How long a running instance may lack an address before it counts as ready without it, in poll intervals.
+// The number of poll intervals that a running instance may lack an address before it counts as ready without it.
 const (
 	// noSSHIntervals is for the SSH address if the template has no SSH.
 	noSSHIntervals = 6
-	// urlIntervals is for the addresses of web pages. A page that opens hours later must not fail the instance.
+	// urlIntervals is for the addresses of web pages. A page that opens hours later must not fail the apply.
 	urlIntervals = 24
 	// sshIntervals is for the SSH address if the template has SSH. The field is optional, so it may never be returned.
 	sshIntervals = 120
-	// minObservations is how often the instance is read at least before the end of such a time counts: a single answer
-	// may omit an address.
+	// minObservations is the minimum number of reads in that time, because a single response may omit an address.
 	minObservations = 10
 )
 
 // SSHTimeout is how long a running instance may lack its SSH address.
 func (m *Manager) SSHTimeout() time.Duration { return sshIntervals * m.pollInterval }
 
-// readiness decides from observations whether a running instance is ready.
+// readiness reports from observations whether a running instance is ready.
 type readiness struct {
 	runningSince time.Time
 	observations int        // of it running
@@ -33,11 +32,11 @@ type readiness struct {
 	noSSH        bool       // it lacks the SSH address that its template provides
 }
 
-// addresses are what a running instance of a template gets.
+// addresses lists the addresses that a running instance of a template gets.
 type addresses struct{ ssh, urls bool }
 
-// isReady reports whether an instance in the wanted state can be used: a running one needs its SSH address, unless its
-// template has none, and the addresses of its web pages.
+// isReady reports whether an instance in the desired state can be used. A running instance needs the addresses of its
+// web pages and, if its template has SSH, the SSH address.
 func (c *converger) isReady(ctx context.Context, inst rental.Instance) bool {
 	if inst.Status != rental.StatusRunning {
 		return true
@@ -56,13 +55,13 @@ func (c *converger) isReady(ctx context.Context, inst rental.Instance) bool {
 	return len(MissingURLs(inst)) == 0 || c.ranFor(urlIntervals)
 }
 
-// ranFor reports whether the instance has run for so many poll intervals, and was read often enough.
+// ranFor reports whether the instance has run for a number of poll intervals with at least minObservations reads.
 func (c *converger) ranFor(intervals int) bool {
 	return c.observations >= minObservations &&
 		time.Since(c.runningSince) >= time.Duration(intervals)*c.manager.pollInterval
 }
 
-// expectsSSH reports whether the SSH address is still to come. It is if the template cannot be read.
+// expectsSSH reports whether the template has SSH. It is true if the template cannot be read.
 func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
 	switch {
 	case time.Since(c.runningSince) < noSSHIntervals*c.manager.pollInterval:
@@ -74,14 +73,14 @@ func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
 	return err != nil || expected.ssh
 }
 
-// expectsURLs reports whether the template has web pages. It has if it cannot be read.
+// expectsURLs reports whether the template has web pages. It is true if the template cannot be read.
 func (c *converger) expectsURLs(ctx context.Context, inst rental.Instance) bool {
 	expected, err := c.expectedAddresses(ctx, inst)
 	return err != nil || expected.urls
 }
 
-// expectedAddresses reads the template once. A template that was deleted provides nothing that is known, and one that
-// launches an entrypoint has no SSH.
+// expectedAddresses reads the template once. A deleted template has no known addresses, and a template that launches an
+// entrypoint has no SSH.
 func (c *converger) expectedAddresses(ctx context.Context, inst rental.Instance) (addresses, error) {
 	if c.addresses == nil {
 		template, found, err := c.manager.templates(ctx, cmp.Or(inst.Template.Slug, c.Template))

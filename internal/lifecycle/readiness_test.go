@@ -15,7 +15,7 @@ func TestIsReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		inst   rental.Instance
 		after  int  // poll intervals
-		rarely bool // few answers arrive meanwhile
+		rarely bool // few responses arrive meanwhile
 		bare   bool // its template has neither SSH nor web pages
 		wanted bool
 	}{
@@ -33,10 +33,10 @@ func TestIsReady(t *testing.T) {
 		"a page still closed": {
 			rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, urlIntervals - 1, false, false, false,
 		},
-		"pages left out of one answer": {
+		"pages left out of one response": {
 			rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, true, false, false,
 		},
-		"pages left out of every answer": {
+		"pages left out of every response": {
 			rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, false, false, true,
 		},
 		"a template without pages": {

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// maxStatusLag is how long a status may stay unchanged after the API accepted a start or stop.
+	// maxStatusLag is how long the status may stay unchanged after the API accepted a start or stop.
 	maxStatusLag = 30 * time.Second
-	// lagIntervals bounds it for short poll intervals, which are for services that answer quickly.
+	// lagIntervals limits it to a number of poll intervals: a short interval means a service that responds quickly.
 	lagIntervals = 30
-	// lagObservations is how many observations of an unchanged status are needed at least.
+	// lagObservations is the minimum number of observations of an unchanged status.
 	lagObservations = 5
-	// maxRequests is how many starts, and how many stops, one wait requests: an instance that is outbid again and again
-	// must not be started without end.
+	// maxRequests is the maximum number of starts, and of stops, in one wait: an instance that is outbid after every start
+	// must not be started forever.
 	maxRequests = 3
 )
 
-// statusLag is how long an unchanged status proves nothing after a request.
+// statusLag returns how long an unchanged status may lag behind a request.
 func (m *Manager) statusLag() time.Duration {
 	return min(lagIntervals*m.pollInterval, maxStatusLag)
 }
@@ -28,7 +28,7 @@ type request struct {
 	wanted  rental.DesiredState
 	before  rental.Instance // as it was before the request
 	at      time.Time       // when the request ended
-	err     error           // why it was refused, or why its outcome is unknown; nil if it was accepted
+	err     error           // a refusal, or an unknown outcome; nil if it was accepted
 	seen    int             // observations after the request
 	visible bool            // an observation after the request shows its effect
 }
@@ -37,11 +37,11 @@ func newRequest(wanted rental.DesiredState, before rental.Instance) *request {
 	return &request{wanted: wanted, before: before}
 }
 
-// ended records the answer.
+// ended records the end of the request.
 func (r *request) ended(err error) { r.at, r.err = time.Now(), err }
 
-// observe records an observation. The answer to the request itself is none: the next read may return the status from
-// before it.
+// observe records an observation. The response to the request itself does not count as one, because the next read may
+// return an older status.
 func (r *request) observe(inst rental.Instance) {
 	r.seen++
 	if inst.Status != r.before.Status && (r.wanted == rental.DesiredRunning || inst.Status != rental.StatusRunning) {
@@ -49,16 +49,16 @@ func (r *request) observe(inst rental.Instance) {
 	}
 }
 
-// mayTakeEffect reports whether the request may still change the status that is observed.
+// mayTakeEffect reports whether the request may still change the observed status.
 func (r *request) mayTakeEffect(lag, requestTimeout time.Duration) bool {
 	if r.err != nil && (!rental.IsDefinitive(r.err) || rental.IsInFlight(r.err)) {
-		lag += requestTimeout // an attempt whose answer was lost may be in flight
+		lag += requestTimeout // an attempt whose response was lost may be in flight
 	}
 	return !r.visible && (r.seen < lagObservations || time.Since(r.at) <= lag)
 }
 
 // nextAfterRequest returns the next action for an instance that the last request should have changed. next is the
-// action that it would need without that request.
+// action without that request.
 func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action, error) {
 	r := c.last
 	changed := inst.Status != r.before.Status
@@ -69,15 +69,15 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
 		return ActionNone, nil // its GPU is not billed
 	case rental.IsConflict(r.err) && changed && c.mayRepeat(next):
-		return next, nil // the request was refused in another status
+		return next, nil // the refusal was for another status
 	case pending:
 		return ActionWait, nil
 	case inst.DesiredState == c.State && !outbid:
-		return ActionWait, nil // it is slow
+		return ActionWait, nil // the request has not taken effect
 	case refused && c.State == rental.DesiredStopped && !inst.BillsGPU():
 		return ActionNone, nil // there is nothing to stop
 	case refused && c.aboveCap != nil:
-		return c.repeat(next, c.refused(r.err)) // one refusal does not end the attempts to stop an expensive instance
+		return c.repeat(next, c.refused(r.err)) // a refusal does not end the attempts to stop an instance above the cap
 	case refused:
 		return ActionWait, c.refused(r.err)
 	case !r.visible && r.err != nil:
@@ -92,7 +92,7 @@ func (c *converger) refused(err error) *Error {
 	return &Error{Kind: Refused, Wanted: c.State, Err: err}
 }
 
-// repeat returns next while the wait may request it once more, and err after that.
+// repeat returns next while the wait may request it again, else err.
 func (c *converger) repeat(next Action, err error) (Action, error) {
 	if c.mayRepeat(next) {
 		return next, nil
@@ -100,7 +100,7 @@ func (c *converger) repeat(next Action, err error) (Action, error) {
 	return ActionWait, err
 }
 
-// mayRepeat reports whether the wait may request this start or stop once more.
+// mayRepeat reports whether the wait may request this start or stop again.
 func (c *converger) mayRepeat(next Action) bool {
 	if next == ActionStart {
 		return c.starts < maxRequests

@@ -6,8 +6,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// start starts an instance or places a new bid. With a price cap, an interruption does not come between the request and
-// the check of the price in its answer.
+// start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
+// the check of the price in its response.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	if err := c.checkPriceBeforeStart(ctx, *inst); err != nil {
 		if rental.IsDefinitive(err) || ctx.Err() != nil {
@@ -38,7 +38,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	if err := c.checkPriceAfterStart(detached, inst); err != nil || ctx.Err() == nil {
 		return err
 	}
-	seen, err := c.client.GetInstance(detached, inst.ID) // an interrupted run makes no other observation
+	seen, err := c.client.GetInstance(detached, inst.ID) // an interrupted run does not observe the instance again
 	if err != nil {
 		return ctx.Err()
 	}
@@ -47,8 +47,8 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	return c.checkPriceAfterStart(detached, inst)
 }
 
-// checkPriceBeforeStart compares the price of a start with the cap, as far as it is known. The price of an on-demand
-// instance is locked. That of a new bid is the price of the offer, which is unknown after an import.
+// checkPriceBeforeStart compares the price of a start with the cap if the price is known. The price of an on-demand
+// instance is locked. The price of a new bid is that of the offer, which is unknown after an import.
 func (c *converger) checkPriceBeforeStart(ctx context.Context, inst rental.Instance) error {
 	switch {
 	case c.MaxPriceKopH == 0:
@@ -82,8 +82,8 @@ func isPriceError(err error) bool {
 	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
 }
 
-// checkPriceAfterStart stops an instance again that this wait started above the cap. Every observation after a start is
-// checked: its answer may be lost, or contain the price from before.
+// checkPriceAfterStart stops an instance that this wait started above the cap. It checks every observation after a
+// start, because the response to the start may be lost or contain the old price.
 func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Instance) error {
 	if c.MaxPriceKopH == 0 || c.starts == 0 || c.aboveCap != nil || c.last == nil ||
 		c.last.wanted != rental.DesiredRunning {
@@ -114,5 +114,5 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 	if c.last.err == nil {
 		return c.aboveCap
 	}
-	return nil // the next observations decide whether to stop it once more
+	return nil // the next observations decide whether to repeat the stop
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// noOffer is the offer of a request that must not rent: the API has no such offer, but it returns the instance that was
-// rented under the key.
+// noOffer is the offer id of a request that must not rent. The API has no such offer, but it returns the instance that
+// was rented under the key.
 const noOffer = "none"
 
-// request rents from an offer, or returns what was rented under the key before. A key whose instance is destroyed is
-// used up: the next one of the series is for the instance that replaces it.
+// request rents from an offer, or returns the instance that was rented under the key before. If that instance is
+// destroyed, the next key of the series is for its replacement.
 func (c *creation) request(offerID string) (Placed, error) {
 	c.sent = true
 	for {
@@ -33,7 +33,7 @@ func (c *creation) request(offerID string) (Placed, error) {
 	}
 }
 
-// create repeats the request until its outcome is known, and finds out which run rented the instance.
+// create repeats the request until its outcome is known, and determines whether an earlier run rented the instance.
 func (c *creation) create(offerID string) (Placed, error) {
 	ctx := c.requestCtx
 	inst, replayed, err := c.createOnce(offerID)
@@ -44,7 +44,7 @@ func (c *creation) create(offerID string) (Placed, error) {
 	if offer, ok := c.offers[offerID]; ok {
 		placed.Offer = &offer
 	}
-	if replayed && !c.keys.random { // a random key is known to this call only
+	if replayed && !c.keys.random { // no earlier run had a random key
 		if inst.CreatedAt.IsZero() {
 			placed.Instance = c.placer.client.ReadOmitted(ctx, inst)
 		}
@@ -56,8 +56,8 @@ func (c *creation) create(offerID string) (Placed, error) {
 	return placed, nil
 }
 
-// own makes an instance that the API returned the one of this creation. It is false for one that another resource is
-// destroying. The instance of another resource, and one of an earlier run with other arguments, are errors.
+// own makes the returned instance the instance of this creation. It returns false if another resource is destroying the
+// instance. An instance of another resource, or of an earlier run with other arguments, is an error.
 func (c *creation) own(placed *Placed) (bool, error) {
 	owners, other := &c.placer.Owners, Owner{ID: placed.ID, Name: placed.NameString()}
 	switch owners.claim(placed.ID) {
@@ -67,7 +67,7 @@ func (c *creation) own(placed *Placed) (bool, error) {
 		}
 		return false, &Error{Kind: InUse, Other: other}
 	case claimTaken:
-		// With create_before_destroy the instance is the one that is being replaced.
+		// With create_before_destroy, the returned instance can be the one to replace.
 		if !placed.replayed || !owners.IsReplaced(placed.ID) {
 			return false, &Error{
 				Kind: InUse, Key: c.keys.base, Replayed: placed.replayed && !c.keys.random, Owner: c.owner, Other: other,
@@ -104,12 +104,12 @@ func (c *creation) existed(id string) bool {
 	return existed
 }
 
-// maxUnreadable is how many answers that a repetition is not likely to improve are accepted before the outcome counts
-// as unknown: successes without an id, and errors that do not come from the API itself.
+// maxUnreadable is the number of unreadable responses after which the outcome counts as unknown. A success without an
+// id and an error that does not come from the API are unreadable, and a repetition is unlikely to help.
 const maxUnreadable = 3
 
-// createOnce repeats the request until its outcome is known. Until then nothing else may be tried, because an instance
-// may have been rented. With an error it returns an instance only if its id is known.
+// createOnce repeats the request until its outcome is known. Until then no other offer may be tried, because an
+// instance may have been rented. With an error it returns an instance only if its id is known.
 func (c *creation) createOnce(offerID string) (rental.Instance, bool, error) {
 	order := c.Order
 	order.OfferID = offerID
@@ -127,16 +127,16 @@ func (c *creation) createOnce(offerID string) (rental.Instance, bool, error) {
 	}
 }
 
-// attempts are the requests for one instance under one key.
+// attempts records the requests for one instance under one key.
 type attempts struct {
 	*creation
 	order         rental.InstanceCreate
 	made          int
 	unreadable    int
-	lost          error     // the last answer that was lost; nil for none
-	inFlightUntil time.Time // until then the API may carry out a request whose answer was lost
-	refused       bool      // the last answer proves that nothing was rented
-	aboveCap      *Error    // the price of the offer rose above the cap after an answer was lost
+	lost          error     // error of the last request with a lost response; nil for none
+	inFlightUntil time.Time // until then a request with a lost response may be in flight
+	refused       bool      // the last response proves that nothing was rented
+	aboveCap      *Error    // the price of the offer rose above the cap after a response was lost
 }
 
 const (
@@ -146,7 +146,7 @@ const (
 	retryJitter       = 0.2
 )
 
-// next returns whether to repeat the request after an answer without an instance, and after which pause.
+// next returns whether to repeat the request after err, and the pause before.
 func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	pauses := backoff.Exponential{
 		First:  a.placer.pollInterval,
@@ -156,26 +156,26 @@ func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	}
 	pause = pauses.Pause(a.made)
 	a.made++
-	answer, _ := errors.AsType[*rental.Error](err)
-	if answer != nil && answer.InFlightUntil.After(a.inFlightUntil) {
-		a.inFlightUntil = answer.InFlightUntil
+	response, _ := errors.AsType[*rental.Error](err)
+	if response != nil && response.InFlightUntil.After(a.inFlightUntil) {
+		a.inFlightUntil = response.InFlightUntil
 	}
 	inFlight := time.Until(a.inFlightUntil)
 	switch {
 	case rental.IsUnauthorized(err), rental.IsForbidden(err):
-		// The API returns it before it reads the key, so a repetition would not show what was rented.
+		// The API checks permissions before the idempotency key, so a repetition cannot show what was rented.
 		if rental.IsOutcomeUnknown(err) || inFlight > 0 {
 			a.lost = err
 		}
 		return 0, false
 	case rental.IsOutcomeUnknown(err):
 		a.lost = err
-		if answer.Foreign && answer.Status < 500 || answer.Status/100 == 2 {
+		if response.Foreign && response.Status < 500 || response.Status/100 == 2 {
 			a.unreadable++
 		}
 		return pause, a.unreadable < maxUnreadable
 	case provesNothingRented(err) && inFlight > 0:
-		// A request whose answer was lost may still be carried out, although its repetition was refused.
+		// A request with a lost response may still be in flight, although its repetition was refused.
 		a.lost = err
 		return inFlight, true
 	case provesNothingRented(err):
@@ -185,7 +185,7 @@ func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	return pause, a.lost != nil
 }
 
-// outcome is the result of all attempts; err is that of the last one.
+// outcome returns the error of all attempts; err is the error of the last one.
 func (a *attempts) outcome(err error) error {
 	switch {
 	case a.refused && a.aboveCap != nil:
@@ -196,8 +196,8 @@ func (a *attempts) outcome(err error) error {
 	return err
 }
 
-// checkPrice reads the offer again before the request is repeated. If its price is above the cap by now, the repetition
-// has no offer: it can only return the instance that an earlier attempt has rented.
+// checkPrice reads the offer again before a repetition. If its price has risen above the cap, the repetition uses
+// noOffer and can only return the instance that an earlier attempt rented.
 func (a *attempts) checkPrice(ctx context.Context) {
 	if a.MaxPriceKopH == 0 || a.order.OfferID == noOffer {
 		return
@@ -210,8 +210,8 @@ func (a *attempts) checkPrice(ctx context.Context) {
 	}
 }
 
-// provesNothingRented reports whether an error means that nothing was rented under the key: if an earlier attempt had
-// been carried out, its repetition would have returned the instance.
+// provesNothingRented reports whether an error means that nothing was rented under the key. If an earlier attempt had
+// succeeded, its repetition would return the instance.
 func provesNothingRented(err error) bool {
 	return rental.IsNotFound(err) || rental.IsConflict(err) || rental.IsInsufficientFunds(err) || rental.IsValidation(err)
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// answers are the answers to one create request after the other. The last one is for all later requests.
-type answers []func(http.ResponseWriter)
+// responses are the responses to successive create requests. The last one is for all later requests.
+type responses []func(http.ResponseWriter)
 
-func (a answers) handler() http.HandlerFunc {
+func (a responses) handler() http.HandlerFunc {
 	var asked atomic.Int64
 	return func(w http.ResponseWriter, _ *http.Request) {
 		a[min(int(asked.Add(1)), len(a))-1](w)
@@ -38,9 +38,9 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 				panic(problem)
 			}
 		}()
-		answer := httptest.NewRecorder()
-		p.handler.ServeHTTP(answer, req)
-		served <- answer.Result()
+		response := httptest.NewRecorder()
+		p.handler.ServeHTTP(response, req)
+		served <- response.Result()
 	}()
 	select {
 	case resp, ok := <-served:
@@ -73,8 +73,8 @@ func tooLate(http.ResponseWriter) { time.Sleep(4 * rental.DefaultRequestTimeout)
 
 func cuts(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// The same request is repeated until its outcome is known. A refusal decides it, unless a request whose answer was lost
-// may still be carried out.
+// The same request is repeated until its outcome is known. A refusal decides it, unless a request whose response was
+// lost may still be carried out.
 func TestCreateOnce(t *testing.T) {
 	gateway := func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusBadGateway)
@@ -96,26 +96,26 @@ func TestCreateOnce(t *testing.T) {
 		rental.CodeUnauthorized,
 	)
 	for name, test := range map[string]struct {
-		service answers
+		service responses
 		want    string // the id, the code of the refusal, or "unknown"
 	}{
-		"refused":                            {answers{poor}, rental.CodeInsufficientFunds},
-		"cut, then refused for good":         {answers{cuts, poor}, rental.CodeInsufficientFunds},
-		"cut, refused, but there":            {answers{cuts, poor, replays}, "ins_1"},
-		"500, refused, but there":            {answers{internal, poor, replays}, "ins_1"},
-		"503, refused, but there":            {answers{unavailable, poor, replays}, "ins_1"},
-		"502, refused, but there":            {answers{gateway, poor, replays}, "ins_1"},
-		"wrong pair, but there":              {answers{wrongPair, replays}, "ins_1"},
-		"foreign 404, but there":             {answers{strange, replays}, "ins_1"},
-		"foreign 404 every time":             {answers{strange}, "unknown"},
-		"503, then the key is revoked":       {answers{unavailable, unauthorized}, "unknown"},
-		"cut again and again, then there":    {answers{cuts, cuts, unavailable, cuts, replays}, "ins_1"},
-		"too late, refused, but there":       {answers{tooLate, poor, replays}, "ins_1"},
-		"too late, cut, refused, but there":  {answers{tooLate, cuts, poor, replays}, "ins_1"},
-		"too late, refused for good":         {answers{tooLate, poor, poor}, rental.CodeInsufficientFunds},
-		"cut, then the key is revoked":       {answers{cuts, unauthorized}, "unknown"},
-		"the key is revoked from the start":  {answers{unauthorized}, rental.CodeUnauthorized},
-		"never an answer until the deadline": {answers{cuts}, "unknown"},
+		"refused":                             {responses{poor}, rental.CodeInsufficientFunds},
+		"cut, then refused for good":          {responses{cuts, poor}, rental.CodeInsufficientFunds},
+		"cut, refused, but there":             {responses{cuts, poor, replays}, "ins_1"},
+		"500, refused, but there":             {responses{internal, poor, replays}, "ins_1"},
+		"503, refused, but there":             {responses{unavailable, poor, replays}, "ins_1"},
+		"502, refused, but there":             {responses{gateway, poor, replays}, "ins_1"},
+		"wrong pair, but there":               {responses{wrongPair, replays}, "ins_1"},
+		"foreign 404, but there":              {responses{strange, replays}, "ins_1"},
+		"foreign 404 every time":              {responses{strange}, "unknown"},
+		"503, then the key is revoked":        {responses{unavailable, unauthorized}, "unknown"},
+		"cut again and again, then there":     {responses{cuts, cuts, unavailable, cuts, replays}, "ins_1"},
+		"too late, refused, but there":        {responses{tooLate, poor, replays}, "ins_1"},
+		"too late, cut, refused, but there":   {responses{tooLate, cuts, poor, replays}, "ins_1"},
+		"too late, refused for good":          {responses{tooLate, poor, poor}, rental.CodeInsufficientFunds},
+		"cut, then the key is revoked":        {responses{cuts, unauthorized}, "unknown"},
+		"the key is revoked from the start":   {responses{unauthorized}, rental.CodeUnauthorized},
+		"never a response until the deadline": {responses{cuts}, "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestCreateOnce(t *testing.T) {
 				if got != test.want {
 					t.Errorf("%s (%v), want %s", got, err, test.want)
 				}
-				time.Sleep(time.Hour) // until late answers are given
+				time.Sleep(time.Hour) // until late responses are sent
 			})
 		})
 	}
@@ -147,8 +147,8 @@ func codeOf(err error) string {
 	return err.Error()
 }
 
-// An answer that a repetition is not likely to improve ends the creation soon.
-func TestCreateOnce_ForeignAnswersEndSoon(t *testing.T) {
+// A response that a repetition is not likely to improve ends the creation soon.
+func TestCreateOnce_ForeignResponses(t *testing.T) {
 	asked := 0
 	service := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -185,9 +185,9 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 	}
 }
 
-// withOffer returns a service with one offer, and the answers to the requests to rent it.
-func withOffer(offer string, answers answers) http.RoundTripper {
-	create := answers.handler()
+// withOffer returns a service with one offer, and the responses to the requests to rent it.
+func withOffer(offer string, responses responses) http.RoundTripper {
+	create := responses.handler()
 	return inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost:
@@ -215,25 +215,25 @@ func TestTryOffer_ReleasesReservation(t *testing.T) {
 	t.Parallel()
 	conflict, poor := refuses(409, rental.CodeConflict), refuses(402, rental.CodeInsufficientFunds)
 	for name, test := range map[string]struct {
-		offer    string
-		kind     rental.RentalType
-		answers  answers
-		reserved bool
+		offer     string
+		kind      rental.RentalType
+		responses responses
+		reserved  bool
 	}{
-		"rented":                 {offerAt100, rental.OnDemand, answers{replays}, true},
-		"refused for its key":    {offerAt100, rental.OnDemand, answers{refuses(401, rental.CodeUnauthorized)}, false},
-		"lost":                   {offerAt100, rental.OnDemand, answers{cuts, refuses(401, rental.CodeUnauthorized)}, true},
+		"rented":                 {offerAt100, rental.OnDemand, responses{replays}, true},
+		"refused for its key":    {offerAt100, rental.OnDemand, responses{refuses(401, rental.CodeUnauthorized)}, false},
+		"lost":                   {offerAt100, rental.OnDemand, responses{cuts, refuses(401, rental.CodeUnauthorized)}, true},
 		"too expensive":          {offerAt200, rental.OnDemand, nil, false},
 		"no price for the type":  {offerAt100, rental.Interruptible, nil, false},
 		"not readable":           {"", rental.OnDemand, nil, false},
-		"refused for a conflict": {offerAt100, rental.OnDemand, answers{conflict}, false},
-		"refused for its funds":  {offerAt100, rental.OnDemand, answers{poor}, false},
+		"refused for a conflict": {offerAt100, rental.OnDemand, responses{conflict}, false},
+		"refused for its funds":  {offerAt100, rental.OnDemand, responses{poor}, false},
 		"gone":                   {offerNotAvailable, rental.OnDemand, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				request := Request{MaxPriceKopH: 100, Order: rental.InstanceCreate{Type: test.kind}}
-				c := newCreation(t, withOffer(test.offer, test.answers), request)
+				c := newCreation(t, withOffer(test.offer, test.responses), request)
 				c.reserve("off_1")
 				_, next, err := c.tryOffer(t.Context(), "off_1")
 				if next && codeOf(err) == "unknown" {
@@ -266,7 +266,7 @@ func TestReservations_ReleaseAfter(t *testing.T) {
 // If the price changed between reading the offer and the request, the offer is requested again.
 func TestRentFrom_PriceChanged(t *testing.T) {
 	t.Parallel()
-	service := withOffer(offerAt100, answers{refuses(409, rental.CodeConflict), replays})
+	service := withOffer(offerAt100, responses{refuses(409, rental.CodeConflict), replays})
 	c := newCreation(t, service, Request{MaxPriceKopH: 100})
 	placed, _, err := c.rentFrom(t.Context(), "off_1", 100)
 	if err != nil || placed.ID != "ins_1" {

@@ -7,16 +7,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// ErrorKind is the reason why no instance was created.
+// ErrorKind classifies the errors of Create.
 type ErrorKind int
 
 // The values of ErrorKind. Nothing was rented unless a comment states otherwise.
 const (
 	// Interrupted: the context ended first, with Err.
 	Interrupted ErrorKind = iota + 1
-	// OutcomeUnknown: an instance may have been rented under Key. Err is the last answer.
+	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request.
 	OutcomeUnknown
-	// KeyInUse: another creation, Other, uses the key now.
+	// KeyInUse: another creation in progress, Other, uses the key.
 	KeyInUse
 	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
 	KeysUsedUp
@@ -24,7 +24,7 @@ const (
 	NoOffer
 	// OfferGone: the offer OfferID is not available.
 	OfferGone
-	// OfferRefused: the API refused to rent OfferID, with Err. Available is its availability afterwards.
+	// OfferRefused: the API refused to rent OfferID, with Err. Available is the availability of the offer afterwards.
 	OfferRefused
 	// OfferAboveCap: OfferID costs PriceKopH, which is above LimitKopH.
 	OfferAboveCap
@@ -32,13 +32,13 @@ const (
 	NotInterruptible
 	// OtherArguments: Instance, which was rented under Key, differs from the request in Difference.
 	OtherArguments
-	// InUse: the API returned an instance that another resource, Other, has.
+	// InUse: the API returned an instance of another resource, Other.
 	InUse
 	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
 	OffersUnreadable
 )
 
-// Availability is whether an offer was available after the API had refused to rent it.
+// Availability describes an offer, for example after the API refused to rent it.
 type Availability int
 
 // The values of Availability.
@@ -50,7 +50,7 @@ const (
 	NoPriceForType // it cannot be rented as the requested type
 )
 
-// Error is why no instance was created.
+// Error is the error of Create.
 type Error struct {
 	Kind      ErrorKind
 	OfferID   string
@@ -60,7 +60,7 @@ type Error struct {
 	Err       error
 
 	Key       string
-	RandomKey bool // Key is not the user's
+	RandomKey bool // Key is random, not configured
 	Replayed  bool // the instance was rented before under Key
 
 	Owner, Other Owner
@@ -68,7 +68,7 @@ type Error struct {
 	Difference   Difference
 
 	Listed                    bool // the query was read
-	Matching, Reserved, Tried int  // offers of the query
+	Matching, Reserved, Tried int  // numbers of offers of the query
 }
 
 // Error is a short text for logs. Callers translate Kind into a message for users.

@@ -6,10 +6,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Estimate returns the offer that the next instance of a query would be rented from now, with its price for the type of
-// the query. In a single plan each call returns another offer. except is an offer that is not available to the
-// instance, because the one that it replaces is rented from it; empty for none. Found is false if there is none;
-// matching is then how many offers match the query.
+// Estimate returns the current price of the first offer of a query that no planned instance of this run uses. It
+// ignores the offer except, from which the instance to replace is rented; empty for none. If found is false, matching
+// is the number of offers that match the query.
 func (p *Placer) Estimate(
 	ctx context.Context, query rental.OfferQuery, except string,
 ) (kopH int64, found bool, matching int, err error) {

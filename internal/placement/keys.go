@@ -9,21 +9,22 @@ import (
 
 const (
 	maxKeyLength = 64
-	// maxKeys is how many instances one configured key can rent, one after the other. To find the first free key takes a
-	// request for each one that was used.
+	// maxKeys is the number of successive instances that one configured key can rent. Finding the first free key takes one
+	// request for each used key.
 	maxKeys = 100
 )
 
-// idempotencyKeys are the idempotency keys of one creation: the configured one, then its successors for the instances
-// that replace the first. An instance is rented under the first key whose instance is not destroyed, so the same series
-// leads to the same instance in every run.
+// idempotencyKeys is the series of idempotency keys of one creation: the configured key, then its successors for the
+// replacements of the first instance. An instance is rented under the first key whose instance is not destroyed, so the
+// series leads to the same instance in every run.
 type idempotencyKeys struct {
 	base   string
 	random bool
 	number int // of the current key, counted from 1
 }
 
-// newIdempotencyKeys begins with the configured key. Without one it has one random key.
+// newIdempotencyKeys returns a series that begins with the configured key. Without a configured key, the series has one
+// random key.
 func newIdempotencyKeys(configured string) *idempotencyKeys {
 	if configured == "" {
 		return &idempotencyKeys{base: "tf-" + rand.Text(), random: true, number: 1}
@@ -45,7 +46,7 @@ func (s *idempotencyKeys) current() string {
 	return s.base[:maxKeyLength-len(suffix)] + suffix
 }
 
-// next moves to the successor, and is false if there is none.
+// next moves to the successor, and returns false if there is none.
 func (s *idempotencyKeys) next() bool {
 	if s.random || s.number >= maxKeys {
 		return false

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// firstCandidates is how many offers of a query are read first: one request, and mostly enough.
+	// firstCandidates is the number of offers that are read first: one page, which is usually enough.
 	firstCandidates = rental.MaxPageSize
-	// maxCandidates is how many are read at most.
+	// maxCandidates is the maximum number of offers that are read.
 	maxCandidates = 1000
-	// maxPriceChanges is how often the request for an offer is repeated because its price changed.
+	// maxPriceChanges is how often a refused request is repeated because the price of the offer changed.
 	maxPriceChanges = 2
-	// goneFor is how long an offer that is gone stays reserved, so that other creations do not read it. The API refreshes
+	// goneFor is how long an unavailable offer stays reserved, so that other creations do not try it. The API refreshes
 	// its offers about every minute.
 	goneFor = time.Minute
 )
 
-// readOffer reads an offer as it is now, with its price for the rental type. An offer that costs more
-// than the limit is AboveCap; 0 is no limit.
+// readOffer reads an offer and its price for the rental type. An offer above the limit is AboveCap; a limit of 0 means
+// no limit.
 func (c *creation) readOffer(
 	ctx context.Context,
 	offerID string,
@@ -47,8 +47,8 @@ func (c *creation) readOffer(
 	return Available, kopH, nil
 }
 
-// fromNamedOffer rents from one offer. If that is gone or costs too much, an earlier run may have rented it under the
-// configured key, so the instance of the key is requested.
+// fromNamedOffer rents from one offer. If the offer is not available or above the cap, an earlier run may have rented
+// it under the configured key, so fromNamedOffer requests the instance of the key.
 func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	offerID := c.OfferID
 	if c.MaxPriceKopH > 0 || c.CheckPrice != nil {
@@ -82,15 +82,15 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	return placed, err
 }
 
-// fromQuery tries the offers of the query until one is rented. The list may be cached; before it gives up it is read
-// again.
+// fromQuery tries the offers of the query until one is rented. It starts with a cached list, and reads the list again
+// before it fails.
 func (c *creation) fromQuery(ctx context.Context) (Placed, error) {
 	none := &Error{Kind: NoOffer}
 	tried := map[string]bool{}
 	for _, read := range []struct {
 		offers func(context.Context, rental.OfferQuery, int) ([]rental.Offer, error)
 		limit  int
-		more   bool // it only adds offers to those of the last list
+		more   bool // it extends the previous list
 	}{
 		{c.placer.cache.Offers, firstCandidates, false},
 		{c.placer.cache.Offers, maxCandidates, true},
@@ -127,8 +127,8 @@ func (c *creation) fromQuery(ctx context.Context) (Placed, error) {
 	return Placed{}, none
 }
 
-// tryOffer rents from one of several offers. If next is true nothing was rented, because the offer is gone or costs too
-// much, and another one may be tried.
+// tryOffer rents from one of several offers. If next is true, nothing was rented because the offer is not available or
+// above the cap, and another offer may be tried.
 func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed, next bool, err error) {
 	state, price, err := c.readOffer(ctx, offerID, c.MaxPriceKopH)
 	defer func() { c.release(offerID, state, placed, err) }()
@@ -156,8 +156,8 @@ func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed,
 	return Placed{}, true, err
 }
 
-// rentFrom requests an instance from an offer. After a refusal for which the offer may be the reason, it returns the
-// state of the offer. If only its price changed, and not above the limit, it is requested again.
+// rentFrom requests an instance from an offer. If the offer may be the reason for a refusal, rentFrom returns its
+// availability. If only the price changed, within the limit, rentFrom repeats the request.
 func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (Placed, Availability, error) {
 	for changes := 0; ; changes++ {
 		before, _ := c.offers[offerID].PriceKopH(c.Order.Type)
@@ -180,7 +180,7 @@ func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (P
 	}
 }
 
-// recover requests the instance that an earlier run rented under the key, when nothing can be rented now.
+// recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise *Error) (Placed, error) {
 	if ctx.Err() != nil {
 		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
@@ -192,7 +192,7 @@ func (c *creation) recover(ctx context.Context, otherwise *Error) (Placed, error
 	return placed, err
 }
 
-// reserve is false for an offer that another creation has reserved.
+// reserve returns false if another creation has reserved the offer.
 func (c *creation) reserve(offerID string) bool {
 	if !c.placer.offers.reserve(offerID) {
 		return false
@@ -201,7 +201,7 @@ func (c *creation) reserve(offerID string) bool {
 	return true
 }
 
-// release ends the reservation of an offer after an attempt, unless the offer is rented or may be.
+// release ends the reservation of an offer after an attempt, unless the offer is or may be rented.
 func (c *creation) release(offerID string, state Availability, placed Placed, err error) {
 	if !slices.Contains(c.reserved, offerID) || KindOf(err) == OutcomeUnknown || err == nil && placed.OfferID == offerID {
 		return

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Owner is an instance, or one that is being created, for messages.
+// Owner identifies an existing or planned instance in messages.
 type Owner struct {
-	ID   string // empty for an instance that is being created
+	ID   string // empty before the creation
 	Name string // empty for none
 }
 
@@ -20,7 +20,7 @@ type Owners struct {
 	replaced  map[string]bool   // instances that a plan replaces or destroys, so a creation may recover them
 	claimed   map[string]bool   // instances that this process created or recovered
 	destroyed map[string]bool   // instances that this process destroys, or has destroyed
-	recovered map[string]string // the creation that recovered an instance, by instance
+	recovered map[string]string // recovering creations by instance id
 
 	keys     map[string]Owner // instances in a state, by idempotency key
 	planned  map[string]Owner // instances that a single plan creates, by idempotency key
@@ -74,8 +74,8 @@ func (o *Owners) IsReplaced(id string) bool {
 	return o.replaced[id]
 }
 
-// KeepKey records an instance of a state with its idempotency key. It returns another one that the plan creates with
-// the same key.
+// KeepKey records an instance of a state with its idempotency key. It returns another instance that the plan creates
+// with the same key.
 func (o *Owners) KeepKey(key string, owner Owner) (other Owner, clash bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +84,8 @@ func (o *Owners) KeepKey(key string, owner Owner) (other Owner, clash bool) {
 	return other, clash
 }
 
-// PlanKey records an instance that a single plan creates. It returns another one that the plan creates with this key.
+// PlanKey records an instance that a single plan creates. It returns another instance that the plan creates with the
+// same key.
 func (o *Owners) PlanKey(key string, owner Owner) (other Owner, clash bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -119,16 +120,16 @@ func (o *Owners) beginCreate(key string, owner Owner) (end func(), other Owner, 
 	}, Owner{}, false
 }
 
-// claim is what a creation may do with the instance that the API returned.
+// claim is the result of claiming an instance for a creation.
 type claim int
 
 const (
-	claimFree       claim = iota // the instance is the creation's
-	claimTaken                   // another resource has it
+	claimFree       claim = iota // the instance now belongs to the creation
+	claimTaken                   // it belongs to another resource
 	claimDestroying              // this process destroys it for another resource
 )
 
-// claim records that a creation received an instance.
+// claim claims an instance that the API returned to a creation.
 func (o *Owners) claim(id string) claim {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -149,8 +150,8 @@ func (o *Owners) unclaim(id string) {
 	delete(o.claimed, id)
 }
 
-// recover records that a creation recovered an instance of an earlier run, and returns an id for the creation. It is
-// false if this process has begun to destroy the instance.
+// recover records that a creation recovered an instance of an earlier run, and returns an id for the creation. It
+// returns false if this process has begun to destroy the instance.
 func (o *Owners) recover(id string) (creation string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,9 +165,9 @@ func (o *Owners) recover(id string) (creation string, ok bool) {
 	return o.recovered[id], true
 }
 
-// BeginDestroy records that an instance is about to be destroyed. It is false if a creation other than recovery
-// recovered the instance, so that it belongs to another resource now: with create_before_destroy and an unchanged
-// idempotency key, or after a resource was renamed.
+// BeginDestroy records that this process is about to destroy an instance. It returns false if a creation other than
+// recovery has recovered the instance, which then belongs to another resource. That happens with create_before_destroy
+// and an unchanged idempotency key, and after a resource was renamed.
 func (o *Owners) BeginDestroy(id, recovery string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -185,7 +186,7 @@ func (o *Owners) CancelDestroy(id string) {
 	delete(o.destroyed, id)
 }
 
-// Remove removes an instance that is gone. What BeginDestroy recorded stays.
+// Remove removes an instance that is gone. The record of BeginDestroy stays.
 func (o *Owners) Remove(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

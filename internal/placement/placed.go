@@ -8,16 +8,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Difference is how an instance differs from what was requested.
+// Difference is a difference between an instance and its request.
 type Difference struct {
 	Attribute         string // "template", "disk_gb", "type", "image", "gpu.count", "gpu.vram_gb" or "gpu.slug"
 	Actual, Requested string
-	// Harmful: the instance cannot serve in place of the requested one.
+	// Harmful: the instance does not meet the request.
 	Harmful bool
 }
 
-// AboveCap reports whether an instance costs more than the request allows, and more than the price of its offer and its
-// disk explain: the running price contains the whole disk, that of an offer only a base disk.
+// AboveCap reports whether an instance costs more than the request allows. The price of an offer contains a base disk,
+// and the running price contains the whole disk, so the difference between the two disks is allowed.
 func (p Placed) AboveCap(request Request) bool {
 	limit := request.MaxPriceKopH
 	if p.Recovered && !p.BillsGPU() {
@@ -32,8 +32,8 @@ func (p Placed) AboveCap(request Request) bool {
 	return limit > 0 && running > limit && running-base > disk
 }
 
-// differsFrom returns the first difference between an instance of an earlier run and a request. What the API omits is
-// none.
+// differsFrom returns the first difference between an instance of an earlier run and a request. A field that the API
+// omits does not differ.
 func (p Placed) differsFrom(request Request) (Difference, bool) {
 	order := request.Order
 	switch {
@@ -49,8 +49,8 @@ func (p Placed) differsFrom(request Request) (Difference, bool) {
 	return Difference{}, false
 }
 
-// Differences returns how a new instance differs from the request and from its offer, harmful differences first. What
-// the API omits is none.
+// Differences returns how a new instance differs from the request and from its offer, harmful differences first. A
+// field that the API omits does not differ.
 func (p Placed) Differences(request Request) []Difference {
 	var all []Difference
 	add := func(differs, harmful bool, attribute string, actual, requested any) {
@@ -89,9 +89,8 @@ func (p Placed) Differences(request Request) []Difference {
 	return all
 }
 
-// sameTemplateContent reports whether an instance was created from another template than the requested one, but with
-// the same content. A run that was killed may have created both the template and the instance, and this run the
-// template once more.
+// sameTemplateContent reports whether an instance was created from another template with the same content as the
+// requested one. A killed run may have created the template and the instance, and this run the template again.
 func (c *creation) sameTemplateContent(inst rental.Instance) bool {
 	if inst.Template.Slug == "" || inst.Template.Slug == c.Order.Template {
 		return false
@@ -102,7 +101,7 @@ func (c *creation) sameTemplateContent(inst rental.Instance) bool {
 	return err == nil && otherErr == nil && found && otherFound && sameContent(one, other)
 }
 
-// sameContent reports whether instances of two templates are the same.
+// sameContent reports whether two templates create equal instances.
 func sameContent(a, b rental.Template) bool {
 	ports := func(t rental.Template) []int64 { return slices.Sorted(slices.Values(t.Ports)) }
 	sameCommand := a.OnStart == b.OnStart || a.OnStart != nil && b.OnStart != nil && *a.OnStart == *b.OnStart

@@ -15,7 +15,7 @@ import (
 type Placer struct {
 	client *rental.Client
 	cache  *rental.Cache
-	// pollInterval is the first pause between two attempts to learn the outcome of a request.
+	// pollInterval is the first pause between two attempts of a request.
 	pollInterval time.Duration
 	// single reports whether this process serves a single plan or apply.
 	single func() bool
@@ -39,19 +39,19 @@ func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration,
 type Request struct {
 	// Order is what to rent, without the offer.
 	Order rental.InstanceCreate
-	// Image is the image that the instance is to have, also if its template decides that; empty if any will do.
+	// Image is the expected container image, also if the template sets it; empty for any image.
 	Image string
 	// Query selects the offers to try. Nil: OfferID is the only one.
 	Query   *rental.OfferQuery
 	OfferID string
-	// MaxAttempts is how many offers of Query to try at most.
+	// MaxAttempts is the maximum number of offers of Query to try.
 	MaxAttempts int
 	// MaxPriceKopH is the highest price of an offer; 0 for no cap.
 	MaxPriceKopH int64
 	// IdempotencyKey makes a later call with the same key return the same instance. Empty: a random key, for this call.
 	IdempotencyKey string
-	// CheckPrice is called with the price of an offer right before it is rented. An error ends the call as it is. Nil
-	// allows every price.
+	// CheckPrice is called with the price of an offer before it is rented. An error ends Create and is returned
+	// unchanged. A nil CheckPrice allows every price.
 	CheckPrice func(ctx context.Context, kopH int64) error
 }
 
@@ -69,18 +69,18 @@ type Placed struct {
 	// TemplateAlias is the slug of the template that it was created from, if that is not the one in the request but has
 	// the same content; else empty.
 	TemplateAlias string
-	// Unreadable is why a part of the answer could not be read; nil if all of it was.
+	// Unreadable is the error of a response that could be read only in part; nil otherwise.
 	Unreadable error
 
-	replayed bool // the API returned what was rented before under the key
+	replayed bool // the API returned an instance that was rented before under the key
 }
 
-// createGrace is how much longer than one HTTP request the create request may continue after the run was interrupted.
+// createGrace is how long the create request may continue after an interruption, in addition to the request timeout.
 const createGrace = 10 * time.Second
 
-// Create rents an instance, or returns the one that was rented before under the idempotency key. The request itself is
-// not cut off when ctx ends: it could leave an instance that is billed and in no state. With an error nothing was
-// rented, unless its kind is OutcomeUnknown. Errors are of type *Error, of the API, or of CheckPrice.
+// Create rents an instance, or returns the instance that was rented before under the idempotency key. The end of ctx
+// does not cancel the create request, which could leave a billed instance in no state. With an error nothing was
+// rented, unless its kind is OutcomeUnknown. Errors are of type *Error or *rental.Error, or come from CheckPrice.
 func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 	keys := newIdempotencyKeys(request.IdempotencyKey)
 	owner := Owner{Name: request.Order.Name}
@@ -100,7 +100,7 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 	}
 	placed, err := c.run(ctx)
 	if !p.single() {
-		c.releaseAll() // from now on the API shows which offers are available
+		c.releaseAll() // the API now returns the rented offer as not available
 	}
 	if err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
 		err = &Error{Kind: Interrupted, Err: ctx.Err()}
@@ -116,14 +116,14 @@ type creation struct {
 	owner      Owner
 	requestCtx context.Context // of the create request, which outlives an interruption
 
-	existing *rental.Listing[rental.Instance] // before this run rented anything; nil if unknown
-	began    time.Time                        // by the clock of the API
+	existing *rental.Listing[rental.Instance] // from before the first creation of this run; nil if unknown
+	began    time.Time                        // in the API's time
 	sent     bool                             // a create request was sent
 	reserved []string                         // offers that no other creation may take
-	offers   map[string]rental.Offer          // as they were last read
+	offers   map[string]rental.Offer          // last read, by id
 }
 
-// run rents from the offer that the request names, or from the first one of its query that is available.
+// run rents from the named offer, or from the first available offer of the query.
 func (c *creation) run(ctx context.Context) (Placed, error) {
 	if c.Query == nil {
 		return c.fromNamedOffer(ctx)

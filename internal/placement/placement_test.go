@@ -15,7 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// fakeAPI rents each of its offers once, and takes a second for each answer.
+// fakeAPI rents each of its offers once, and takes a second for each response.
 type fakeAPI struct {
 	mu     sync.Mutex
 	prices map[string]int64                  // of the available offers, kopecks per hour

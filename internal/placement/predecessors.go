@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Predecessor is an instance of a state, as far as the plan of its replacement needs it. A plan that has no prior
-// state, such as that of a tainted instance, finds it by its key, its name or its arguments.
+// Predecessor is an instance of a state that a planned creation may replace. A plan without prior state, for example
+// for a tainted instance, finds it by its key, its name or its arguments.
 type Predecessor struct {
 	ID          string
-	OfferID     string // that it was rented from; empty if unknown
-	RunningKopH int64  // its price while running
-	BurnKopH    int64  // what it costs now
+	OfferID     string // empty if unknown
+	RunningKopH int64  // price while running, in kopecks per hour
+	BurnKopH    int64  // current cost, in kopecks per hour
 
 	IdempotencyKey, Name string // empty for none
-	Arguments            string // all arguments of its creation
+	Arguments            string // encoded arguments of its creation
 }
 
-// Predecessors are the instances of the state that this run has read. The zero value is empty.
+// Predecessors holds the instances of the state that this run has read. The zero value is empty.
 type Predecessors struct {
 	mu  sync.Mutex
 	all map[string]*predecessor
@@ -27,8 +27,8 @@ type Predecessors struct {
 type predecessor struct {
 	Predecessor
 	claimed  bool  // by a planned creation
-	stays    bool  // it was planned with its prior state, so no creation that is found here replaces it
-	credited int64 // what the creation that claimed it left out of the planned burn rate
+	stays    bool  // planned with its prior state, so that no creation replaces it
+	credited int64 // cost that Credit has returned
 }
 
 // Read records an instance of the state. Each read begins a new plan.
@@ -48,8 +48,8 @@ func (p *Predecessors) Remove(id string) {
 	delete(p.all, id)
 }
 
-// Claim returns the instance that a creation replaces, as far as the configuration shows it: the one with its key, else
-// with its name, else with all its arguments. No other creation gets the same one.
+// Claim returns the instance that a creation probably replaces: the one with the same key, else with the same name,
+// else with the same arguments. Each instance is claimed only once.
 func (p *Predecessors) Claim(key, name, arguments string) (Predecessor, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *Predecessors) MayBeReplaced(id string) bool {
 	return each != nil && !each.stays
 }
 
-// Credit returns what a claimed instance costs, which its replacement does not add to the burn rate. It returns 0 for
+// Credit returns the cost of a claimed instance, which its replacement does not add to the burn rate. It returns 0 for
 // an instance that stays.
 func (p *Predecessors) Credit(id string) int64 {
 	p.mu.Lock()
@@ -93,8 +93,8 @@ func (p *Predecessors) Credit(id string) int64 {
 	return each.credited
 }
 
-// Keep records that an instance was planned with its prior state: no creation that claimed it replaces it. It returns
-// what Credit returned for it.
+// Keep records that an instance was planned with its prior state, so that no creation replaces it. It returns the cost
+// that Credit returned before.
 func (p *Predecessors) Keep(id string) (credited int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

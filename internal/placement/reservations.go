@@ -8,13 +8,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// reservations are offers that instances of this process have taken or are about to take. The zero value has none.
+// reservations holds the offers that instances of this process use or are about to use. The zero value is empty.
 type reservations struct {
 	mu  sync.Mutex
 	end map[string]time.Time // when the reservation of an offer ends; zero for never
 }
 
-// reserve is false for an offer that is reserved.
+// reserve returns false if the offer is reserved.
 func (r *reservations) reserve(offerID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,10 +38,10 @@ func (r *reservations) releaseAfter(offerID string, d time.Duration) {
 // avoidFailed is how long an offer whose instance failed is tried after all others.
 const avoidFailed = 10 * time.Minute
 
-// failedOffers are the offers whose instance failed. The zero value has none.
+// failedOffers holds the offers whose instance failed. The zero value is empty.
 type failedOffers struct{ at sync.Map }
 
-// RecordFailure records that the instance of an offer failed, so that other offers are tried first.
+// RecordFailure records that the instance of an offer failed. Later creations try other offers first.
 func (p *Placer) RecordFailure(offerID string) { p.failed.at.Store(offerID, time.Now()) }
 
 func (f *failedOffers) has(offerID string) bool {
@@ -49,7 +49,7 @@ func (f *failedOffers) has(offerID string) bool {
 	return found && time.Since(at.(time.Time)) < avoidFailed
 }
 
-// last moves the offers whose instance failed lately to the end.
+// last moves the offers whose instance failed recently to the end.
 func (f *failedOffers) last(offers []rental.Offer) []rental.Offer {
 	sorted := slices.Clone(offers)
 	slices.SortStableFunc(sorted, func(a, b rental.Offer) int {

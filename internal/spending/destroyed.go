@@ -8,8 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// BurnBeforeDestroy returns what an instance that is about to be destroyed costs. In a single run it reads the account
-// before the first destruction, because a later answer may or may not contain the destroyed instances.
+// BurnBeforeDestroy returns the cost of an instance that is about to be destroyed. In a single run it reads the account
+// before the first destruction, because a later response may or may not contain the destroyed instances.
 func (t *Tracker) BurnBeforeDestroy(ctx context.Context, inst rental.Instance) int64 {
 	switch {
 	case t.limits.MaxBurnKopH == 0:
@@ -19,26 +19,26 @@ func (t *Tracker) BurnBeforeDestroy(ctx context.Context, inst rental.Instance) i
 	}
 	money, err := t.readAccount(ctx)
 	if err != nil {
-		return 0 // a creation in this run fails for the same reason; a destruction need not
+		return 0 // a creation in this run fails for the same reason; a destruction must not fail
 	}
 	return money.listed[inst.ID]
 }
 
-// Destroyed records that an instance, which cost kopH before, was destroyed.
+// Destroyed records that an instance that cost kopH was destroyed.
 func (t *Tracker) Destroyed(id string, kopH int64) { t.destroyed.add(id, kopH) }
 
-// destroyedInstances are the instances that this process has destroyed. Its zero value is empty.
+// destroyedInstances holds the instances that this process has destroyed. The zero value is empty.
 type destroyedInstances struct {
 	mu  sync.Mutex
 	all map[string]destroyedInstance
 }
 
 type destroyedInstance struct {
-	kopH int64 // what it cost before
+	kopH int64 // cost before
 	at   time.Time
 }
 
-// burnLag is how long the burn rate of the API may still contain an instance that is destroyed.
+// burnLag is how long the burn rate of the API may still contain a destroyed instance.
 const burnLag = 5 * time.Minute
 
 func (d *destroyedInstances) add(id string, kopH int64) {
@@ -57,8 +57,8 @@ func (d *destroyedInstances) has(id string) bool {
 	return found
 }
 
-// kopH is what the instances cost that a burn rate of the API may contain: all of them in a single run, which read the
-// account before it destroyed them.
+// kopH returns the cost of the destroyed instances that the burn rate may still contain. In a single run these are all
+// of them, because the run reads the account before it destroys them.
 func (d *destroyedInstances) kopH(single bool) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

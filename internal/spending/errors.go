@@ -8,12 +8,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Kind is the result of a check.
+// Kind classifies the problems that a check finds.
 type Kind int
 
 // The values of Kind.
 const (
-	// NotEnoughFunds: the account does not cover FundedHours of what the plan starts.
+	// NotEnoughFunds: the balance does not cover FundedHours of the instances that the plan starts.
 	NotEnoughFunds Kind = iota + 1
 	// BurnLimitExceeded: the plan raises the burn rate above the limit.
 	BurnLimitExceeded
@@ -21,15 +21,15 @@ const (
 	AccountUnreadable
 )
 
-// Error is what a check found.
+// Error is a problem that a check found.
 type Error struct {
 	Kind    Kind
-	Warning bool // the limits do not fail the plan for it
+	Warning bool // the limits do not require an error
 
-	// NotEnoughFunds: all instances that the plan starts cost StartsKopH, and need NeedKop of which the account has
+	// NotEnoughFunds: the instances that the plan starts cost StartsKopH per hour and require NeedKop. The account has
 	// HaveKop.
 	StartsKopH, NeedKop, HaveKop int64
-	// BurnLimitExceeded: the burn rate now, with the plan, and its limit.
+	// BurnLimitExceeded: the current burn rate, the rate with the plan, and the limit.
 	BurnKopH, PlannedKopH, LimitKopH int64
 
 	Err error
@@ -51,10 +51,10 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Problems are what a check found: errors and warnings.
+// Problems holds the errors and warnings of a check.
 type Problems []*Error
 
-// Errors returns those that are no warnings, as a Problems; nil for none.
+// Errors returns the problems that are not warnings, of type Problems; nil for none.
 func (p Problems) Errors() error {
 	failing := slices.DeleteFunc(slices.Clone(p), func(problem *Error) bool { return problem.Warning })
 	if len(failing) == 0 {
@@ -72,7 +72,7 @@ func (p Problems) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// FundedHours is how many hours of running the API requires the account to cover before it starts an instance.
+// FundedHours is the number of hours for which the balance must cover an instance before the API starts it.
 const FundedHours = 2
 
 // MissingFunds returns an error if the account does not cover the funded hours of all starts, else nil.

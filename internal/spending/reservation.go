@@ -8,13 +8,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// pendingInstances are the instances that this process is renting or starting. The account may not contain their prices
-// yet. Its zero value is empty.
+// pendingInstances holds the instances that this process is renting or starting. The burn rate of the account may not
+// contain them yet. The zero value is empty.
 type pendingInstances struct {
 	mu       sync.Mutex
-	renting  int64            // prices of those without an id so far
+	renting  int64            // sum of the prices of instances without an id
 	starting map[string]int64 // running prices by instance
-	changed  chan struct{}    // closed by the next change; nil while nobody waits for it
+	changed  chan struct{}    // closed by the next change; nil without waiters
 }
 
 // Reservation is the price of an instance that is being rented or started.
@@ -24,9 +24,10 @@ type Reservation struct {
 	kopH    int64
 }
 
-// Reserve compares an instance with the burn limit right before it is rented (without an id) or started, in a process
-// whose plans have no totals. kopH is its running price, addedKopH by how much it raises the burn rate. With an error
-// the instance must not be rented or started. The caller calls Release when it runs or the attempt is over.
+// Reserve compares an instance with the burn limit before it is rented (id is empty) or started. It is for a process
+// that serves several runs, where a plan has no totals. kopH is the running price of the instance and addedKopH the
+// rise of the burn rate. If Problems contains an error, the instance must not be rented or started. The caller must
+// call Release when the instance runs or the attempt is over.
 func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
 	if !t.Reserves() {
 		return &Reservation{}, nil
@@ -43,7 +44,7 @@ func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64)
 			problems = t.checkBurn(burn+renting, addedKopH)
 		}
 		if len(problems) > 0 && renting > 0 {
-			// An instance whose request is unanswered may be in the listing, too, and be counted twice.
+			// An instance whose create request is in flight may be in the listing, too, and be counted twice.
 			select {
 			case <-changed:
 			case <-ctx.Done(): // the next request fails with its error
@@ -52,7 +53,7 @@ func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64)
 		}
 		reservation := &Reservation{pending, id, kopH}
 		if !pending.addUnlessChanged(changed, reservation) {
-			continue // what was read may or may not contain another instance
+			continue // the account that was read may lack an instance that was reserved in the meantime
 		}
 		return reservation, problems
 	}
@@ -72,7 +73,7 @@ func (t *Tracker) ReserveStart(ctx context.Context, inst rental.Instance) (relea
 // Reserves reports whether Reserve checks anything.
 func (t *Tracker) Reserves() bool { return !t.single() && t.limits.MaxBurnKopH > 0 }
 
-// burnWith returns the burn rate that the account reaches when these instances run.
+// burnWith returns the burn rate of the account with these instances running.
 func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int64, error) {
 	balance, err := t.client.GetBalance(ctx)
 	if err != nil {
@@ -93,7 +94,7 @@ func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int6
 	return t.burnRate(money) + added, nil
 }
 
-// Rented records which instance was rented, with its price.
+// Rented records the id and the price of the instance that was rented.
 func (r *Reservation) Rented(inst rental.Instance) {
 	if r.pending == nil {
 		return
@@ -125,7 +126,7 @@ func (p *pendingInstances) snapshot() (renting int64, starting map[string]int64,
 	return p.renting, maps.Clone(p.starting), p.changed
 }
 
-// addUnlessChanged is false, and adds nothing, if there were changes since a snapshot.
+// addUnlessChanged adds r. It returns false and adds nothing if the reservations have changed since the snapshot.
 func (p *pendingInstances) addUnlessChanged(changed <-chan struct{}, r *Reservation) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package spending compares what a plan starts with the money of the account and with the limits that the user set. It
-// sums up all instances of a plan, as they are planned one by one. It is about instances and prices and does not
-// depend on Terraform. All prices are kopecks per hour.
+// Package spending compares a plan with the balance of the account and with the configured limits. Terraform plans one
+// instance at a time, so the package sums up the instances of a plan. It is about instances and prices and does not
+// depend on Terraform. All prices are in kopecks per hour.
 package spending
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// FundsPolicy is what happens if the balance does not cover what a plan starts.
+// FundsPolicy decides whether a balance that does not cover a plan is an error, a warning or ignored.
 type FundsPolicy string
 
 // The values of FundsPolicy.
@@ -22,22 +22,22 @@ const (
 	FundsOff   FundsPolicy = "off"
 )
 
-// Limits are what the user configured.
+// Limits holds the limits of the provider configuration.
 type Limits struct {
 	RequireFunds FundsPolicy
 	MaxBurnKopH  int64 // highest burn rate of the account, kopecks per hour; 0 for no limit
 }
 
-// Change is what the plan for one instance changes. The zero value changes nothing.
+// Change is the effect of the plan for one instance. The zero value changes nothing.
 type Change struct {
 	StartsKopH int64 // its running price if the plan starts it, else 0
-	AddedKopH  int64 // by how much it raises the burn rate
+	AddedKopH  int64 // rise of the burn rate
 	// Creates: an instance is created. It is compared with the limit even if it costs less than its predecessor, because
-	// nothing offsets its price once the predecessor is destroyed.
+	// nothing offsets its price after the predecessor is destroyed.
 	Creates bool
 }
 
-// ChangeOfStart is what starting an instance changes.
+// ChangeOfStart returns the effect of a start.
 func ChangeOfStart(inst rental.Instance) Change {
 	return Change{StartsKopH: inst.Price.RunningKopH, AddedKopH: inst.Price.RunningKopH - inst.BurnKopH()}
 }
@@ -56,7 +56,7 @@ type Tracker struct {
 
 	mu        sync.Mutex
 	starts    int64 // prices of the instances that the plan starts
-	added     int64 // by how much the plan raises the burn rate
+	added     int64 // rise of the burn rate by the plan
 	warned    map[Kind]bool
 	postponed map[string]int // planned instances without a known price, by key
 }
@@ -110,7 +110,7 @@ func (t *Tracker) add(change Change) (starts, added int64) {
 	return t.starts, t.added
 }
 
-// firstWarning is true for the first warning of a kind. Without totals, each instance is checked alone and has its own.
+// firstWarning returns true for the first warning of a kind in a single run, and for every warning in other processes.
 func (t *Tracker) firstWarning(kind Kind) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +141,7 @@ func (t *Tracker) checkBurn(burn, added int64) Problems {
 	return Problems{{Kind: BurnLimitExceeded, BurnKopH: burn, PlannedKopH: after, LimitKopH: limit}}
 }
 
-// unreadable is for an account that cannot be read. An unusable API key is always an error.
+// unreadable returns the problem of an account that cannot be read. An invalid API key is always an error.
 func (t *Tracker) unreadable(err error) Problems {
 	problem := &Error{Kind: AccountUnreadable, Err: err}
 	if !rental.IsUnauthorized(err) && !t.Enforced() {
@@ -153,23 +153,23 @@ func (t *Tracker) unreadable(err error) Problems {
 	return Problems{problem}
 }
 
-// Postpone records a planned instance that has no known price, so that CheckPostponed checks it when it is created.
-// Instances with the same key have the same price.
+// Postpone records a planned instance without a known price, which CheckPostponed checks at creation. Instances with
+// the same key have the same price.
 func (t *Tracker) Postpone(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.postponed[key]++
 }
 
-// CheckPostponed returns the check that the plan could not make, for the price of the offer that is about to be rented.
-// It returns nil if there is none.
+// CheckPostponed returns the check of a planned instance without a known price. The check takes the price of the offer
+// that is about to be rented. CheckPostponed returns nil if no check was postponed.
 func (t *Tracker) CheckPostponed(key string) func(ctx context.Context, kopH int64) error {
 	if !t.Enforced() || !t.takePostponed(key) {
 		return nil
 	}
 	counted := int64(0)
 	return func(ctx context.Context, kopH int64) error {
-		more := max(0, kopH-counted) // than for an offer that could not be rented
+		more := max(0, kopH-counted) // an earlier offer, which could not be rented, is counted
 		problems := t.Check(ctx, Change{StartsKopH: more, AddedKopH: more})
 		counted += more
 		return problems.Errors()
@@ -186,14 +186,14 @@ func (t *Tracker) takePostponed(key string) bool {
 	return true
 }
 
-// account is the money of the account, and what its active instances cost.
+// account is the balance of the account and the cost of its active instances.
 type account struct {
 	rental.Balance
 	listed map[string]int64 // by instance; nil without a burn limit
 }
 
-// readAccount returns the account as it was at the beginning of a single run, so that instances that the run starts are
-// not counted twice. In other processes it returns the account as it is now.
+// readAccount returns the account at the beginning of a single run, so that instances that the run starts are not
+// counted twice. In other processes it returns the current account.
 func (t *Tracker) readAccount(ctx context.Context) (account, error) {
 	maxAge := time.Duration(0)
 	if t.single() {
@@ -216,8 +216,8 @@ func (t *Tracker) readAccount(ctx context.Context) (account, error) {
 	})
 }
 
-// burnRate is what the account costs without the instances that this process has destroyed. The burn rate of the API
-// may omit instances that do not run yet, and may still contain destroyed ones.
+// burnRate returns the burn rate of the account without the instances that this process has destroyed. The rate that
+// the API returns may omit instances that do not run yet, and may still contain destroyed instances.
 func (t *Tracker) burnRate(money account) int64 {
 	listed := int64(0)
 	for id, kopH := range money.listed {

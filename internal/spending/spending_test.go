@@ -52,7 +52,7 @@ func TestCheckBurn(t *testing.T) {
 	}
 }
 
-// fakeAccount answers requests for the balance and the instances.
+// fakeAccount serves requests for the balance and the instances.
 type fakeAccount struct {
 	status    int // of the balance
 	available int64
@@ -183,9 +183,9 @@ func TestTracker_DestroyedInstance(t *testing.T) {
 	}
 }
 
-// In a process that serves several runs, an instance waits for the answer to the request of another one before it is
+// In a process that serves several runs, an instance waits for the response to the request of another one before it is
 // refused because of both.
-func TestReserve_CountsAnUnansweredRequestOnce(t *testing.T) {
+func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &fakeAccount{available: 1e6}
 		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, false)
@@ -193,7 +193,7 @@ func TestReserve_CountsAnUnansweredRequestOnce(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		// The API has created it, and its answer is on the way.
+		// The API has created it, and its response is on the way.
 		inst := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100}}
 		api.instances = []rental.Instance{inst}
 		second := make(chan *Reservation)
