@@ -126,7 +126,7 @@ func (c *realClock) advance(d time.Duration) { c.skipped += min(max(d, 0), c.lef
 
 func (c *realClock) step() {}
 
-// manualClock moves only when it is told to.
+// manualClock moves only with advance and step.
 type manualClock struct {
 	at    time.Time
 	every time.Duration

@@ -51,7 +51,7 @@ func (res *quirkedResponse) hideNewItems() {
 	}))
 }
 
-// keepOldStatus implements lagging-status. The response to DELETE shows destroying at once, as the document says.
+// keepOldStatus implements lagging-status. The response to DELETE shows destroying at once, as the document requires.
 func (res *quirkedResponse) keepOldStatus() {
 	if res.schema != "Instance" {
 		return

@@ -10,7 +10,11 @@ import (
 // Env returns the environment variables of a process with this folder as its user's home: credentials.Path is below it
 // on every system. A test that runs the binary, or that calls credentials.Path, sets them.
 func Env(folder string) []string {
-	return []string{"HOME=" + folder, "XDG_CONFIG_HOME=" + filepath.Join(folder, ".config"), "AppData=" + filepath.Join(folder, "AppData")}
+	return []string{
+		"HOME=" + folder,
+		"XDG_CONFIG_HOME=" + filepath.Join(folder, ".config"),
+		"AppData=" + filepath.Join(folder, "AppData"),
+	}
 }
 
 // Use sets the variables of Env in this process until the test ends.

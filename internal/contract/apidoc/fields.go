@@ -14,7 +14,7 @@ type Field struct {
 	Values string
 	// Nullable and Required are as in the document. Tables without the column "required" require all fields.
 	Nullable, Required bool
-	// Fields are the rows of an object that has no table of its own.
+	// Fields are the rows of an object without a separate table.
 	Fields []Field
 }
 

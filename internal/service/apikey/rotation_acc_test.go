@@ -8,7 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// The plan at apply equals the first plan, even if the rotation becomes due between them. The next plan rotates the key.
+// The plan at apply equals the first plan, even if the rotation becomes due between them. The next plan rotates the
+// key.
 func TestAccAPIKey_rotationDueBetweenPlanAndApply(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
