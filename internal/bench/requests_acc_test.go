@@ -83,8 +83,8 @@ func countRequests(
 	limit, endpoints := bound(time.Since(begin)), map[string]int{}
 	requests := env.Requests()
 	for _, r := range requests {
-		noun, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
-		endpoints[r.Method+" "+noun]++
+		collection, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		endpoints[r.Method+" "+collection]++
 	}
 	var text []string
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {

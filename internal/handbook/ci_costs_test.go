@@ -113,7 +113,7 @@ func TestCICosts(t *testing.T) {
 			[]string{`{"actions": ["create", "delete"], "before": {` + aRunning + `}, "after": {"max_price_kop_h": 5000}}`},
 			[]string{"| destroy, rent anew | 48,14 ₽ | up to 50,00 ₽ |", "It adds up to 1,86 ₽ an hour"},
 		},
-		"one that is forgotten": {
+		"a server removed from the state": {
 			[]string{`{"actions": ["forget"], "before": {` + aRunning + `}}`},
 			[]string{"| forget, **and pay on** | 48,14 ₽ | 48,14 ₽ |"},
 		},

@@ -35,9 +35,9 @@ func newCLISetup(t *testing.T) *cliSetup {
 		t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
 	}
 	needs(t)
-	said, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput()
+	output, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s version: %v\n%s", path, err, said)
+		t.Fatalf("%s version: %v\n%s", path, err, output)
 	}
 	setup := &cliSetup{
 		cli:     "terraform",
@@ -47,7 +47,7 @@ func newCLISetup(t *testing.T) *cliSetup {
 		home:    newHome(t),
 	}
 	other := "tofu"
-	if strings.Contains(string(said), "OpenTofu") {
+	if strings.Contains(string(output), "OpenTofu") {
 		setup.cli, setup.host, other = "tofu", "registry.opentofu.org", "terraform"
 	}
 	if err := os.Symlink(path, filepath.Join(setup.bin, setup.cli)); err != nil {

@@ -44,8 +44,8 @@ func TestAccExamples(t *testing.T) {
 			}
 			t.Parallel()
 			l := newExampleRun(t, setup, name)
-			if said := l.Run("validate", "-no-color"); !strings.Contains(said, "Success!") {
-				t.Errorf("validate printed:\n%s", said)
+			if output := l.Run("validate", "-no-color"); !strings.Contains(output, "Success!") {
+				t.Errorf("validate printed:\n%s", output)
 			}
 			snippets := parseSnippets(t, l.Read("README.md"))
 			end := len(snippets) - 1
@@ -73,8 +73,8 @@ func TestAccExamples(t *testing.T) {
 			"fmt", "-check", "-diff", "-recursive",
 		)
 		command.Dir, command.Env = filepath.Join(acctest.Root(), "examples"), setup.environ(nil)
-		if said, err := command.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, said)
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, output)
 		}
 	})
 }
@@ -219,22 +219,22 @@ func (l *exampleRun) compareJSON(b snippet, printed []byte) {
 // plan runs a plan and returns its output. It fails the test for another exit code: 0 is no changes, 2 is changes.
 func (l *exampleRun) plan(want int, arguments ...string) string {
 	l.t.Helper()
-	said, err := l.Try(append([]string{"plan", "-detailed-exitcode"}, arguments...)...)
+	output, err := l.Try(append([]string{"plan", "-detailed-exitcode"}, arguments...)...)
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 	}
 	if code != want {
-		l.t.Errorf("the plan %q ended with %d, want %d:\n%s", arguments, code, want, said)
+		l.t.Errorf("the plan %q ended with %d, want %d:\n%s", arguments, code, want, output)
 	}
-	return said
+	return output
 }
 
 // expectNoChanges expects a plan without changes.
 func (l *exampleRun) expectNoChanges(arguments ...string) {
 	l.t.Helper()
-	if said := l.plan(0, arguments...); !strings.Contains(said, "No changes") {
-		l.t.Errorf("the plan printed:\n%s", said)
+	if output := l.plan(0, arguments...); !strings.Contains(output, "No changes") {
+		l.t.Errorf("the plan printed:\n%s", output)
 	}
 }
 
@@ -269,11 +269,11 @@ func (l *exampleRun) servers(want int) map[string]server {
 }
 
 // expectWords expects these parts in a text.
-func (l *exampleRun) expectWords(said string, parts ...string) {
+func (l *exampleRun) expectWords(output string, parts ...string) {
 	l.t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(plainWords(said), part) {
-			l.t.Errorf("the output has no %q:\n%s", part, said)
+		if !strings.Contains(plainWords(output), part) {
+			l.t.Errorf("the output has no %q:\n%s", part, output)
 		}
 	}
 }

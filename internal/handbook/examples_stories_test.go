@@ -51,8 +51,8 @@ func fleetStory(l *exampleRun) {
 		`server["trainer-3"] will be created`,
 		"1 to add, 0 to change, 0 to destroy",
 	)
-	if said, err := l.Try("plan", `-var=stopped=["trainer-3"]`); err == nil {
-		l.t.Errorf("a server that is not there was stopped:\n%s", said)
+	if output, err := l.Try("plan", `-var=stopped=["trainer-3"]`); err == nil {
+		l.t.Errorf("a server that is not there was stopped:\n%s", output)
 	}
 	l.env.Delete("instances/" + before["trainer-1"].ID)
 	l.Run("apply")
@@ -77,11 +77,11 @@ func spotFleetStory(l *exampleRun) {
 	l.expectNoChanges()
 
 	l.setPrice(spot.Offer, 9500)
-	said, err := l.Try("apply")
+	output, err := l.Try("apply")
 	if err == nil {
-		l.t.Errorf("an apply paid more than the cap:\n%s", said)
+		l.t.Errorf("an apply paid more than the cap:\n%s", output)
 	}
-	l.expectWords(said, "was not started: price above the cap", "max_price_kop_h is 35,00 ₽ per hour")
+	l.expectWords(output, "was not started: price above the cap", "max_price_kop_h is 35,00 ₽ per hour")
 	for name, now := range l.servers(3) {
 		want := "running"
 		if name == "spot-1" {
@@ -118,7 +118,7 @@ func jupyterStory(l *exampleRun) {
 		`"Port 6006" = "http://`+notebook.SSH.Host+":",
 		`"Port 8888" = "http://`+notebook.SSH.Host+":",
 	)
-	if said := l.plan(2, "-var=running=false"); !strings.Contains(said, "0 to add, 1 to change, 0 to destroy") {
-		l.t.Errorf("to stop it plans:\n%s", said)
+	if output := l.plan(2, "-var=running=false"); !strings.Contains(output, "0 to add, 1 to change, 0 to destroy") {
+		l.t.Errorf("to stop it plans:\n%s", output)
 	}
 }

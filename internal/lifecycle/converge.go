@@ -168,8 +168,8 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	return c.send(ctx, inst, c.client.StopInstance)
 }
 
-// send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
-// decide, because an earlier attempt may have succeeded.
+// send requests a start or stop. If the API refuses it because of the status, or its response is lost, the next
+// observations decide, because an earlier attempt may have arrived.
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error),
 ) error {
@@ -177,11 +177,11 @@ func (c *converger) send(
 		c.Progress.Requesting(c.State)
 	}
 	sent := newRequest(c.State, *inst)
-	response, err := request(ctx, inst.ID)
+	updated, err := request(ctx, inst.ID)
 	sent.ended(err)
 	switch {
 	case err == nil:
-		*inst = response
+		*inst = updated
 	case rental.IsNotFound(err):
 		return c.failure(Gone)
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):

@@ -25,8 +25,8 @@ func (m *Manager) Destroy(ctx context.Context, id string) (confirmed bool, err e
 	return confirmed, err
 }
 
-// awaitDestroying waits for the status destroying after a request failed with cause. An attempt with a lost response
-// may have succeeded, and the status may lag. It returns cause if the status does not change in time.
+// awaitDestroying returns when an instance is being destroyed although its request failed with cause: an attempt whose
+// response was lost may have been carried out, and the status may lag. It returns cause if nothing shows that in time.
 func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (rental.Instance, error) {
 	var last rental.Instance
 	failed := request{at: time.Now(), err: cause}
@@ -51,8 +51,7 @@ func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (
 	return last, err
 }
 
-// awaitDestroyed waits until an instance with the status destroying is destroyed. It tolerates an API that does not
-// respond.
+// awaitDestroyed waits until an instance that is being destroyed is destroyed, also while the API is unavailable.
 func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
 	return m.poller.wait(ctx, waiter{id: id, destroyAccepted: true}, m.pauses().Pause,
 		func(_ context.Context, inst rental.Instance, err error) (bool, error) {
@@ -103,7 +102,8 @@ func (m *Manager) untilAccepted(ctx context.Context, send func() error) error {
 	}
 }
 
-// readAfter reads an instance after a request that failed, but that may have succeeded with a lost response.
+// readAfter reads an instance after a request that failed, but that may have been carried out although its response was
+// lost.
 func (m *Manager) readAfter(ctx context.Context, id string, failed error) (inst rental.Instance, ok bool) {
 	if failed == nil || !rental.IsConflict(failed) && rental.IsDefinitive(failed) {
 		return inst, false
@@ -112,8 +112,7 @@ func (m *Manager) readAfter(ctx context.Context, id string, failed error) (inst 
 	return inst, err == nil
 }
 
-// Rename changes the name of an instance. After a lost response it reads the name to find out whether the request
-// succeeded.
+// Rename changes the name of an instance. If the response is lost, the name that the instance has decides.
 func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.Instance, error) {
 	update := rental.InstanceUpdate{Name: name}
 	inst, err := m.client.UpdateInstance(ctx, id, update)

@@ -69,7 +69,7 @@ type Placed struct {
 	// TemplateAlias is the slug of the template that it was created from, if that is not the one in the request but has
 	// the same content; else empty.
 	TemplateAlias string
-	// Unreadable is the error of a response that could be read only in part; nil otherwise.
+	// Unreadable is why a part of the response could not be read; nil if all of it was.
 	Unreadable error
 
 	replayed bool // the API returned an instance that was rented before under the key

@@ -40,11 +40,11 @@ func (o *optional[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &o.value)
 }
 
-// omittedReads is how often an instance is read again for fields that an answer omitted.
+// omittedReads is how often an instance is read again for fields that a response omitted.
 const omittedReads = 3
 
-// ReadOmitted reads an instance again while its answers omit fields that an import or a recovery needs. It returns the
-// given instance with those fields, as far as an answer had them.
+// ReadOmitted reads an instance again while its responses omit fields that an import or a recovery needs. It returns
+// the given instance with those fields, as far as a response had them.
 func (c *Client) ReadOmitted(ctx context.Context, inst Instance) Instance {
 	for range omittedReads {
 		if !inst.omitsNeeded() {

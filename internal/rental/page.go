@@ -98,7 +98,7 @@ func (c *Client) listError(req request, cause error) *Error {
 	return e
 }
 
-// listProgress counts what was read of a list.
+// listProgress counts the pages, entries and bytes that were read of a list.
 type listProgress struct {
 	maxPages, maxItems, maxBytes int
 	pages, items, bytes          int

@@ -62,7 +62,7 @@ func TestBilling_RandomHistory(t *testing.T) {
 	})
 }
 
-// history is a simulator with a model of what its account owes.
+// history is a simulator with a model of the charges of its account.
 type history struct {
 	*rig
 	rt     *rapid.T

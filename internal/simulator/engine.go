@@ -153,7 +153,7 @@ func randomID(rng *rand.Rand, n int) string {
 }
 
 // newID returns an id. The seed and the history determine it.
-func (e *engine) newID(noun string) string { return noun + "_" + randomID(e.ids, 12) }
+func (e *engine) newID(prefix string) string { return prefix + "_" + randomID(e.ids, 12) }
 
 // advanceTo runs all events up to an instant, in time order, each at its own time.
 func (e *engine) advanceTo(at time.Time) {

@@ -152,7 +152,7 @@ func TestFault_DelayEndsWithClient(t *testing.T) {
 		t.Error(err)
 	}
 	if <-done == nil {
-		t.Error("the delayed request was answered")
+		t.Error("the delayed request got a response")
 	}
 }
 

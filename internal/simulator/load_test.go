@@ -139,10 +139,10 @@ type latency struct {
 }
 
 // quietP99 returns the p99 of a quiet second, which is the first quartile of all seconds, and the p99 of all requests.
-func quietP99(answers []latency, bare bool) (second, all time.Duration) {
+func quietP99(responses []latency, bare bool) (second, all time.Duration) {
 	bySecond := map[int][]time.Duration{}
 	var together []time.Duration
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.bare == bare {
 			bySecond[a.second] = append(bySecond[a.second], a.took)
 			together = append(together, a.took)
@@ -164,9 +164,9 @@ func quantile(took []time.Duration, percent int) time.Duration {
 	return took[len(took)*percent/100]
 }
 
-func report(b *testing.B, answers []latency, bounded bool) {
-	second, all := quietP99(answers, false)
-	bare, _ := quietP99(answers, true)
+func report(b *testing.B, responses []latency, bounded bool) {
+	second, all := quietP99(responses, false)
+	bare, _ := quietP99(responses, true)
 	b.ReportMetric(float64(all.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(second.Microseconds())/1000, "quiet-p99-ms")
 	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")

@@ -155,10 +155,10 @@ func TestQuirk_LaggingStatus(t *testing.T) {
 	shows("stopped")
 	r.Advance(bootComplete)
 	shows("running")
-	var answer instance
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200).into(&answer)
-	if answer.Status != "destroying" {
-		t.Errorf("the answer to DELETE: %s", answer.Status)
+	var response instance
+	r.do("DELETE", "/instances/"+i.ID, nil).want(200).into(&response)
+	if response.Status != "destroying" {
+		t.Errorf("the response to DELETE: %s", response.Status)
 	}
 	r.Advance(1.9e9)
 	shows("running")
@@ -234,7 +234,7 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 		}
 		r.Advance(bootComplete)
 		if i = r.instance(i.ID); i.Status != "running" {
-			t.Errorf("a settled instance is %s", i.Status)
+			t.Errorf("an instance without a pending change is %s", i.Status)
 		}
 	}
 	if unknown == 0 || unknown == 8 {

@@ -34,7 +34,7 @@ func (r *rig) try(method, path string, body any) (a response) {
 	return r.do(method, path, body)
 }
 
-// retry repeats a request until a handler answers, as a client does.
+// retry repeats a request until it reaches the handler, as a client does.
 func (r *rig) retry(method, path string, body any) response {
 	r.t.Helper()
 	for range 6 {
@@ -44,7 +44,7 @@ func (r *rig) retry(method, path string, body any) response {
 		}
 		return a
 	}
-	r.t.Fatalf("%s %s: no answer of the service in six attempts", method, path)
+	r.t.Fatalf("%s %s: no response of the service in six attempts", method, path)
 	return response{}
 }
 

@@ -75,7 +75,7 @@ func (r *rig) with(name, value string) *rig {
 	return other
 }
 
-// answer is a response.
+// response is a response of the simulator, with methods that check and decode it.
 type response struct {
 	t      testing.TB
 	status int

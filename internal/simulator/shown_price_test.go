@@ -36,6 +36,6 @@ func TestShownPrice_ByCaller(t *testing.T) {
 		w.recordShown(o, []string{fmt.Sprint("address ", n)})
 	}
 	if len(w.shownPrices) > maxShownCallers {
-		t.Errorf("%d callers are remembered, want at most %d", len(w.shownPrices), maxShownCallers)
+		t.Errorf("%d callers are stored, want at most %d", len(w.shownPrices), maxShownCallers)
 	}
 }

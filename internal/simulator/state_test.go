@@ -66,8 +66,8 @@ func TestState_SurvivesKill(t *testing.T) {
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
 	before := r.allResponses()
-	for path, answer := range before {
-		if strings.Contains(answer, `"data":[]`) {
+	for path, response := range before {
+		if strings.Contains(response, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
 		}
 	}
@@ -291,7 +291,7 @@ func TestState_ConcurrentWrites(t *testing.T) {
 				var key struct{ ID string }
 				r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201).into(&key)
 				if raw, err := os.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
-					t.Errorf("writer %d: key %d is answered and not in the file (%v)", n, k, err)
+					t.Errorf("writer %d: key %d is in a response and not in the file (%v)", n, k, err)
 				}
 			}
 		})

@@ -21,10 +21,10 @@ type Creations struct {
 // createdID is unique in the process, where different services may have the same ids.
 type createdID struct{ service, id string }
 
-// CreateOnce creates an object of a kind for which the API takes no idempotency key. A repeated request whose answer
+// CreateOnce creates an object of a kind for which the API takes no idempotency key. A repeated request whose response
 // was lost could create a second object, so the list of objects decides.
 type CreateOnce[T any] struct {
-	// InFlight is how long a request whose answer was lost may still be carried out.
+	// InFlight is how long a request whose response was lost may still be carried out.
 	InFlight time.Duration
 	// Creations are those of this kind.
 	Creations *Creations
@@ -32,19 +32,19 @@ type CreateOnce[T any] struct {
 	Service string
 	// List returns all objects of this kind.
 	List func(context.Context) ([]T, error)
-	// Create creates one. With an error it returns what could be read of the answer.
+	// Create creates one. With an error it returns what could be read of the response.
 	Create func(context.Context) (T, error)
 	// ID returns the id of an object; empty for none.
 	ID func(T) string
 	// Matches reports whether an object may be the one that Create created.
 	Matches func(T) bool
-	// Discard, if any, deletes an object whose answer was lost, because it is of no use without the answer. Nil: the
+	// Discard, if any, deletes an object whose response was lost, because it is of no use without the response. Nil: the
 	// object is returned.
 	Discard func(context.Context, T) error
 }
 
 const (
-	// maxCreateAttempts bounds how often a creation is repeated if its answers are lost.
+	// maxCreateAttempts bounds how often a creation is repeated if its responses are lost.
 	maxCreateAttempts = 3
 	// maxListAttempts bounds how often a list or a deletion is repeated. Giving up could leave an object in no state.
 	maxListAttempts = 5
@@ -52,7 +52,7 @@ const (
 	createListings = 5
 )
 
-// Run creates one object. If an answer is lost it reads lists until one contains a new object that matches, as long as
+// Run creates one object. If a response is lost it reads lists until one contains a new object that matches, as long as
 // the request may be in flight. Only then is the creation repeated. Once the first request is sent, the end of ctx only
 // prevents further attempts: see rental.Detached.
 func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
@@ -90,7 +90,7 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 type createAttempt[T any] struct {
 	CreateOnce[T]
 	known map[string]bool // ids of objects that this creation did not create
-	lost  bool            // an answer was lost
+	lost  bool            // a response was lost
 	final bool            // the error is final
 }
 
@@ -103,7 +103,7 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 		a.discardEarlier(ctx)
 		return made, nil
 	}
-	found := []T{made} // its id could be read, the rest of the answer could not
+	found := []T{made} // its id could be read, the rest of the response could not
 	if a.ID(made) == "" {
 		refused := !rental.IsOutcomeUnknown(err) && !rental.IsInFlight(err)
 		if a.final = refused; refused && !a.lost {
@@ -166,8 +166,8 @@ func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
 	return found, err
 }
 
-// discardEarlier deletes what an earlier request created whose answer was lost, and which no list contained before. If
-// that fails, the new object is kept anyway.
+// discardEarlier deletes what an earlier request created whose response was lost, and which no list contained before.
+// If that fails, the new object is kept anyway.
 func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
 	if !a.lost || a.Discard == nil {
 		return

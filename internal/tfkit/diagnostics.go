@@ -42,7 +42,7 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 	summary := Textf(summaryCannot, action)
 	apiErr, ok := asAPIError(err)
 	if !ok {
-		AddError(diags, summary, noAnswerDetail(err))
+		AddError(diags, summary, noResponseDetail(err))
 		return
 	}
 	issues := apiErr.Issues()
@@ -59,7 +59,7 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 		others += Textf("… and %d more\n", more)
 	}
 	if len(issues) == 0 || others != "" {
-		AddError(diags, summary, others+answerDetail(err, apiErr, nextStep))
+		AddError(diags, summary, others+responseDetail(err, apiErr, nextStep))
 	}
 }
 
@@ -79,8 +79,8 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	return path.Root(root), slices.Contains(attributes, root)
 }
 
-// noAnswerDetail is for failures without an answer of the API.
-func noAnswerDetail(err error) Text {
+// noResponseDetail is for failures without a response of the API.
+func noResponseDetail(err error) Text {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. What it has done so far remains. Run again for the rest."
@@ -106,9 +106,9 @@ const (
 		"again, and import or remove what exists."
 )
 
-// answerDetail is for an answer of the API: its message, with what err contains around it, a reference for support, and
-// the next step.
-func answerDetail(whole error, err *rental.Error, nextStep Text) Text {
+// responseDetail is for a response of the API: its message, with what err contains around it, a reference for support,
+// and the next step.
+func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
 	message := err.Message
 	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
 		message = before + message + after

@@ -11,7 +11,7 @@ import (
 type DataSource struct {
 	// Name is the type's name without the provider's, for example "offers".
 	Name string
-	// Public is true if the API answers without a key.
+	// Public is true if the operation needs no key.
 	Public bool
 	// Meta is nil until the provider is configured.
 	Meta *Meta

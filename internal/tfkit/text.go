@@ -122,7 +122,7 @@ func ImportBlock(resourceType, id string) (block Text, ok bool) {
 	return Textf("  import {\n    to = %s.NAME\n    id = \"%s\"\n  }", resourceType, id), true
 }
 
-// asAPIError returns the API's error, if err is one with an answer.
+// asAPIError returns the API's error, if err is one with a response.
 func asAPIError(err error) (*rental.Error, bool) {
 	apiErr, ok := errors.AsType[*rental.Error](err)
 	return apiErr, ok && apiErr.Status != 0

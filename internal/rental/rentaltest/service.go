@@ -15,7 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Service is an http.RoundTripper with one instance, whose answers and transitions a test sets. It does what the API
+// Service is an http.RoundTripper with one instance, whose responses and transitions a test sets. It does what the API
 // document allows.
 type Service struct {
 	mu   sync.Mutex
@@ -24,11 +24,11 @@ type Service struct {
 	Lag time.Duration
 	// Stale is the end of that time.
 	Stale time.Time
-	// Current: the answer to the request itself does not lag.
+	// Current: the response to the request itself does not lag.
 	Current bool
 	// BidKopH is the price of a new bid, kopecks per hour.
 	BidKopH int64
-	// On answers a request such as "start", "DELETE" or "GET" with a status; 0 cuts the connection.
+	// On handles a request such as "start", "DELETE" or "GET" with a status; 0 cuts the connection.
 	On map[string]func(*Service) int
 	// Sent are the requests that change something, in order.
 	Sent []string
@@ -100,10 +100,10 @@ func OutbidAfter(running, outbid time.Duration) func(*Service) int {
 	}
 }
 
-// Replies answers with a status and does nothing.
+// Replies returns a status and does nothing.
 func Replies(status int) func(*Service) int { return func(*Service) int { return status } }
 
-// Loses carries out the first request, and loses its answer and those of n repetitions.
+// Loses carries out the first request, and loses its response and those of n repetitions.
 func Loses(work func(*Service) int, status, n int) func(*Service) int {
 	calls := 0
 	return func(s *Service) int {
@@ -134,21 +134,21 @@ func (s *Service) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.advance()
-	status, answer := s.answer(req)
+	status, response := s.response(req)
 	if status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return JSONResponse(req, status, answer)
+	return JSONResponse(req, status, response)
 }
 
 // JSONResponse returns a response with a JSON body.
-func JSONResponse(req *http.Request, status int, answer any) (*http.Response, error) {
-	body, err := json.Marshal(answer)
+func JSONResponse(req *http.Request, status int, response any) (*http.Response, error) {
+	body, err := json.Marshal(response)
 	header := http.Header{"Content-Type": {"application/json"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
 }
 
-func (s *Service) answer(req *http.Request) (status int, answer any) {
+func (s *Service) response(req *http.Request) (status int, response any) {
 	last := req.URL.Path[strings.LastIndex(req.URL.Path, "/")+1:]
 	name := last
 	if last == ID {
@@ -199,7 +199,7 @@ func Failure(status int) any {
 	return map[string]any{"error": map[string]any{"code": code, "message": "no"}}
 }
 
-func (s *Service) read(last string) (status int, answer any) {
+func (s *Service) read(last string) (status int, response any) {
 	if on := s.On["GET"]; on != nil {
 		if status := on(s); status != http.StatusOK {
 			return status, Failure(status)

@@ -21,7 +21,7 @@ const (
 	summaryNoOfferLeft       = "No matching offer could be rented"
 	summaryOtherArguments    = "The instance of idempotency_key differs from the configuration"
 	summaryInUse             = "The API returned the instance of another resource"
-	summaryUnreadableAnswer  = "Instance %s was created, but the answer cannot be read"
+	summaryUnreadableResponse  = "Instance %s was created, but the answer cannot be read"
 	summaryNotAsRequested    = "Instance %s differs from the request"
 	summaryDiffersFromOffer  = "Instance %s differs from its offer"
 	summaryDestroyedAboveCap = "Instance %s was destroyed: price above max_price_kop_h"
@@ -207,7 +207,7 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
 	id := placed.ID
 	if placed.Unreadable != nil {
-		tfkit.AddError(diags, tfkit.Textf(summaryUnreadableAnswer, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Textf(summaryUnreadableResponse, id), tfkit.Textf(
 			"%s\n\nThe instance is in the state, marked tainted, and billed. The next apply destroys it and creates another. "+
 				"%s", placed.Unreadable, tfkit.Text(untaint)))
 		return

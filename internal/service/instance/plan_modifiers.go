@@ -38,7 +38,7 @@ func (sameImage) PlanModifyString(
 }
 
 // A configured value is adopted, and replaces nothing, if the state has none: the API has omitted the field in every
-// answer since the import.
+// response since the import.
 const replaceDescription = "A change replaces the instance, unless the API has not returned the current value."
 
 func replaceIfStateHasText() planmodifier.String {

@@ -42,7 +42,7 @@ func replacedFrom(found placement.Predecessor) replacedInstance {
 	return replacedInstance{ID: found.ID, OfferID: found.OfferID, RunningKopH: found.RunningKopH, BurnKopH: found.BurnKopH}
 }
 
-// normalizedName is a name as it was configured, and as the API returned it in its answer.
+// normalizedName is a name as it was configured, and as the API returned it.
 type normalizedName struct {
 	Configured string `json:"configured"`
 	Stored     string `json:"stored"`
@@ -75,13 +75,14 @@ func getPrivate[T any](ctx context.Context, private privateGetter, key string) (
 	return value, diags
 }
 
-// setNormalizedName stores how the API normalized a new name, for example to lower case. An answer with the name from
+// setNormalizedName stores how the API normalized a new name, for example to lower case. A response with the name from
 // before shows that the name was not set.
 func setNormalizedName(
-	ctx context.Context, private privateSetter, configured, before types.String, answer rental.Instance,
+	ctx context.Context, private privateSetter, configured, before types.String, returned rental.Instance,
 ) diag.Diagnostics {
-	stored := answer.NameString()
-	if configured.IsNull() || answer.Omitted.Name || stored == configured.ValueString() || stored == before.ValueString() {
+	stored := returned.NameString()
+	if configured.IsNull() || returned.Omitted.Name || stored == configured.ValueString() ||
+		stored == before.ValueString() {
 		return nil
 	}
 	return setPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})

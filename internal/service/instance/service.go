@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Service returns what the package adds to the provider.
+// Service returns the resources, data sources, actions and functions of the package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		Resources:     []func() resource.Resource{newResource},

@@ -13,8 +13,8 @@ func TestStateActions(t *testing.T) {
 	const yes, no = "", "conflict"
 	actions := []string{"start", "stop", "patch", "logs", "get", "delete"}
 	for status, row := range map[string]struct {
-		desired string
-		answers []string // one for each action
+		desired   string
+		responses []string // one for each action
 	}{
 		"creating": {"running", []string{no, yes, yes, yes, yes, yes}},
 		"starting": {"running", []string{no, yes, yes, yes, yes, yes}},
@@ -46,14 +46,14 @@ func TestStateActions(t *testing.T) {
 				a = s.action(id, action)
 			}
 			a.request = action + " while " + status
-			switch row.answers[n] {
+			switch row.responses[n] {
 			case yes:
 				check(t, a.status == http.StatusOK, "%s: %d %.200s", a.request, a.status, a.raw)
 			case "?":
 				check(t, a.status == http.StatusOK || a.status == http.StatusConflict, "%s: %d %.200s", a.request,
 					a.status, a.raw)
 			default:
-				a.failsWith(row.answers[n])
+				a.failsWith(row.responses[n])
 				equal(t, a.request+", which is refused: status", text(s.instance(id), "status"), status)
 				equal(t, a.request+", which is refused: desired_state", text(s.instance(id), "desired_state"),
 					row.desired)

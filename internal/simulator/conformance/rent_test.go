@@ -151,24 +151,24 @@ func TestRentRace(t *testing.T) {
 	s := start(t)
 	offers := s.list("/offers")
 	const clients = 24
-	answers := make([]response, clients)
+	responses := make([]response, clients)
 	var wg sync.WaitGroup
 	for n := range clients {
 		wg.Go(func() {
 			body := object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10}
-			answers[n] = s.create("one key", body)
+			responses[n] = s.create("one key", body)
 		})
 	}
 	wg.Wait()
 	created := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.status == 201 {
 			created++
 		} else {
 			equal(t, "status of a replay", a.status, 200)
 			equal(t, "Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
 		}
-		equal(t, "id", text(a.object(), "id"), text(answers[0].object(), "id"))
+		equal(t, "id", text(a.object(), "id"), text(responses[0].object(), "id"))
 	}
 	equal(t, "responses 201", created, 1)
 	equal(t, "instances", len(s.list("/instances?status=all")), 1)
@@ -176,11 +176,11 @@ func TestRentRace(t *testing.T) {
 	// Of concurrent creates for one offer, one succeeds; the others fail with a conflict.
 	body := s.rentBody()
 	for n := range clients {
-		wg.Go(func() { answers[n] = s.create(fmt.Sprintf("key %d", n), body) })
+		wg.Go(func() { responses[n] = s.create(fmt.Sprintf("key %d", n), body) })
 	}
 	wg.Wait()
 	created = 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.status == 201 {
 			created++
 			continue

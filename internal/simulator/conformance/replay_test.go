@@ -88,7 +88,7 @@ func TestReplayAfterLostResponse(t *testing.T) {
 	lost := s.with("Idempotency-Key", "lost")
 	check(t, lost.connectionCut("POST", "/instances", body), "the fault cut nothing")
 	all := s.list("/instances")
-	if equal(t, "instances after a lost answer", len(all), 1) {
-		s.checkReplay("after a lost answer", "lost", body, text(all[0], "id"))
+	if equal(t, "instances after a lost response", len(all), 1) {
+		s.checkReplay("after a lost response", "lost", body, text(all[0], "id"))
 	}
 }

@@ -52,7 +52,7 @@ func TestStateStopAndStart(t *testing.T) {
 	id := text(i, "id")
 	for range 2 {
 		o := s.action(id, "stop").ok()
-		equal(t, "id in the answer to stop", text(o, "id"), id)
+		equal(t, "id in the response to stop", text(o, "id"), id)
 		equal(t, "desired_state after stop", text(o, "desired_state"), "stopped")
 		checkPath(t, "stop", s.statusesUntil(id, "stopped"), "running", "stopping", "stopped")
 		o = s.instance(id)
@@ -60,7 +60,7 @@ func TestStateStopAndStart(t *testing.T) {
 		equal(t, "burn while stopped", integer(s.get("/balance").ok(), "burn_kop_h"), integer(i, "price.stopped_kop_h"))
 
 		o = s.action(id, "start").ok()
-		equal(t, "id in the answer to start", text(o, "id"), id)
+		equal(t, "id in the response to start", text(o, "id"), id)
 		equal(t, "desired_state after start", text(o, "desired_state"), "running")
 		checkPath(t, "start", s.statusesUntil(id, "running"), "stopped", "creating", "starting", "running")
 		equal(t, "burn when started again", integer(s.get("/balance").ok(), "burn_kop_h"),
@@ -80,7 +80,7 @@ func TestStateDelete(t *testing.T) {
 		id := text(i, "id")
 		s.setInstance(id, object{"status": status})
 		o := s.delete("/instances/" + id).ok()
-		equal(t, status+": the answer to DELETE", text(o, "status"), "destroying")
+		equal(t, status+": the response to DELETE", text(o, "status"), "destroying")
 		equal(t, status+": desired_state after DELETE", text(o, "desired_state"), "destroyed")
 		s.delete("/instances/" + id).failsWith("conflict")
 		checkPath(t, status, s.statusesUntil(id, "destroyed"), "destroying", "destroyed")

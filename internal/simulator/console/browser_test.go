@@ -255,7 +255,7 @@ func start(t *testing.T) *simulator.Server {
 
 // call calls the API.
 func call(t *testing.T, server *simulator.Server, method, path, body string, header ...string) (status int,
-	answer map[string]any) {
+	response map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, server.BaseURL+path, strings.NewReader(body))
 	if err != nil {

@@ -124,7 +124,7 @@ func TestLanguage_Cookie(t *testing.T) {
 		}
 		again := get(t, h, "GET", "/device", "Accept-Language", "ru", "Cookie", w.Header().Get("Set-Cookie"))
 		if !strings.Contains(again.Body.String(), "Device login") {
-			t.Error("the choice is forgotten")
+			t.Error("the choice is not stored")
 		}
 	}
 	// The language switch on a page with a code returns to that code.

@@ -18,11 +18,11 @@ import (
 
 func decode(t *testing.T, body io.Reader) map[string]any {
 	t.Helper()
-	answer := map[string]any{}
-	if err := json.NewDecoder(body).Decode(&answer); err != nil {
+	response := map[string]any{}
+	if err := json.NewDecoder(body).Decode(&response); err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return response
 }
 
 // rent rents an offer from the list of a rental type. It returns the ids of the instance and the offer.

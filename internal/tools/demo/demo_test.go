@@ -63,12 +63,12 @@ func TestLedger_ReadsAllPages(t *testing.T) {
 }
 
 func TestLeft_ExceptCatalogAndKeyInUse(t *testing.T) {
-	answers := map[string][]map[string]string{
+	responses := map[string][]map[string]string{
 		"/templates": {{"slug": "pytorch", "owner": "catalog"}},
 		"/api-keys":  {{"id": "key_own", "prefix": "gpu_4f1a"}},
 	}
 	service := serve(t, func(r *http.Request) string {
-		page, err := json.Marshal(map[string]any{"data": answers[r.URL.Path], "next_cursor": nil})
+		page, err := json.Marshal(map[string]any{"data": responses[r.URL.Path], "next_cursor": nil})
 		if err != nil {
 			t.Error(err)
 		}
@@ -77,10 +77,10 @@ func TestLeft_ExceptCatalogAndKeyInUse(t *testing.T) {
 	if left, err := service.left(t.Context()); left != "" || err != nil {
 		t.Errorf("left %q (%v), want nothing", left, err)
 	}
-	answers["/instances"] = []map[string]string{{"id": "ins_1"}}
-	answers["/ssh-keys"] = []map[string]string{{"id": "ssh_1"}}
-	answers["/templates"] = append(answers["/templates"], map[string]string{"slug": "mine", "owner": "me"})
-	answers["/api-keys"] = append(answers["/api-keys"], map[string]string{"id": "key_2", "prefix": "gpu_77b0"})
+	responses["/instances"] = []map[string]string{{"id": "ins_1"}}
+	responses["/ssh-keys"] = []map[string]string{{"id": "ssh_1"}}
+	responses["/templates"] = append(responses["/templates"], map[string]string{"slug": "mine", "owner": "me"})
+	responses["/api-keys"] = append(responses["/api-keys"], map[string]string{"id": "key_2", "prefix": "gpu_77b0"})
 	left, err := service.left(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -95,10 +95,10 @@ func TestLeft_ExceptCatalogAndKeyInUse(t *testing.T) {
 	}
 }
 
-func serve(t *testing.T, answer func(*http.Request) string) *service {
+func serve(t *testing.T, response func(*http.Request) string) *service {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := w.Write([]byte(answer(r))); err != nil {
+		if _, err := w.Write([]byte(response(r))); err != nil {
 			t.Error(err)
 		}
 	}))

@@ -62,7 +62,7 @@ func (s *service) left(ctx context.Context) (string, error) {
 		Prefix string `json:"prefix"` // of API keys
 	}
 	var found []string
-	for noun, path := range map[string]string{
+	for kind, path := range map[string]string{
 		"server": "/instances", "template": "/templates", "SSH key": "/ssh-keys", "API key": "/api-keys",
 	} {
 		objects, err := list[object](ctx, s, path)
@@ -71,7 +71,7 @@ func (s *service) left(ctx context.Context) (string, error) {
 		}
 		for _, o := range objects {
 			if o.Owner != "catalog" && !s.inUse(o.Prefix) {
-				found = append(found, noun+" "+cmp.Or(o.ID, o.Slug))
+				found = append(found, kind+" "+cmp.Or(o.ID, o.Slug))
 			}
 		}
 	}
