@@ -95,16 +95,16 @@ func (l *exampleRun) checkJoin(servers map[string]server) {
 var fakePrograms = map[string]string{
 	"ip": "", "pip": "", "sshd": "", "ssh-keygen": "",
 	"ssh": "kill $PPID",
-	"ray": `echo "mode=$RAY_AUTH_MODE token=$(cat "$RAY_AUTH_TOKEN_PATH")" >>"$RECORDED/ray"; test "$1" = start || kill $PPID`,
+	"ray": `echo "mode=$RAY_AUTH_MODE token=$(cat "$RAY_AUTH_TOKEN_PATH")" >>"$LOGS/ray"; test "$1" = start || kill $PPID`,
 }
 
 // checkStart runs the start command of a role's template in the folder of a server that has joined. want maps programs
 // to parts of their arguments.
 func (l *exampleRun) checkStart(role string, s server, want map[string][]string) {
 	l.t.Helper()
-	bin, recorded, folder := l.t.TempDir(), l.t.TempDir(), filepath.Join(l.home, strconv.Itoa(s.SSH.Port))
+	bin, logs, folder := l.t.TempDir(), l.t.TempDir(), filepath.Join(l.home, strconv.Itoa(s.SSH.Port))
 	for name, what := range fakePrograms {
-		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$RECORDED/%s\"\n%s\n", name, what)
+		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$LOGS/%s\"\n%s\n", name, what)
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
 			l.t.Fatal(err)
 		}
@@ -122,16 +122,16 @@ func (l *exampleRun) checkStart(role string, s server, want map[string][]string)
 	if !background {
 		l.t.Errorf("the start of a %s never ends:\n%s", role, script)
 	}
-	script = strings.NewReplacer("/root/cluster.log", recorded+"/log", "/root/cluster", folder, "/run/sshd", recorded+"/run",
-		"/proc/sys/net/ipv4/ip_forward", recorded+"/forward").Replace(script)
+	script = strings.NewReplacer("/root/cluster.log", logs+"/log", "/root/cluster", folder, "/run/sshd", logs+"/run",
+		"/proc/sys/net/ipv4/ip_forward", logs+"/forward").Replace(script)
 	command := exec.CommandContext(l.t.Context(), "sh", "-c", script)
-	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "RECORDED="+recorded)
+	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGS="+logs)
 	err := command.Run() // the last fake program ends it with a signal
 	for name, parts := range want {
-		content, readErr := os.ReadFile(filepath.Join(recorded, name))
+		content, readErr := os.ReadFile(filepath.Join(logs, name))
 		deadline := time.Now().Add(10 * time.Second)
 		for ; readErr != nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			content, readErr = os.ReadFile(filepath.Join(recorded, name))
+			content, readErr = os.ReadFile(filepath.Join(logs, name))
 		}
 		for _, part := range parts {
 			if !strings.Contains(string(content), part) {

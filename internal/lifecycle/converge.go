@@ -45,9 +45,9 @@ type Outcome struct {
 	NoSSH bool
 }
 
-// Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
-// use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
-// Errors are of type *Error or *rental.Error.
+// Converge moves an instance to a state and waits until it is there: running means ready to use. inst is the instance
+// from the latest read. Converge returns the instance from its last read, also with an error. Errors are of type
+// *Error, or of the API.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
 	c := &converger{manager: m, client: m.client, Target: target}
 	inst, err := c.run(ctx, inst)

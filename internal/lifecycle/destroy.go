@@ -90,8 +90,8 @@ func (m *Manager) RequestDestroy(ctx context.Context, id string) error {
 	})
 }
 
-// untilAccepted repeats a request while the API refuses it because of the status: an instance may have to run before it
-// can be stopped. It repeats a request with an unknown outcome a few times.
+// untilAccepted repeats a request while the API refuses it because of the status of an instance: for example, an
+// instance that starts cannot be stopped yet. A request whose outcome is unknown is repeated a few times.
 func (m *Manager) untilAccepted(ctx context.Context, send func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := send()

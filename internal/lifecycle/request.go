@@ -92,7 +92,7 @@ func (c *converger) refused(err error) *Error {
 	return &Error{Kind: Refused, Wanted: c.State, Err: err}
 }
 
-// repeat returns next while the wait may request it again, else err.
+// repeat returns next while the wait may request it again, and err after that.
 func (c *converger) repeat(next Action, err error) (Action, error) {
 	if c.mayRepeat(next) {
 		return next, nil

@@ -114,5 +114,5 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 	if c.last.err == nil {
 		return c.aboveCap
 	}
-	return nil // the next observations decide whether to repeat the stop
+	return nil // the next observations decide whether to stop it again
 }

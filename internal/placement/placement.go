@@ -39,7 +39,7 @@ func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration,
 type Request struct {
 	// Order is what to rent, without the offer.
 	Order rental.InstanceCreate
-	// Image is the expected container image, also if the template sets it; empty for any image.
+	// Image is the image that the instance is to have, also if its template decides that; empty for any image.
 	Image string
 	// Query selects the offers to try. Nil: OfferID is the only one.
 	Query   *rental.OfferQuery

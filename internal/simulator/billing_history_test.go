@@ -279,7 +279,7 @@ func (h *history) checkAccount() {
 	}
 }
 
-// checkLedger checks what holds for every ledger, and that the entries of an earlier read did not change.
+// checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
 func checkLedger(r *rig, earlier []transaction) []transaction {
 	r.t.Helper()
 	b := r.balance()

@@ -79,7 +79,7 @@ func newEngine(from engineOptions) *engine {
 	return w
 }
 
-// emptyEngine returns an engine with what does not change: models, offers and catalog templates.
+// emptyEngine returns an engine with the constant data: models, offers and catalog templates.
 func emptyEngine(from engineOptions) *engine {
 	w := &engine{
 		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves, seed: from.seed,

@@ -80,7 +80,7 @@ func loadedServer(b *testing.B) (*simulator.Server, []string) {
 func runLoad(b *testing.B, server *simulator.Server, path func(n int) string, pause time.Duration) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: loadClients}}
 	defer client.CloseIdleConnections()
-	ask := func(url string) (body []byte, took time.Duration) {
+	get := func(url string) (body []byte, took time.Duration) {
 		began := time.Now()
 		req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, http.NoBody)
 		if err != nil {
@@ -99,7 +99,7 @@ func runLoad(b *testing.B, server *simulator.Server, path func(n int) string, pa
 		}
 		return body, time.Since(began)
 	}
-	same, _ := ask(server.BaseURL + path(0))
+	same, _ := get(server.BaseURL + path(0))
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write(same); err != nil {
 			b.Error(err)
@@ -115,14 +115,14 @@ func runLoad(b *testing.B, server *simulator.Server, path func(n int) string, pa
 		clients.Go(func() {
 			time.Sleep(pause * time.Duration(c) / loadClients) // spread the first requests
 			for n := c; n < b.N; n += loadClients {
-				question := latency{second: int(time.Since(began).Seconds()), bare: (n/loadClients)%2 == 1}
+				sample := latency{second: int(time.Since(began).Seconds()), bare: (n/loadClients)%2 == 1}
 				url := server.BaseURL
-				if question.bare {
+				if sample.bare {
 					url = bare.URL
 				}
-				_, question.took = ask(url + path(n))
-				took[c] = append(took[c], question)
-				time.Sleep(pause - question.took)
+				_, sample.took = get(url + path(n))
+				took[c] = append(took[c], sample)
+				time.Sleep(pause - sample.took)
 			}
 		})
 	}
@@ -139,10 +139,10 @@ type latency struct {
 }
 
 // quietP99 returns the p99 of a quiet second, which is the first quartile of all seconds, and the p99 of all requests.
-func quietP99(responses []latency, bare bool) (second, all time.Duration) {
+func quietP99(samples []latency, bare bool) (second, all time.Duration) {
 	bySecond := map[int][]time.Duration{}
 	var together []time.Duration
-	for _, a := range responses {
+	for _, a := range samples {
 		if a.bare == bare {
 			bySecond[a.second] = append(bySecond[a.second], a.took)
 			together = append(together, a.took)
@@ -164,9 +164,9 @@ func quantile(took []time.Duration, percent int) time.Duration {
 	return took[len(took)*percent/100]
 }
 
-func report(b *testing.B, responses []latency, bounded bool) {
-	second, all := quietP99(responses, false)
-	bare, _ := quietP99(responses, true)
+func report(b *testing.B, samples []latency, bounded bool) {
+	second, all := quietP99(samples, false)
+	bare, _ := quietP99(samples, true)
 	b.ReportMetric(float64(all.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(second.Microseconds())/1000, "quiet-p99-ms")
 	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")

@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// TestOffers_EverySeed checks what holds for every seed.
+// TestOffers_EverySeed checks the rules for the offers of every seed.
 func TestOffers_EverySeed(t *testing.T) {
 	listing := func(seed uint64) (offers, gpus []byte) {
 		r := newRig(t, func(c *simulator.Config) { c.Seed = seed })

@@ -17,7 +17,7 @@ const (
 	stateVersion = 2
 )
 
-// savedState is the content of the state file. It does not contain what the seed determines.
+// savedState is the content of the state file. It does not contain data that the seed determines.
 type savedState struct {
 	Format  string
 	Version int

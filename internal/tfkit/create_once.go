@@ -11,8 +11,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Creations keeps concurrent creations of one kind in this process apart, so that none takes the object of another for
-// its own. The zero value is ready for use.
+// Creations separates concurrent creations of one kind in this process, so that no creation returns the object of
+// another. The zero value is ready for use.
 type Creations struct {
 	mu      sync.Mutex
 	created map[createdID]bool // a list may not contain them yet

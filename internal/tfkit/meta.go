@@ -15,7 +15,7 @@ import (
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
 	Client *rental.Client
-	// KeyUnknown is true at plan while the API key comes from something that does not exist yet. Client has no key then.
+	// KeyUnknown is true at plan while the API key depends on an object that does not exist yet. Client has no key then.
 	KeyUnknown bool
 	// KeyStart is the beginning of the API key: enough to recognize it in a list, too little to use it. Empty without a
 	// key.

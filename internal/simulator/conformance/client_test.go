@@ -83,7 +83,7 @@ type response struct {
 	raw     []byte
 }
 
-// send sends a request and checks what holds for all responses.
+// send sends a request and checks the rules for all responses.
 func (s *service) send(method, path string, body io.Reader) response {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.baseURL+path, body)
@@ -179,7 +179,7 @@ func (a response) headerNumber(name string) int {
 	return n
 }
 
-// checkCommon checks what holds for all responses.
+// checkCommon checks the rules for all responses.
 func (a response) checkCommon(method, path string) {
 	a.t.Helper()
 	check(a.t, a.status != http.StatusInternalServerError, "%s: an internal error: %.300s", a.request, a.raw)

@@ -35,7 +35,7 @@ func TestLimitPerKey(t *testing.T) {
 	// Each key has its own limit, and so does the address.
 	s.as(second).get("/me").ok()
 	s.as("").get("/gpus").ok()
-	// A request over the limit changes nothing.
+	// A request over the limit has no effect.
 	s.post("/ssh-keys", object{"public_key": publicKey(9)}).failsWith("rate_limited")
 	equal(t, "SSH keys made beyond the limit", len(s.as(second).list("/ssh-keys")), 0)
 	// After Retry-After, a request succeeds.

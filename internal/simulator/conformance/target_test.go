@@ -17,7 +17,7 @@ import (
 var target = flag.String("target", os.Getenv("GPURENT_CONFORMANCE_TARGET"),
 	"base_url,control_url,api_key of a running service with a manual clock and a still market; each test resets it")
 
-// checks and tests count what the run has checked.
+// checks and tests count the checks and tests of the run.
 var checks, tests atomic.Int64
 
 func TestMain(m *testing.M) {

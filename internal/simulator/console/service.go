@@ -18,7 +18,7 @@ type Service interface {
 type Login struct {
 	// UserCode is the code that the client shows.
 	UserCode string
-	// ClientName is the name that the client sent. It proves nothing.
+	// ClientName is the name that the client sent. It is not verified.
 	ClientName string
 }
 
