@@ -15,20 +15,20 @@ import (
 
 // Summaries of diagnostics.
 const (
-	summaryCannotCreate      = "Cannot create instance"
-	summaryOutcomeUnknown    = "Cannot determine whether the instance was created"
-	summaryKeysUsedUp        = "The idempotency key is used up"
-	summaryNoOfferLeft       = "No matching offer could be rented"
-	summaryOtherArguments    = "The instance of idempotency_key differs from the configuration"
-	summaryInUse             = "The API returned the instance of another resource"
-	summaryUnreadableResponse  = "Instance %s was created, but the answer cannot be read"
-	summaryNotAsRequested    = "Instance %s differs from the request"
-	summaryDiffersFromOffer  = "Instance %s differs from its offer"
-	summaryDestroyedAboveCap = "Instance %s was destroyed: price above max_price_kop_h"
-	summaryRecoveredAboveCap = "Instance %s was stopped: price above max_price_kop_h"
-	summaryCreatedAboveCap   = "Instance %s runs at a price above max_price_kop_h"
-	summaryRecovered         = "Recovered instance %s"
-	summaryNotRenamed        = "Instance %s was not renamed"
+	summaryCannotCreate       = "Cannot create instance"
+	summaryOutcomeUnknown     = "Cannot determine whether the instance was created"
+	summaryKeysUsedUp         = "The idempotency key is used up"
+	summaryNoOfferLeft        = "No matching offer could be rented"
+	summaryOtherArguments     = "The instance of idempotency_key differs from the configuration"
+	summaryInUse              = "The API returned the instance of another resource"
+	summaryUnreadableResponse = "Instance %s was created, but the answer cannot be read"
+	summaryNotAsRequested     = "Instance %s differs from the request"
+	summaryDiffersFromOffer   = "Instance %s differs from its offer"
+	summaryDestroyedAboveCap  = "Instance %s was destroyed: price above max_price_kop_h"
+	summaryRecoveredAboveCap  = "Instance %s was stopped: price above max_price_kop_h"
+	summaryCreatedAboveCap    = "Instance %s runs at a price above max_price_kop_h"
+	summaryRecovered          = "Recovered instance %s"
+	summaryNotRenamed         = "Instance %s was not renamed"
 )
 
 // untaint describes how to keep an instance that was marked tainted.
