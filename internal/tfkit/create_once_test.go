@@ -85,16 +85,31 @@ func TestCreateOnce(t *testing.T) {
 		wantErr            error
 		creates, wantCount int
 	}{
-		"at once":                              {fakeService{}, "id1", nil, 1, 1},
-		"answer lost":                          {fakeService{loseResponse: map[int]bool{1: true}}, "id1", nil, 1, 1},
-		"request lost":                         {fakeService{loseRequest: map[int]bool{1: true}}, "id1", nil, 2, 1},
-		"request lost, then answer":            {fakeService{loseRequest: map[int]bool{1: true}, loseResponse: map[int]bool{2: true}}, "id1", nil, 2, 1},
-		"an older one like it is not taken":    {fakeService{objects: []object{old}, loseRequest: map[int]bool{1: true}}, "id2", nil, 2, 2},
-		"never got through":                    {fakeService{loseRequest: map[int]bool{1: true, 2: true, 3: true}}, "", errLost, 3, 0},
-		"listing lags":                         {fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight - time.Second}, "id1", nil, 1, 1},
-		"carried out late":                     {fakeService{loseResponse: map[int]bool{1: true}, late: inFlight - time.Second}, "id1", nil, 1, 1},
-		"answer lost three times":              {fakeService{loseRequest: map[int]bool{1: true, 2: true}, loseResponse: map[int]bool{3: true}, lag: inFlight / 2}, "id1", nil, 3, 1},
-		"answer lost, and the listing as well": {fakeService{loseResponse: map[int]bool{1: true}, listErr: errors.New("down")}, "", errLost, 1, 1},
+		"at once":      {fakeService{}, "id1", nil, 1, 1},
+		"answer lost":  {fakeService{loseResponse: map[int]bool{1: true}}, "id1", nil, 1, 1},
+		"request lost": {fakeService{loseRequest: map[int]bool{1: true}}, "id1", nil, 2, 1},
+		"request lost, then answer": {
+			fakeService{loseRequest: map[int]bool{1: true}, loseResponse: map[int]bool{2: true}}, "id1", nil, 2, 1,
+		},
+		"an older one like it is not taken": {
+			fakeService{objects: []object{old}, loseRequest: map[int]bool{1: true}}, "id2", nil, 2, 2,
+		},
+		"never got through": {
+			fakeService{loseRequest: map[int]bool{1: true, 2: true, 3: true}}, "", errLost, 3, 0,
+		},
+		"listing lags": {
+			fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight - time.Second}, "id1", nil, 1, 1,
+		},
+		"carried out late": {
+			fakeService{loseResponse: map[int]bool{1: true}, late: inFlight - time.Second}, "id1", nil, 1, 1,
+		},
+		"answer lost three times": {
+			fakeService{loseRequest: map[int]bool{1: true, 2: true}, loseResponse: map[int]bool{3: true}, lag: inFlight / 2},
+			"id1", nil, 3, 1,
+		},
+		"answer lost, and the listing as well": {
+			fakeService{loseResponse: map[int]bool{1: true}, listErr: errors.New("down")}, "", errLost, 1, 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -104,7 +119,13 @@ func TestCreateOnce(t *testing.T) {
 					t.Errorf("got %q, %v; want %q, %v", got.id, err, test.wantID, test.wantErr)
 				}
 				if s.creates != test.creates || len(s.objects) != test.wantCount {
-					t.Errorf("asked %d times, %d things are there; want %d and %d", s.creates, len(s.objects), test.creates, test.wantCount)
+					t.Errorf(
+						"asked %d times, %d things are there; want %d and %d",
+						s.creates,
+						len(s.objects),
+						test.creates,
+						test.wantCount,
+					)
 				}
 			})
 		})
@@ -182,7 +203,8 @@ func TestCreateOnce_Conflict(t *testing.T) {
 			return object{}, &rental.Error{Status: 409, Code: rental.CodeConflict}
 		}
 		start := time.Now()
-		if _, err := once.Run(t.Context()); !rental.IsConflict(err) || s.creates != 1 || s.lists != 1 || time.Since(start) > 0 {
+		_, err := once.Run(t.Context())
+		if !rental.IsConflict(err) || s.creates != 1 || s.lists != 1 || time.Since(start) > 0 {
 			t.Errorf("%v after %d requests, %d listings and %s", err, s.creates, s.lists, time.Since(start))
 		}
 	})
@@ -215,7 +237,8 @@ func TestCreateOnce_UnreadableResponse(t *testing.T) {
 	}
 }
 
-// What an earlier creation of this process made is not taken for the work of a later one, although a listing did not contain it at first.
+// What an earlier creation of this process made is not taken for the work of a later one, although a listing did not
+// contain it at first.
 func TestCreateOnce_IgnoresEarlierCreations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakeService{loseRequest: map[int]bool{2: true}, lag: 3 * time.Second}
@@ -285,7 +308,16 @@ func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
 				}
 				got, err := once.Run(ctx)
 				if got.id != test.wantID || !errors.Is(err, test.wantErr) || s.creates != 1 || len(s.objects) != test.left {
-					t.Errorf("got %q, %v after %d requests, %d are left; want %q, %v after 1, %d left", got.id, err, s.creates, len(s.objects), test.wantID, test.wantErr, test.left)
+					t.Errorf(
+						"got %q, %v after %d requests, %d are left; want %q, %v after 1, %d left",
+						got.id,
+						err,
+						s.creates,
+						len(s.objects),
+						test.wantID,
+						test.wantErr,
+						test.left,
+					)
 				}
 			})
 		})

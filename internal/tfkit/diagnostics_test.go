@@ -19,28 +19,63 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"unauthorized":  {&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No."}, []string{"No.", "unauthorized, HTTP 401", "api_key"}},
-		"funds":         {&rental.Error{Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": int64(123456)}}, []string{"1\u00a0234,56\u00a0₽", "Top up", "Nothing was rented"}},
-		"email":         {&rental.Error{Status: 403, Code: rental.CodeForbidden, Details: map[string]any{"reason": "email_not_verified"}}, []string{"Confirm", "e-mail"}},
-		"scope":         {&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead}, []string{"lacks the scope billing:read", "blocked"}},
-		"no scope":      {&rental.Error{Status: 403, Code: rental.CodeForbidden}, []string{"lacks the scope it needs", "blocked"}},
-		"conflict":      {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
-		"not found":     {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
-		"rate":          {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
-		"internal":      {&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"}, []string{"request id req_1", "Run again later"}},
-		"unavailable":   {&rental.Error{Status: 503, Code: rental.CodeProviderUnavailable}, []string{"Run again later"}},
-		"a proxy":       {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "a proxy in front of it"}},
-		"no network":    {&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")}, []string{"connection refused", "base_url"}},
-		"too late":      {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
-		"lost answer":   {&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")}, []string{"may or may not have been carried out"}},
-		"interrupted":   {&rental.Error{Err: context.Canceled}, []string{"was interrupted"}},
-		"not sent":      {&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "No request was sent"}},
-		"invalid":       {&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"}},
-		"unreadable":    {&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"}},
-		"a foreign 404": {&rental.Error{Status: 404, Foreign: true, Message: "Tea."}, []string{"Tea.", "HTTP 404", "did not come from the API"}},
-		"a redirect":    {&rental.Error{Status: 302, Foreign: true, Message: "not followed"}, []string{"not followed", "base_url"}},
+		"unauthorized": {
+			&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No."},
+			[]string{"No.", "unauthorized, HTTP 401", "api_key"},
+		},
+		"funds": {
+			&rental.Error{Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": int64(123456)}},
+			[]string{"1\u00a0234,56\u00a0₽", "Top up", "Nothing was rented"},
+		},
+		"email": {
+			&rental.Error{Status: 403, Code: rental.CodeForbidden, Details: map[string]any{"reason": "email_not_verified"}},
+			[]string{"Confirm", "e-mail"},
+		},
+		"scope": {
+			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead},
+			[]string{"lacks the scope billing:read", "blocked"},
+		},
+		"no scope": {
+			&rental.Error{Status: 403, Code: rental.CodeForbidden}, []string{"lacks the scope it needs", "blocked"},
+		},
+		"conflict":  {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
+		"not found": {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
+		"rate":      {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
+		"internal": {
+			&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"},
+			[]string{"request id req_1", "Run again later"},
+		},
+		"unavailable": {&rental.Error{Status: 503, Code: rental.CodeProviderUnavailable}, []string{"Run again later"}},
+		"a proxy":     {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "a proxy in front of it"}},
+		"no network": {
+			&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")},
+			[]string{"connection refused", "base_url"},
+		},
+		"too late": {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
+		"lost answer": {
+			&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")},
+			[]string{"may or may not have been carried out"},
+		},
+		"interrupted": {&rental.Error{Err: context.Canceled}, []string{"was interrupted"}},
+		"not sent": {
+			&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "No request was sent"},
+		},
+		"invalid": {
+			&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"},
+		},
+		"unreadable": {
+			&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"},
+		},
+		"a foreign 404": {
+			&rental.Error{Status: 404, Foreign: true, Message: "Tea."},
+			[]string{"Tea.", "HTTP 404", "did not come from the API"},
+		},
+		"a redirect": {
+			&rental.Error{Status: 302, Foreign: true, Message: "not followed"}, []string{"not followed", "base_url"},
+		},
 		"lost by a proxy": {
-			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"}, []string{"HTTP 502", "may or may not have been carried out", "base_url"},
+			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"},
+			[]string{"HTTP 502", "may or may not have been carried out", "base_url"},
 		},
 		"with a context": {
 			fmt.Errorf("reading offer o: %w", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
@@ -64,11 +99,16 @@ func TestAddAPIError_NextStep(t *testing.T) {
 }
 
 func TestAddAPIError_AttributeIssues(t *testing.T) {
-	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Invalid input", Details: map[string]any{"issues": []any{
-		map[string]any{"field": "disk_gb", "message": "too small"},
-		map[string]any{"field": "ports[3]", "message": "too high"},
-		map[string]any{"field": "onstart", "message": "not supported"},
-	}}}
+	err := &rental.Error{
+		Status:  422,
+		Code:    rental.CodeValidation,
+		Message: "Invalid input",
+		Details: map[string]any{"issues": []any{
+			map[string]any{"field": "disk_gb", "message": "too small"},
+			map[string]any{"field": "ports[3]", "message": "too high"},
+			map[string]any{"field": "onstart", "message": "not supported"},
+		}},
+	}
 	var diags diag.Diagnostics
 	AddAPIError(&diags, "create instance", err, "disk_gb", "ports")
 	if len(diags) != 3 {

@@ -48,7 +48,12 @@ func (c *largeAccount) instance(i int) string {
 
 func (c *largeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
-	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(c.answer(req))), Request: req}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     header,
+		Body:       io.NopCloser(strings.NewReader(c.answer(req))),
+		Request:    req,
+	}, nil
 }
 
 func (c *largeAccount) answer(req *http.Request) string {
@@ -75,7 +80,9 @@ func (c *largeAccount) answer(req *http.Request) string {
 
 // client reads the crowd. It panics on an error, because errTooLong needs it outside a test.
 func (c *largeAccount) client() *rental.Client {
-	client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: c})
+	client, err := rental.New(
+		rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: c},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +92,10 @@ func (c *largeAccount) client() *rental.Client {
 // errTooLong is a real error of a list that is too long.
 var errTooLong = func() error {
 	service := &largeAccount{instances: 2, pageSize: 1}
-	list := service.client().ListInstances(context.Background(), rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}})
+	list := service.client().ListInstances(
+		context.Background(),
+		rental.ListInstancesQuery{ListOptions: rental.ListOptions{MaxPages: 1}},
+	)
 	_, err := rental.Collect(list)
 	return err
 }()
@@ -103,8 +113,10 @@ func TestAddAPIError_ListTooLong(t *testing.T) {
 	var diags diag.Diagnostics
 	AddAPIError(&diags, "list instances", errTooLong)
 	detail := diags[0].Detail()
-	if !strings.Contains(detail, "the list is too long: it has more than 1 pages") || !strings.Contains(detail, "does not read longer lists") ||
-		!strings.Contains(detail, "GET /instances") || strings.Contains(detail, "No request was sent") {
+	if !strings.Contains(detail, "the list is too long: it has more than 1 pages") ||
+		!strings.Contains(detail, "does not read longer lists") ||
+		!strings.Contains(detail, "GET /instances") ||
+		strings.Contains(detail, "No request was sent") {
 		t.Error(detail)
 	}
 }
@@ -123,9 +135,15 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 			},
 			Display: func(inst rental.Instance) (id, name string) { return inst.ID, inst.ID },
 		}
-		schema := identityschema.Schema{Attributes: map[string]identityschema.Attribute{"id": identityschema.StringAttribute{RequiredForImport: true}}}
+		schema := identityschema.Schema{
+			Attributes: map[string]identityschema.Attribute{"id": identityschema.StringAttribute{RequiredForImport: true}},
+		}
 		var stream list.ListResultsStream
-		listing.Stream(t.Context(), list.ListRequest{Limit: limit, ResourceSchema: resourceschema.Schema{}, ResourceIdentitySchema: schema}, &stream)
+		listing.Stream(
+			t.Context(),
+			list.ListRequest{Limit: limit, ResourceSchema: resourceschema.Schema{}, ResourceIdentitySchema: schema},
+			&stream,
+		)
 		before, instances, held := heap(), int64(0), int64(0)
 		for result := range stream.Results {
 			if result.Diagnostics.HasError() {
@@ -136,7 +154,15 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 			}
 		}
 		if service.lists.Load() != want.pages || instances != want.instances || held > 4<<20 {
-			t.Errorf("limit %d: %d pages, %d servers, %d KiB; want %d and %d", limit, service.lists.Load(), instances, held>>10, want.pages, want.instances)
+			t.Errorf(
+				"limit %d: %d pages, %d servers, %d KiB; want %d and %d",
+				limit,
+				service.lists.Load(),
+				instances,
+				held>>10,
+				want.pages,
+				want.instances,
+			)
 		}
 	}
 }

@@ -13,26 +13,58 @@ var bySlug = Lookup{Noun: "template", Key: "slug"}
 
 func TestLookup_ByName(t *testing.T) {
 	catalog := []Named{
-		{"ubuntu", "Ubuntu 24.04", "catalog"}, {"pytorch", "PyTorch 2.5", "catalog"}, {"vllm", "vLLM server", "catalog"},
-		{"mine-1", "Trainer", "me"}, {"mine-2", "Trainer", "me"}, {"noname", "", "me"}, {"cafe", "Cafe\u0301", "me"}, {"russian", "Обучение", "me"},
+		{"ubuntu", "Ubuntu 24.04", "catalog"},
+		{"pytorch", "PyTorch 2.5", "catalog"},
+		{"vllm", "vLLM server", "catalog"},
+		{
+			"mine-1",
+			"Trainer",
+			"me",
+		},
+		{"mine-2", "Trainer", "me"},
+		{"noname", "", "me"},
+		{"cafe", "Cafe\u0301", "me"},
+		{"russian", "Обучение", "me"},
 	}
 	for name, test := range map[string]struct {
 		wanted, found string
 		summary       string
 		detail        []string
 	}{
-		"one":                      {wanted: "PyTorch 2.5", found: "pytorch"},
-		"not Latin":                {wanted: "Обучение", found: "russian"},
-		"letters composed":         {wanted: "Caf\u00e9", found: "cafe"},
-		"case counts":              {wanted: "trainer", summary: `No template with name "trainer"`, detail: []string{`Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), `}},
-		"several":                  {wanted: "Trainer", summary: `Several templates are named "Trainer"`, detail: []string{"Set slug instead of name", "\n  mine-1 (me)\n  mine-2 (me)"}},
-		"a typo":                   {wanted: "pytroch", summary: `No template with name "pytroch"`, detail: []string{`mine-2 ("Trainer")`}},
-		"a part":                   {wanted: "LLM", summary: `No template with name "LLM"`, detail: []string{`vllm ("vLLM server"), `}},
-		"more than the name":       {wanted: "my vllm", summary: `No template with name "my vllm"`, detail: []string{`vllm (`}},
-		"a key":                    {wanted: "vllm", summary: `No template with name "vllm"`, detail: []string{`It is the slug of one: set slug instead of name.`}},
-		"what cannot be seen":      {wanted: "PyTorch\u00a02.5", summary: `No template with name "PyTorch\u00a02.5"`, detail: []string{`pytorch ("PyTorch 2.5")`}},
-		"things without a name":    {wanted: "no name", summary: `No template with name "no name"`, detail: []string{"noname, "}},
-		"where else it may be":     {wanted: "nothing", summary: `No template with name "nothing"`, detail: []string{"\n\nPerhaps elsewhere."}},
+		"one":              {wanted: "PyTorch 2.5", found: "pytorch"},
+		"not Latin":        {wanted: "Обучение", found: "russian"},
+		"letters composed": {wanted: "Caf\u00e9", found: "cafe"},
+		"case counts": {
+			wanted: "trainer", summary: `No template with name "trainer"`,
+			detail: []string{`Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), `},
+		},
+		"several": {
+			wanted: "Trainer", summary: `Several templates are named "Trainer"`,
+			detail: []string{"Set slug instead of name", "\n  mine-1 (me)\n  mine-2 (me)"},
+		},
+		"a typo": {
+			wanted: "pytroch", summary: `No template with name "pytroch"`, detail: []string{`mine-2 ("Trainer")`},
+		},
+		"a part": {
+			wanted: "LLM", summary: `No template with name "LLM"`, detail: []string{`vllm ("vLLM server"), `},
+		},
+		"more than the name": {
+			wanted: "my vllm", summary: `No template with name "my vllm"`, detail: []string{`vllm (`},
+		},
+		"a key": {
+			wanted: "vllm", summary: `No template with name "vllm"`,
+			detail: []string{`It is the slug of one: set slug instead of name.`},
+		},
+		"what cannot be seen": {
+			wanted: "PyTorch\u00a02.5", summary: `No template with name "PyTorch\u00a02.5"`,
+			detail: []string{`pytorch ("PyTorch 2.5")`},
+		},
+		"things without a name": {
+			wanted: "no name", summary: `No template with name "no name"`, detail: []string{"noname, "},
+		},
+		"where else it may be": {
+			wanted: "nothing", summary: `No template with name "nothing"`, detail: []string{"\n\nPerhaps elsewhere."},
+		},
 		"a name that is very long": {wanted: strings.Repeat("x", 5000), summary: "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,9 +103,15 @@ func TestLookup_NotFound(t *testing.T) {
 		summary          string
 		detail           []string
 	}{
-		"nothing there":  {"name", "x", nil, `No template with name "x"`, []string{"The account has no template."}},
-		"by its key":     {"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with slug "pytroch"`, []string{"Existing: vllm, pytorch."}},
-		"a name instead": {"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with slug "Trainer"`, []string{`It is the name of one: set name instead of slug.`}},
+		"nothing there": {"name", "x", nil, `No template with name "x"`, []string{"The account has no template."}},
+		"by its key": {
+			"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with slug "pytroch"`,
+			[]string{"Existing: vllm, pytorch."},
+		},
+		"a name instead": {
+			"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with slug "Trainer"`,
+			[]string{`It is the name of one: set name instead of slug.`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -97,7 +135,8 @@ func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	bySlug.ByName(&several, "worker", "", many)
 	bySlug.ByName(&none, "ins_", "", many)
 	for _, diags := range []diag.Diagnostics{several, none} {
-		if detail := diags[0].Detail(); strings.Count(detail, "ins_") != maxListed || !strings.Contains(detail, "… and 490 more") {
+		detail := diags[0].Detail()
+		if strings.Count(detail, "ins_") != maxListed || !strings.Contains(detail, "… and 490 more") {
 			t.Errorf("not ten of them, and how many more:\n%s", detail)
 		}
 	}

@@ -62,7 +62,8 @@ func TestConfigure_MissingKey(t *testing.T) {
 			p := DataSource{Public: true}
 			var onPublic datasource.ConfigureResponse
 			p.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: test.data}, &onPublic)
-			if onResource.Diagnostics.HasError() != test.fails || onData.Diagnostics.HasError() != test.fails || onPublic.Diagnostics.HasError() != test.publicToo {
+			if onResource.Diagnostics.HasError() != test.fails || onData.Diagnostics.HasError() != test.fails ||
+				onPublic.Diagnostics.HasError() != test.publicToo {
 				t.Errorf("resource %v, data source %v, public %v", onResource.Diagnostics, onData.Diagnostics, onPublic.Diagnostics)
 			}
 			var diags diag.Diagnostics
@@ -89,11 +90,16 @@ func TestSkipRead_KeepsState(t *testing.T) {
 		var identity resource.IdentitySchemaResponse
 		r.IdentitySchema(t.Context(), resource.IdentitySchemaRequest{}, &identity)
 		state := schema.Schema{Attributes: map[string]schema.Attribute{"id": schema.StringAttribute{Computed: true}}}
-		raw := tftypes.NewValue(state.Type().TerraformType(t.Context()), map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i-1")})
+		raw := tftypes.NewValue(
+			state.Type().TerraformType(t.Context()),
+			map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i-1")},
+		)
 		resp := resource.ReadResponse{Identity: &tfsdk.ResourceIdentity{
-			Schema: identity.IdentitySchema, Raw: tftypes.NewValue(identity.IdentitySchema.Type().TerraformType(t.Context()), nil),
+			Schema: identity.IdentitySchema,
+			Raw:    tftypes.NewValue(identity.IdentitySchema.Type().TerraformType(t.Context()), nil),
 		}}
-		if skip := r.SkipRead(t.Context(), resource.ReadRequest{State: tfsdk.State{Schema: state, Raw: raw}}, &resp); skip != test.skip {
+		skip := r.SkipRead(t.Context(), resource.ReadRequest{State: tfsdk.State{Schema: state, Raw: raw}}, &resp)
+		if skip != test.skip {
 			t.Errorf("%s: skipped: %t", name, skip)
 		}
 		if warned := resp.Diagnostics.WarningsCount() == 1; warned != test.skip || resp.Diagnostics.HasError() {

@@ -28,7 +28,8 @@ func TestTextf_SanitizesItsArguments(t *testing.T) {
 	if got := List([]string{"a\nb", "c"}); got != "a b, c" {
 		t.Errorf("a list becomes %q", got)
 	}
-	if got := string(List(make([]string, 500))); strings.Count(got, ", ") != maxListed || !strings.HasSuffix(got, "and 490 more") {
+	got := string(List(make([]string, 500)))
+	if strings.Count(got, ", ") != maxListed || !strings.HasSuffix(got, "and 490 more") {
 		t.Errorf("500 names become %q", got)
 	}
 }
@@ -41,7 +42,8 @@ func TestImportBlock_OnlyForPlainIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{
-		"", untrusted, "${file(\"/etc/passwd\")}", "${path.module}", "%{if true}x%{endif}", "$", "%", "a\"\n}\nprovisioner", "a b", "a\n", "\na", "a\\", "-replace",
+		"", untrusted, "${file(\"/etc/passwd\")}", "${path.module}", "%{if true}x%{endif}", "$", "%", "a\"\n}\nprovisioner",
+		"a b", "a\n", "\na", "a\\", "-replace",
 		"~root", "a;b", "a|b", "$(id)", "`id`", "a'b", "a*", "a{b}", "я", "a\u200b", strings.Repeat("a", 201),
 	} {
 		if block, ok := ImportBlock("gpurent_instance", id); ok || block != "" {
@@ -57,11 +59,18 @@ func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 		issues = append(issues, map[string]any{"field": untrusted, "message": []any{untrusted, untrusted}})
 	}
 	long := strings.Repeat("z", 1000) // what the client leaves of a text
-	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: long, Path: long, Details: map[string]any{"issues": issues}}
+	err := &rental.Error{
+		Status:  422,
+		Code:    rental.CodeValidation,
+		Message: long,
+		Path:    long,
+		Details: map[string]any{"issues": issues},
+	}
 	var diags diag.Diagnostics
 	AddAPIError(&diags, Textf("read instance %s", untrusted), err, "name")
 	summary, detail := diags[0].Summary(), diags[0].Detail()
-	if strings.ContainsAny(summary+detail, "\x1b\u202e") || strings.Contains(summary, "\n") || strings.Contains(detail, "\nError: injected") {
+	if strings.ContainsAny(summary+detail, "\x1b\u202e") || strings.Contains(summary, "\n") ||
+		strings.Contains(detail, "\nError: injected") {
 		t.Errorf("%q\n%q", summary, detail)
 	}
 	if len(summary) > 400 || len(detail) > 30_000 || !strings.Contains(detail, "… and 3980 more") {

@@ -22,11 +22,17 @@ var actionScenarios = map[string]struct {
 	// It asserts the warning about the balance.
 	"money that is missing": {testInsufficientBalance, []string{"forbidden-balance"}},
 	// It reads the balance, and compares it with the price of the offer.
-	"a restart looks at the money before it stops": {testRestartChecksBalance, []string{"forbidden-balance", "price-moves-on-create", "price-moves-on-start"}},
+	"a restart looks at the money before it stops": {
+		testRestartChecksBalance,
+		[]string{"forbidden-balance", "price-moves-on-create", "price-moves-on-start"},
+	},
 	// Its caps are 100 kopecks around the price of the offer.
 	"a cap holds for starts": {testPriceCap, []string{"price-moves-on-create", "price-moves-on-start"}},
 	// It moves the market itself, by less than a price moves.
-	"a cap holds for what is known only afterwards": {testPriceCapOfBid, []string{"outbid-soon-after-start", "price-moves-on-create", "price-moves-on-start"}},
+	"a cap holds for what is known only afterwards": {
+		testPriceCapOfBid,
+		[]string{"outbid-soon-after-start", "price-moves-on-create", "price-moves-on-start"},
+	},
 	// A limit that cannot be checked is an error.
 	"a burn rate is capped": {testBurnLimit, []string{"forbidden-balance"}},
 	// Its time-out ends before a second attempt.
@@ -49,7 +55,15 @@ func bootInOneMinute(c *simulator.Config) { c.Boot = time.Minute }
 
 func testStopAndStart(s *actionTest) {
 	id := s.createAny()
-	s.succeeds("stop", id, "stopped", "is running", "is requested to stop", "is stopping", "is stopped: only its disk is billed, 1,21 ₽ per hour")
+	s.succeeds(
+		"stop",
+		id,
+		"stopped",
+		"is running",
+		"is requested to stop",
+		"is stopping",
+		"is stopped: only its disk is billed, 1,21 ₽ per hour",
+	)
 	s.expectRequests(id, 0, 1)
 	s.succeeds("stop", id, "stopped", "is stopped already, so nothing was requested")
 	s.expectRequests(id, 0, 0)
@@ -61,7 +75,15 @@ func testStopAndStart(s *actionTest) {
 
 func testRestart(s *actionTest) {
 	id := s.createAny()
-	s.succeeds("restart", id, "running", "is requested to stop", "is stopped: only its disk", "is requested to start", "runs: ssh ")
+	s.succeeds(
+		"restart",
+		id,
+		"running",
+		"is requested to stop",
+		"is stopped: only its disk",
+		"is requested to start",
+		"runs: ssh ",
+	)
 	s.expectRequests(id, 1, 1)
 	s.Post("instances/"+id+"/stop", "")
 	s.Advance(time.Hour)
@@ -92,7 +114,17 @@ func testInsufficientBalance(s *actionTest) {
 	id := s.createAny()
 	s.succeeds("stop", id, "stopped")
 	s.setBalance(100)
-	s.fails("start", id, "", "stopped", "Warning: Insufficient balance for this plan", "Error: ", "Cannot start instance", "Missing: ", "Top up")
+	s.fails(
+		"start",
+		id,
+		"",
+		"stopped",
+		"Warning: Insufficient balance for this plan",
+		"Error: ",
+		"Cannot start instance",
+		"Missing: ",
+		"Top up",
+	)
 	s.setBalance(10_000_000)
 	s.succeeds("start", id, "running")
 }
@@ -105,7 +137,16 @@ func testRestartChecksBalance(s *actionTest) {
 	s.expectRequests(id, 0, 0)
 	// Without the permission to look, only the service knows.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
-	s.fails("restart", id, "", "stopped", "Instance "+id+" is now stopped", "run this action or gpurent_instance_start again", "Cannot restart instance", "Missing: ")
+	s.fails(
+		"restart",
+		id,
+		"",
+		"stopped",
+		"Instance "+id+" is now stopped",
+		"run this action or gpurent_instance_start again",
+		"Cannot restart instance",
+		"Missing: ",
+	)
 	s.expectRequests(id, 1, 1)
 	s.setBalance(10_000_000)
 	s.succeeds("restart", id, "running", "only started")
@@ -114,8 +155,22 @@ func testRestartChecksBalance(s *actionTest) {
 func testPriceCap(s *actionTest) {
 	offer := s.CheapestOffer("rtx_4090", "on_demand")
 	id := s.create(offer.ID, "")
-	tooLow, enough := fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH-100), fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)
-	s.fails("restart", id, tooLow, "running", "was not restarted: price above the cap", "It was not stopped", "Raise max_price_kop_h")
+	tooLow, enough := fmt.Sprintf(
+		"max_price_kop_h = %d",
+		offer.Price.OnDemandKopH-100,
+	), fmt.Sprintf(
+		"max_price_kop_h = %d",
+		offer.Price.OnDemandKopH,
+	)
+	s.fails(
+		"restart",
+		id,
+		tooLow,
+		"running",
+		"was not restarted: price above the cap",
+		"It was not stopped",
+		"Raise max_price_kop_h",
+	)
 	s.expectRequests(id, 0, 0)
 	s.succeeds("stop", id, "stopped")
 	s.fails("start", id, tooLow, "stopped", "was not started: price above the cap", "and max_price_kop_h is")
@@ -156,7 +211,17 @@ func testBurnLimit(s *actionTest) {
 func testTimeout(s *actionTest) {
 	id := s.createAny()
 	s.setStatus(id, "stopping")
-	s.fails("start", id, `timeout = "100ms"`, "stopping", "is not ready yet", "longer than 100ms (timeout)", "Run the action again", `Last seen: status "stopping"`, "The end of its log")
+	s.fails(
+		"start",
+		id,
+		`timeout = "100ms"`,
+		"stopping",
+		"is not ready yet",
+		"longer than 100ms (timeout)",
+		"Run the action again",
+		`Last seen: status "stopping"`,
+		"The end of its log",
+	)
 	s.fails("stop", id, `timeout = "100ms"`, "stopping", "is not stopped yet")
 }
 
@@ -164,7 +229,8 @@ func testConflict(s *actionTest) {
 	id := s.createAny()
 	s.succeeds("stop", id, "stopped")
 	s.expectRequests(id, 0, 1)
-	if err := s.AddFault(simulator.Fault{Method: "POST", Path: "/instances/" + id + "/start", Status: 409, Times: 1}); err != nil {
+	err := s.AddFault(simulator.Fault{Method: "POST", Path: "/instances/" + id + "/start", Status: 409, Times: 1})
+	if err != nil {
 		s.Fatal(err)
 	}
 	s.fails("start", id, "", "stopped", "Cannot start instance", "conflict", `Last seen: status "stopped"`)

@@ -20,12 +20,22 @@ func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
 	t.Parallel()
 	s := newActionTest(t)
 	config := func(arguments string) string {
-		return s.provider + configByOffer("max_price_kop_h = 1000000", arguments) + s.Read("actions/gpurent_instance_stop/action.tf") +
-			s.Read("actions/gpurent_instance_start/action.tf") + s.Read("actions/gpurent_instance_restart/action.tf")
+		return s.provider + configByOffer(
+			"max_price_kop_h = 1000000",
+			arguments,
+		) + s.Read(
+			"actions/gpurent_instance_stop/action.tf",
+		) +
+			s.Read(
+				"actions/gpurent_instance_start/action.tf",
+			) + s.Read(
+			"actions/gpurent_instance_restart/action.tf",
+		)
 	}
 	invoke := func(config, action, want string) {
 		t.Helper()
-		if output, ok := s.workspace.Invoke(config, "action.gpurent_instance_"+action); !ok || !strings.Contains(output, want) {
+		output, ok := s.workspace.Invoke(config, "action.gpurent_instance_"+action)
+		if !ok || !strings.Contains(output, want) {
 			t.Errorf("%s: %q is not in: %s", action, want, output)
 		}
 	}
@@ -70,7 +80,12 @@ func TestAccInstanceActions_invalidArguments(t *testing.T) {
 		{"start", "instance_id = \"i\"\n max_price_kop_h = \"x\"", "a number is required"},
 		{"stop", "instance_id = \"i\"\n max_price_kop_h = 1", `An argument named "max_price_kop_h" is not expected here`},
 	} {
-		config += fmt.Sprintf("action \"gpurent_instance_%s\" \"n%d\" {\n config {\n %s\n }\n}\n", test.verb, n, test.arguments)
+		config += fmt.Sprintf(
+			"action \"gpurent_instance_%s\" \"n%d\" {\n config {\n %s\n }\n}\n",
+			test.verb,
+			n,
+			test.arguments,
+		)
 		wants = append(wants, test.want)
 	}
 	s.workspace.Configure(s.provider + config)

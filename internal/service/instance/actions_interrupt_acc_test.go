@@ -36,11 +36,17 @@ func TestAccInstanceActions_interrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	output, code := run.Wait()
-	if code != 1 || !strings.Contains(acctest.Words(strings.NewReplacer("│", " ").Replace(output)), "Interrupted before instance "+id+" was") || strings.Contains(output, "Apply complete") {
+	if code != 1 ||
+		!strings.Contains(
+			acctest.Words(strings.NewReplacer("│", " ").Replace(output)),
+			"Interrupted before instance "+id+" was",
+		) ||
+		strings.Contains(output, "Apply complete") {
 		t.Errorf("the interrupted restart ends with %d:\n%s", code, output)
 	}
 	env.Advance(time.Minute)
-	if plan, err := w.Try("plan", "-no-color", "-detailed-exitcode"); err == nil || !strings.Contains(plan, `"stopped" -> "running"`) {
+	plan, err := w.Try("plan", "-no-color", "-detailed-exitcode")
+	if err == nil || !strings.Contains(plan, `"stopped" -> "running"`) {
 		t.Errorf("the next plan: %v\n%s", err, plan)
 	}
 }

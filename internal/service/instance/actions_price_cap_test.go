@@ -63,7 +63,8 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {
 				inst, offer := f.createRunning(rental.Interruptible)
-				if err := f.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + 100)}); err != nil {
+				err := f.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + 100)})
+				if err != nil {
 					f.Fatal(err)
 				}
 				ctx, interrupt := context.WithCancel(f.Context())

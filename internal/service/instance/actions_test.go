@@ -22,8 +22,14 @@ func TestActions_ReportProgress(t *testing.T) {
 		newAction func() action.Action
 		want      []string
 	}{
-		"stop":    {newStop, []string{"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"}},
-		"restart": {newRestart, []string{"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "}},
+		"stop": {
+			newStop,
+			[]string{"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"},
+		},
+		"restart": {
+			newRestart,
+			[]string{"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {
@@ -67,8 +73,12 @@ func TestActions_Timeout(t *testing.T) {
 		want    []string
 		notWant string
 	}{
-		"before the server is read": {"GET", []string{"requested no start or stop", "did not return the instance"}, "may still be carried out"},
-		"before the answer to stop": {"POST", []string{"requested a start or stop", "may still be carried out", `status "running"`}, "no start or stop"},
+		"before the server is read": {
+			"GET", []string{"requested no start or stop", "did not return the instance"}, "may still be carried out",
+		},
+		"before the answer to stop": {
+			"POST", []string{"requested a start or stop", "may still be carried out", `status "running"`}, "no start or stop",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {
@@ -157,12 +167,17 @@ func TestActions_SanitizeStatus(t *testing.T) {
 		f.intercept = func(req *http.Request) (*http.Response, error) {
 			resp := f.serve(req)
 			body, err := io.ReadAll(resp.Body)
-			resp.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning\nError: injected"`))))
+			resp.Body = io.NopCloser(
+				bytes.NewReader(
+					bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning\nError: injected"`)),
+				),
+			)
 			return resp, err
 		}
 		progress, _, errs := f.invoke(f.Context(), newStart(), inst.ID, 0)
 		f.expectContains(strings.Join(progress, ""), "is still running Error: injected (10s)")
-		if errs == "" || strings.ContainsAny(strings.Join(progress, ""), "\x1b\n") || strings.ContainsRune(errs, '\x1b') || strings.Contains(errs, "\nError") {
+		if errs == "" || strings.ContainsAny(strings.Join(progress, ""), "\x1b\n") || strings.ContainsRune(errs, '\x1b') ||
+			strings.Contains(errs, "\nError") {
 			f.Errorf("%q %s", progress, errs)
 		}
 	})
@@ -187,7 +202,11 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 		inst, _ := f.createRunning(rental.OnDemand)
 		f.setStatus(inst.ID, "failed", "running", "")
 		f.ClearRequests()
-		unknown := map[string]any{"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue, "max_price_kop_h": tftypes.UnknownValue}
+		unknown := map[string]any{
+			"instance_id":     tftypes.UnknownValue,
+			"timeout":         tftypes.UnknownValue,
+			"max_price_kop_h": tftypes.UnknownValue,
+		}
 		if diagnostics := f.plan(f.Context(), newRestart(), unknown); diagnostics != "" || len(f.Requests()) > 0 {
 			f.Errorf("the plan makes %d requests and reports: %s", len(f.Requests()), diagnostics)
 		}
@@ -229,11 +248,19 @@ func TestActions_InstanceInTransition(t *testing.T) {
 		starts, stops int
 		want          []string
 	}{
-		"start, creating":   {newStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
-		"restart, creating": {newRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "}},
-		"stop, creating":    {newStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"}},
-		"start, stopping":   {newStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "}},
-		"restart, stopping": {newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "}},
+		"start, creating": {newStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
+		"restart, creating": {
+			newRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "},
+		},
+		"stop, creating": {
+			newStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"},
+		},
+		"start, stopping": {
+			newStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
+		},
+		"restart, stopping": {
+			newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {
@@ -266,7 +293,13 @@ func TestActions_PlanFailsForFinalStatus(t *testing.T) {
 		}
 		for verb, newAction := range map[string]func() action.Action{"start": newStart, "stop": newStop, "restart": newRestart} {
 			f.setStatus(inst.ID, "failed", "running", "")
-			refuses(newAction, inst.ID, "Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "the next apply creates another")
+			refuses(
+				newAction,
+				inst.ID,
+				"Cannot "+verb+" instance "+inst.ID,
+				`status is "failed"`,
+				"the next apply creates another",
+			)
 			refuses(newAction, "inst_none", "Cannot "+verb+" instance inst_none", "no such instance", "Check instance_id")
 		}
 		f.setStatus(inst.ID, "destroying", "destroyed", "")

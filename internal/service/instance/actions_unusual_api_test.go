@@ -12,7 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// An action copes with what the API document allows: a lagging status, an outbid, failed or destroyed server, a refusal.
+// An action copes with what the API document allows: a lagging status, an outbid, failed or destroyed server, a
+// refusal.
 func TestActions_UnusualAPI(t *testing.T) {
 	// The service accepts a start only of a server that is really stopped or outbid.
 	startsStopped := func(s *rentaltest.Service) int {
@@ -44,17 +45,37 @@ func TestActions_UnusualAPI(t *testing.T) {
 		sent        string
 		want        []string // in the errors
 	}{
-		"restart":                      {newRestart, startsStopped, rentaltest.Stops, 0, false, "stop start", nil},
-		"restart, lag":                 {newRestart, startsStopped, rentaltest.Stops, 25 * time.Second, false, "stop start", nil},
-		"restart, reads lag":           {newRestart, startsStopped, stopsAtOnce, 25 * time.Second, true, "stop start", nil},
-		"restart, lost stop":           {newRestart, startsStopped, rentaltest.Loses(rentaltest.Stops, 503, 0), 25 * time.Second, false, "stop stop start", nil},
-		"restart, outbid meanwhile":    {newRestart, startsStopped, stopsAndThen(time.Second, rentaltest.Is("outbid", "running")), 0, false, "stop start", nil},
-		"restart, always outbid":       {newRestart, outbidAgain, rentaltest.Stops, 0, false, "stop start start start", []string{halted, "was outbid again"}},
-		"restart, fails":               {newRestart, startsStopped, stopsAndThen(time.Second, failed), 0, false, "stop", []string{"Cannot restart", `"failed"`}},
-		"restart, destroyed meanwhile": {newRestart, startsStopped, stopsAndThen(time.Second, destroyed), 0, false, "stop", []string{"Cannot restart", `"destroyed"`}},
-		"restart, start refused":       {newRestart, rentaltest.Replies(409), rentaltest.Stops, 0, false, "stop start", []string{halted, "Cannot start"}},
-		"restart, stop refused":        {newRestart, startsStopped, rentaltest.Replies(409), 0, false, "stop", []string{"Cannot stop"}},
-		"stop, lag":                    {newStop, nil, rentaltest.Stops, 25 * time.Second, false, "stop", nil},
+		"restart": {newRestart, startsStopped, rentaltest.Stops, 0, false, "stop start", nil},
+		"restart, lag": {
+			newRestart, startsStopped, rentaltest.Stops, 25 * time.Second, false, "stop start", nil,
+		},
+		"restart, reads lag": {newRestart, startsStopped, stopsAtOnce, 25 * time.Second, true, "stop start", nil},
+		"restart, lost stop": {
+			newRestart, startsStopped, rentaltest.Loses(rentaltest.Stops, 503, 0), 25 * time.Second, false, "stop stop start",
+			nil,
+		},
+		"restart, outbid meanwhile": {
+			newRestart, startsStopped, stopsAndThen(time.Second, rentaltest.Is("outbid", "running")), 0, false, "stop start",
+			nil,
+		},
+		"restart, always outbid": {
+			newRestart, outbidAgain, rentaltest.Stops, 0, false, "stop start start start", []string{halted, "was outbid again"},
+		},
+		"restart, fails": {
+			newRestart, startsStopped, stopsAndThen(time.Second, failed), 0, false, "stop",
+			[]string{"Cannot restart", `"failed"`},
+		},
+		"restart, destroyed meanwhile": {
+			newRestart, startsStopped, stopsAndThen(time.Second, destroyed), 0, false, "stop",
+			[]string{"Cannot restart", `"destroyed"`},
+		},
+		"restart, start refused": {
+			newRestart, rentaltest.Replies(409), rentaltest.Stops, 0, false, "stop start", []string{halted, "Cannot start"},
+		},
+		"restart, stop refused": {
+			newRestart, startsStopped, rentaltest.Replies(409), 0, false, "stop", []string{"Cannot stop"},
+		},
+		"stop, lag": {newStop, nil, rentaltest.Stops, 25 * time.Second, false, "stop", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {

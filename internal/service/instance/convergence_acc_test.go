@@ -26,7 +26,10 @@ func TestAccInstance_drift(t *testing.T) {
 		}
 	}
 	ptr := func(value string) *string { return &value }
-	running := []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running")), attributeIs("desired_state", knownvalue.StringExact("running"))}
+	running := []statecheck.StateCheck{
+		attributeIs("status", knownvalue.StringExact("running")),
+		attributeIs("desired_state", knownvalue.StringExact("running")),
+	}
 	update := acctest.Planned(address, plancheck.ResourceActionUpdate)
 	config := env.Config(configByOffer())
 	resource.ParallelTest(t, resource.TestCase{
@@ -35,13 +38,21 @@ func TestAccInstance_drift(t *testing.T) {
 			{Config: config, Check: acctest.RememberID(address, &id)},
 			{
 				// Stopped in the console.
-				PreConfig: set(simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("user")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: running,
+				PreConfig: set(
+					simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("user")},
+				),
+				Config:            config,
+				ConfigPlanChecks:  update,
+				ConfigStateChecks: running,
 			},
 			{
 				// Out of money for a while.
-				PreConfig: set(simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("low_balance")}),
-				Config:    config, ConfigPlanChecks: update, ConfigStateChecks: running,
+				PreConfig: set(
+					simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("low_balance")},
+				),
+				Config:            config,
+				ConfigPlanChecks:  update,
+				ConfigStateChecks: running,
 			},
 			{
 				// A boot that came to nothing: only another server helps.
@@ -118,8 +129,14 @@ func TestAccInstance_startAboveCap(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(configByOffer(`desired_state = "stopped"`))},
-			{Config: env.Config(configByOffer(`max_price_kop_h = 100`)), ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`)},
-			{Config: env.Config(configByOffer(`max_price_kop_h = 900000`)), ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
+			{
+				Config:      env.Config(configByOffer(`max_price_kop_h = 100`)),
+				ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`),
+			},
+			{
+				Config:            env.Config(configByOffer(`max_price_kop_h = 900000`)),
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
+			},
 		},
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// Whatever the answer to a create costs is compared with the cap. A server of this apply is destroyed, one of an earlier
-// run stopped, and the state has what is left.
+// Whatever the answer to a create costs is compared with the cap. A server of this apply is destroyed, one of an
+// earlier run stopped, and the state has what is left.
 func TestCreate_ResponseAboveCap(t *testing.T) {
 	t.Parallel()
 	unavailable := func(method, suffix string, intercept interceptor) interceptor {
@@ -34,15 +34,42 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 		state     bool
 		status    string // in the service
 	}{
-		"new":                        {intercept: rewriteResponse(isCreate, raisePrice), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"new, by query":              {intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"own, replayed":              {intercept: loseFirstResponse(isCreate, rewriteResponse(isCreate, raisePrice)), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"new, cannot be destroyed":   {intercept: unavailable("DELETE", "", rewriteResponse(isCreate, raisePrice)), want: "runs at a price above max_price_kop_h", state: true, status: "running"},
-		"new, expensive when read":   {intercept: rewriteResponse(isGet, raisePrice), want: "was destroyed: price above max_price_kop_h", status: "destroyed"},
-		"earlier, refused at first":  {intercept: conflictTwice(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
-		"earlier, stop is lost":      {intercept: loseFirstResponse(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
-		"earlier":                    {intercept: rewriteResponse(isCreate, raisePrice), earlier: true, want: "was stopped: price above max_price_kop_h", state: true, status: "stopped"},
-		"earlier, cannot be stopped": {intercept: unavailable("POST", "/stop", rewriteResponse(isCreate, raisePrice)), earlier: true, want: "runs at a price above max_price_kop_h", state: true, status: "running"},
+		"new": {
+			intercept: rewriteResponse(isCreate, raisePrice), want: "was destroyed: price above max_price_kop_h",
+			status: "destroyed",
+		},
+		"new, by query": {
+			intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "was destroyed: price above max_price_kop_h",
+			status: "destroyed",
+		},
+		"own, replayed": {
+			intercept: loseFirstResponse(isCreate, rewriteResponse(isCreate, raisePrice)),
+			want:      "was destroyed: price above max_price_kop_h", status: "destroyed",
+		},
+		"new, cannot be destroyed": {
+			intercept: unavailable("DELETE", "", rewriteResponse(isCreate, raisePrice)),
+			want:      "runs at a price above max_price_kop_h", state: true, status: "running",
+		},
+		"new, expensive when read": {
+			intercept: rewriteResponse(isGet, raisePrice), want: "was destroyed: price above max_price_kop_h",
+			status: "destroyed",
+		},
+		"earlier, refused at first": {
+			intercept: conflictTwice(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true,
+			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
+		},
+		"earlier, stop is lost": {
+			intercept: loseFirstResponse(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true,
+			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
+		},
+		"earlier": {
+			intercept: rewriteResponse(isCreate, raisePrice), earlier: true, want: "was stopped: price above max_price_kop_h",
+			state: true, status: "stopped",
+		},
+		"earlier, cannot be stopped": {
+			intercept: unavailable("POST", "/stop", rewriteResponse(isCreate, raisePrice)), earlier: true,
+			want: "runs at a price above max_price_kop_h", state: true, status: "running",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,10 +127,15 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 			env, tf, p := startWithProxy(t)
 			offer, price := cheapestOffer(env)
 			// The listing and the offer disagree with what the service then does: it rents.
-			p.set(rewriteResponse(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/offers/"+offer.ID) }, func(body map[string]any) {
-				body["available"] = false
-				body["price"].(map[string]any)["on_demand_kop_h"] = price + 1
-			}))
+			p.set(
+				rewriteResponse(
+					func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/offers/"+offer.ID) },
+					func(body map[string]any) {
+						body["available"] = false
+						body["price"].(map[string]any)["on_demand_kop_h"] = price + 1
+					},
+				),
+			)
 			inst, diags := tf.apply(nil, configWithOffer("a", offer.ID, price, "idempotency_key", key))
 			expectDiags(t, "the apply", diags, "Offer price above max_price_kop_h")
 			if inst != nil {
@@ -114,7 +146,8 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 	}
 }
 
-// With a random key an offer that is known to be gone is not asked for. With a fixed one it is: an earlier run may have rented it.
+// With a random key an offer that is known to be gone is not asked for. With a fixed one it is: an earlier run may have
+// rented it.
 func TestCreate_OfferUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -44,8 +44,8 @@ func TestCreate_RecoversInstanceWithoutTemplateInResponse(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// A renamed resource with an unchanged key has one server after two applies at most, in whatever order Terraform destroys
-// the old address and creates the new one.
+// A renamed resource with an unchanged key has one server after two applies at most, in whatever order Terraform
+// destroys the old address and creates the new one.
 func TestCreate_RenamedResource(t *testing.T) {
 	t.Parallel()
 	config := configWithKey("a", "idempotency_key", "k")

@@ -25,15 +25,20 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 		want   string
 	}{
 		"image spelled differently": {set("image", "docker.io/library/ubuntu:24.04"), "", ""},
-		"another image":             {set("image", "docker.io/library/debian:12"), "differs from the request", "docker.io/library/debian:12"},
-		"another GPU":               {gpu("slug", "rtx-4090-pcie"), "", "differs from its offer"},
-		"fewer GPUs":                {gpu("count", 0.0+1), "differs from the request", "gpu.count is 1 instead of 2"},
-		"less VRAM":                 {gpu("vram_gb", 8), "differs from the request", "gpu.vram_gb is 8 instead of 12"},
-		"another type":              {set("type", "interruptible"), "differs from the request", "type is interruptible"},
-		"a smaller disk":            {set("disk_gb", 20), "differs from the request", "disk_gb is 20"},
-		"a larger disk":             {set("disk_gb", 64), "", "disk_gb is 64"},
-		"another template":          {set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "differs from the request", "template is ubuntu"},
-		"an unreadable field":       {set("disk_gb", "sixty"), "was created, but the answer cannot be read", "disk_gb"},
+		"another image": {
+			set("image", "docker.io/library/debian:12"), "differs from the request", "docker.io/library/debian:12",
+		},
+		"another GPU":    {gpu("slug", "rtx-4090-pcie"), "", "differs from its offer"},
+		"fewer GPUs":     {gpu("count", 0.0+1), "differs from the request", "gpu.count is 1 instead of 2"},
+		"less VRAM":      {gpu("vram_gb", 8), "differs from the request", "gpu.vram_gb is 8 instead of 12"},
+		"another type":   {set("type", "interruptible"), "differs from the request", "type is interruptible"},
+		"a smaller disk": {set("disk_gb", 20), "differs from the request", "disk_gb is 20"},
+		"a larger disk":  {set("disk_gb", 64), "", "disk_gb is 64"},
+		"another template": {
+			set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "differs from the request",
+			"template is ubuntu",
+		},
+		"an unreadable field": {set("disk_gb", "sixty"), "was created, but the answer cannot be read", "disk_gb"},
 		"everything optional is absent": {func(body map[string]any) {
 			for _, field := range strings.Fields("name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at started_at stop_reason") {
 				delete(body, field)
@@ -44,7 +49,19 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 			t.Parallel()
 			env, tf, p := startWithProxy(t)
 			offer := env.Offers("num_gpus=2")[0]
-			config := configWithKey("a", "template", "custom", "image", "ubuntu:24.04", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", offer.Price.OnDemandKopH)
+			config := configWithKey(
+				"a",
+				"template",
+				"custom",
+				"image",
+				"ubuntu:24.04",
+				"offer_query",
+				nil,
+				"offer_id",
+				offer.ID,
+				"max_price_kop_h",
+				offer.Price.OnDemandKopH,
+			)
 			p.set(rewriteResponse(isCreate, test.change))
 			inst, diags := tf.apply(nil, config)
 			p.set(nil)
@@ -54,7 +71,8 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 			} else {
 				expectDiags(t, "the apply", diags)
 			}
-			if got := strings.Join(errorSummaries(diags), " "); (got == "") != (test.errors == "") || !strings.Contains(got, test.errors) {
+			got := strings.Join(errorSummaries(diags), " ")
+			if (got == "") != (test.errors == "") || !strings.Contains(got, test.errors) {
 				t.Errorf("errors %q, want %q", got, test.errors)
 			}
 			expectCount(t, env, 1, 1)
@@ -80,7 +98,12 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 			t.Parallel()
 			env, tf, p := startWithProxy(t)
 			var posts atomic.Int64
-			p.set(rewriteResponse(func(r *http.Request) bool { return isCreate(r) && posts.Add(1) <= test.bad }, func(body map[string]any) { delete(body, "id") }))
+			p.set(
+				rewriteResponse(
+					func(r *http.Request) bool { return isCreate(r) && posts.Add(1) <= test.bad },
+					func(body map[string]any) { delete(body, "id") },
+				),
+			)
 			inst, diags := tf.apply(nil, configWithKey("a", "idempotency_key", nil))
 			p.set(nil)
 			expectCount(t, env, 1, 1)

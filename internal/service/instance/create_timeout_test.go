@@ -53,7 +53,11 @@ func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 		}
 		api.ServeHTTP(w, r)
 	})
-	_, diags := tf.change(acctest.Value(tf.schema().ValueType(), nil), plan, acctest.Value(tf.schema().ValueType(), config))
+	_, diags := tf.change(
+		acctest.Value(tf.schema().ValueType(), nil),
+		plan,
+		acctest.Value(tf.schema().ValueType(), config),
+	)
 	expectDiags(t, "the apply", diags, "Cannot create instance", "timeouts.create")
 	if n := env.CountRequests("POST", "/instances"); n != 0 {
 		t.Errorf("%d requests to rent", n)

@@ -57,26 +57,81 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 			{
 				Config: env.Config(dataSourceByName("shared")),
 				ConfigStateChecks: []statecheck.StateCheck{
-					dataSourceIs("id", exactly(ids[0])), dataSourceIs("status", exactly("running")), dataSourceIs("desired_state", exactly("running")), dataSourceIs("type", exactly("on_demand")),
-					dataSourceIs("gpu", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": text, "name": text, "count": number, "vram_gb": number})),
-					dataSourceIs("template", knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": exactly("pytorch"), "name": exactly("PyTorch 2.5")})),
-					dataSourceIs("image", knownvalue.StringRegexp(regexp.MustCompile(`\bpytorch/pytorch:`))), dataSourceIs("disk_gb", knownvalue.Int64Exact(60)), dataSourceIs("country", text),
-					dataSourceIs("price", knownvalue.ObjectExact(map[string]knownvalue.Check{"running_kop_h": number, "stopped_kop_h": number, "traffic_kop_gb": number})),
+					dataSourceIs(
+						"id",
+						exactly(ids[0]),
+					),
+					dataSourceIs("status", exactly("running")),
+					dataSourceIs("desired_state", exactly("running")),
+					dataSourceIs("type", exactly("on_demand")),
+					dataSourceIs(
+						"gpu",
+						knownvalue.ObjectExact(
+							map[string]knownvalue.Check{"slug": text, "name": text, "count": number, "vram_gb": number},
+						),
+					),
+					dataSourceIs(
+						"template",
+						knownvalue.ObjectExact(map[string]knownvalue.Check{"slug": exactly("pytorch"), "name": exactly("PyTorch 2.5")}),
+					),
+					dataSourceIs(
+						"image",
+						knownvalue.StringRegexp(regexp.MustCompile(`\bpytorch/pytorch:`)),
+					),
+					dataSourceIs("disk_gb", knownvalue.Int64Exact(60)),
+					dataSourceIs("country", text),
+					dataSourceIs(
+						"price",
+						knownvalue.ObjectExact(
+							map[string]knownvalue.Check{"running_kop_h": number, "stopped_kop_h": number, "traffic_kop_gb": number},
+						),
+					),
 					dataSourceIs("cost_so_far_kop", positive),
-					dataSourceIs("ssh", knownvalue.ObjectExact(map[string]knownvalue.Check{"host": text, "port": number, "user": text, "command": text})),
-					dataSourceIs("urls", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectExact(map[string]knownvalue.Check{"label": exactly("TensorBoard"), "url": text})})),
-					dataSourceIs("created_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), dataSourceIs("started_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))), dataSourceIs("stop_reason", knownvalue.Null()),
+					dataSourceIs(
+						"ssh",
+						knownvalue.ObjectExact(map[string]knownvalue.Check{"host": text, "port": number, "user": text, "command": text}),
+					),
+					dataSourceIs(
+						"urls",
+						knownvalue.ListExact(
+							[]knownvalue.Check{
+								knownvalue.ObjectExact(map[string]knownvalue.Check{"label": exactly("TensorBoard"), "url": text}),
+							},
+						),
+					),
+					dataSourceIs(
+						"created_at",
+						knownvalue.StringRegexp(regexp.MustCompile(`Z$`)),
+					),
+					dataSourceIs("started_at", knownvalue.StringRegexp(regexp.MustCompile(`Z$`))),
+					dataSourceIs("stop_reason", knownvalue.Null()),
 				},
 			},
-			{Config: env.Config(dataSourceByID(ids[1])), ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("name", knownvalue.Null()), dataSourceIs("status", exactly("running"))}},
-			{Config: env.Config(dataSourceByName("Обучение 🚀")), ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("id", exactly(ids[2]))}},
+			{
+				Config: env.Config(dataSourceByID(ids[1])),
+				ConfigStateChecks: []statecheck.StateCheck{
+					dataSourceIs("name", knownvalue.Null()),
+					dataSourceIs("status", exactly("running")),
+				},
+			},
+			{
+				Config:            env.Config(dataSourceByName("Обучение 🚀")),
+				ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("id", exactly(ids[2]))},
+			},
 			{
 				// Destroyed: known by its id, not by its name.
-				PreConfig:         func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
-				Config:            env.Config(dataSourceByID(ids[0])),
-				ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("status", exactly("destroyed")), dataSourceIs("name", exactly("shared")), dataSourceIs("ssh", knownvalue.Null())},
+				PreConfig: func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
+				Config:    env.Config(dataSourceByID(ids[0])),
+				ConfigStateChecks: []statecheck.StateCheck{
+					dataSourceIs("status", exactly("destroyed")),
+					dataSourceIs("name", exactly("shared")),
+					dataSourceIs("ssh", knownvalue.Null()),
+				},
 			},
-			{Config: env.Config(dataSourceByName("shared")), ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`)},
+			{
+				Config:      env.Config(dataSourceByName("shared")),
+				ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`),
+			},
 		},
 	})
 }
@@ -86,7 +141,8 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	// The messages contain names and times that may be absent, and a limited number of servers.
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "strange-neighbours"))
 	ids := createInstances(env, "trainer", "trainer", "worker", "", "Обучение", "ending")
-	if err := env.SetInstance(ids[5], simulator.InstancePatch{Status: new("destroying"), DesiredState: new("destroyed")}); err != nil {
+	err := env.SetInstance(ids[5], simulator.InstancePatch{Status: new("destroying"), DesiredState: new("destroyed")})
+	if err != nil {
 		t.Fatal(err)
 	}
 	w := env.Workspace("")
@@ -101,8 +157,20 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 			}
 		}
 	}
-	says(dataSourceByName("trainor"), `No instance with name "trainor"`, `Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`, `\("Обучение"\)`, ids[3]+`[,.]`)
-	says(dataSourceByName("trainer"), `Several instances are named "trainer"`, `Set id instead of name: `, ids[0]+` \(running, created 2\S+Z\)`, ids[1]+` \(running, created 2\S+Z\)`)
+	says(
+		dataSourceByName("trainor"),
+		`No instance with name "trainor"`,
+		`Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`,
+		`\("Обучение"\)`,
+		ids[3]+`[,.]`,
+	)
+	says(
+		dataSourceByName("trainer"),
+		`Several instances are named "trainer"`,
+		`Set id instead of name: `,
+		ids[0]+` \(running, created 2\S+Z\)`,
+		ids[1]+` \(running, created 2\S+Z\)`,
+	)
 	says(dataSourceByName("ending"), `No instance with name "ending"`)
 	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)
 	says(dataSourceByID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
@@ -120,8 +188,14 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 		names = append(names, fmt.Sprintf("gpu-%d", i))
 	}
 	ids := createInstances(env, names...)
-	byNames := fmt.Sprintf("data \"gpurent_instance\" \"names\" {\n  for_each = toset([\"%s\"])\n  name = each.key\n}\n", strings.Join(names, `", "`))
-	byIDs := fmt.Sprintf("data \"gpurent_instance\" \"ids\" {\n  for_each = toset([\"%s\"])\n  id = each.key\n}\n", strings.Join(ids, `", "`))
+	byNames := fmt.Sprintf(
+		"data \"gpurent_instance\" \"names\" {\n  for_each = toset([\"%s\"])\n  name = each.key\n}\n",
+		strings.Join(names, `", "`),
+	)
+	byIDs := fmt.Sprintf(
+		"data \"gpurent_instance\" \"ids\" {\n  for_each = toset([\"%s\"])\n  id = each.key\n}\n",
+		strings.Join(ids, `", "`),
+	)
 	lists := "data \"gpurent_instances\" \"all\" {}\ndata \"gpurent_instances\" \"some\" {\n  name_prefix = \"gpu\"\n}\n"
 	w := env.Workspace("")
 	for _, test := range []struct {
@@ -142,7 +216,15 @@ func TestAccInstanceDataSource_createdInSameApply(t *testing.T) {
 	// The test counts servers, and looks for names that may be absent.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	createInstances(env, "another")
-	config := env.Config(dataSourceByName("another"), strings.Replace(configByOffer(`name = "mine"`), "gpurent_offers\" \"test\" {", "gpurent_offers\" \"test\" {\n  max_results = 1", 1), `
+	config := env.Config(
+		dataSourceByName("another"),
+		strings.Replace(
+			configByOffer(`name = "mine"`),
+			"gpurent_offers\" \"test\" {",
+			"gpurent_offers\" \"test\" {\n  max_results = 1",
+			1,
+		),
+		`
 data "gpurent_instance" "mine" {
   id = gpurent_instance.trainer.id
 }
@@ -153,7 +235,8 @@ data "gpurent_instance" "named" {
 data "gpurent_instances" "all" {
   depends_on = [gpurent_instance.trainer]
 }
-`)
+`,
+	)
 	mine := func(address string) []statecheck.StateCheck {
 		return []statecheck.StateCheck{
 			statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("running")),
@@ -164,8 +247,14 @@ data "gpurent_instances" "all" {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
 			Config: config,
-			ConfigStateChecks: append(append(mine("data.gpurent_instance.mine"), mine("data.gpurent_instance.named")...),
-				statecheck.ExpectKnownValue("data.gpurent_instances.all", tfjsonpath.New("instances"), knownvalue.ListSizeExact(2))),
+			ConfigStateChecks: append(
+				append(mine("data.gpurent_instance.mine"), mine("data.gpurent_instance.named")...),
+				statecheck.ExpectKnownValue(
+					"data.gpurent_instances.all",
+					tfjsonpath.New("instances"),
+					knownvalue.ListSizeExact(2),
+				),
+			),
 		}},
 	})
 }
@@ -183,12 +272,24 @@ func TestAccInstanceDataSource_invalidArguments(t *testing.T) {
 		{`data "gpurent_instance_logs" "all" {}`, `"instance_id" is required`},
 		{`data "gpurent_instance_logs" "all" { instance_id = "" }`, `at\s+least\s+1`},
 		{"data \"gpurent_instance_logs\" \"all\" {\n  instance_id = \"ins_1\"\n  tail = 0\n}\n", `between\s+1\s+and\s+1000`},
-		{"data \"gpurent_instance_logs\" \"all\" {\n  instance_id = \"ins_1\"\n  tail = 1001\n}\n", `between\s+1\s+and\s+1000`},
+		{
+			"data \"gpurent_instance_logs\" \"all\" {\n  instance_id = \"ins_1\"\n  tail = 1001\n}\n",
+			`between\s+1\s+and\s+1000`,
+		},
 	})
 }
 
 func TestAccInstanceDataSource_missingScope(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	acctest.Start(t).NeedsScope(t, "user:read", `lacks\s+the\s+scope\s+instances:read`,
-		dataSourceByID("ins_1"), dataSourceByName("trainer"), `data "gpurent_instances" "all" {}`, `data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`)
+	acctest.Start(t).NeedsScope(
+		t,
+		"user:read",
+		`lacks\s+the\s+scope\s+instances:read`,
+		dataSourceByID(
+			"ins_1",
+		),
+		dataSourceByName("trainer"),
+		`data "gpurent_instances" "all" {}`,
+		`data "gpurent_instance_logs" "all" { instance_id = "ins_1" }`,
+	)
 }

@@ -45,8 +45,10 @@ func TestAccInstanceLogsDataSource_basic(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config:            env.Example("data-sources/gpurent_instance_logs/data-source.tf"),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("log", knownvalue.StringRegexp(regexp.MustCompile(`Z .+\n.+`)))},
+				Config: env.Example("data-sources/gpurent_instance_logs/data-source.tf"),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("log", knownvalue.StringRegexp(regexp.MustCompile(`Z .+\n.+`))),
+				},
 			},
 			{Config: env.Config(logsDataSource(id, "")), ConfigStateChecks: []statecheck.StateCheck{whole}},
 			{Config: env.Config(logsDataSource(id, "tail = 1000")), ConfigStateChecks: []statecheck.StateCheck{whole}},
@@ -58,9 +60,11 @@ func TestAccInstanceLogsDataSource_basic(t *testing.T) {
 			},
 			{
 				// A destroyed server is still there to be read.
-				PreConfig:         func() { env.ClearFaults(); env.Delete("instances/" + id); env.Advance(time.Minute) },
-				Config:            env.Config(logsDataSource(id, "tail = 1")),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(logsAddress, tfjsonpath.New("lines"), knownvalue.ListSizeExact(1))},
+				PreConfig: func() { env.ClearFaults(); env.Delete("instances/" + id); env.Advance(time.Minute) },
+				Config:    env.Config(logsDataSource(id, "tail = 1")),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(logsAddress, tfjsonpath.New("lines"), knownvalue.ListSizeExact(1)),
+				},
 			},
 			{
 				Config:      env.Config(logsDataSource("ins_none", "")),

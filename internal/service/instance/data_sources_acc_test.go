@@ -25,7 +25,9 @@ func namesByID(want map[string]string) statecheck.StateCheck {
 		name := want[id]
 		checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.Null()})
 		if name != "" {
-			checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact(name), "cost_so_far_kop": knownvalue.NotNull()})
+			checks[i] = knownvalue.ObjectPartial(
+				map[string]knownvalue.Check{"name": knownvalue.StringExact(name), "cost_so_far_kop": knownvalue.NotNull()},
+			)
 		}
 	}
 	return statecheck.ExpectKnownValue(instancesAddress, tfjsonpath.New("instances"), knownvalue.ListExact(checks))
@@ -77,10 +79,17 @@ func TestAccInstancesDataSource_filters(t *testing.T) {
 				Config: list(`status = "all"`),
 				ConfigStateChecks: []statecheck.StateCheck{
 					names(0, 1, 2, 3, 4),
-					statecheck.ExpectKnownValue(instancesAddress, tfjsonpath.New("instances").AtSliceIndex(first).AtMapKey("status"), text("destroyed")),
+					statecheck.ExpectKnownValue(
+						instancesAddress,
+						tfjsonpath.New("instances").AtSliceIndex(first).AtMapKey("status"),
+						text("destroyed"),
+					),
 				},
 			},
-			{Config: list("status = \"all\"\n  name_prefix = \"research\""), ConfigStateChecks: []statecheck.StateCheck{names(0, 3)}},
+			{
+				Config:            list("status = \"all\"\n  name_prefix = \"research\""),
+				ConfigStateChecks: []statecheck.StateCheck{names(0, 3)},
+			},
 		},
 	})
 }

@@ -20,7 +20,8 @@ func TestDelete_AlreadyDestroyed(t *testing.T) {
 	inst, diags := tf.apply(nil, configWithKey("trainer"))
 	expectDiags(t, "the apply", diags)
 	id := env.Overview().Instances[0].ID
-	if err := env.SetInstance(id, simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
+	err := env.SetInstance(id, simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")})
+	if err != nil {
 		t.Fatal(err)
 	}
 	expectDiags(t, "the destruction", tf.destroy(inst))
@@ -42,15 +43,22 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, diags := tf.change(inst.state, plan, acctest.Value(tf.schema().ValueType(), renamed))
-		expectDiags(t, "the rename of a server that is "+status, diags, "Instance "+id+" no longer exists", "The next apply creates another.")
+		expectDiags(
+			t,
+			"the rename of a server that is "+status,
+			diags,
+			"Instance "+id+" no longer exists",
+			"The next apply creates another.",
+		)
 		if tf.refresh(after); !after.state.IsNull() {
 			t.Errorf("%s: after the refresh the state has %v", status, after.state)
 		}
 	}
 }
 
-// Only the service's own word removes a server from the state: not_found for its id, or a status of destruction. Everything else that
-// a refresh can meet keeps it, both when the server is read by its id at once and when a listing lacks it.
+// Only the service's own word removes a server from the state: not_found for its id, or a status of destruction.
+// Everything else that a refresh can meet keeps it, both when the server is read by its id at once and when a listing
+// lacks it.
 func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	t.Parallel()
 	page := func(status int, body string) interceptor {
@@ -85,12 +93,14 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 		"410":                           {answer: page(410, html), wantErr: true},
 		"not_found with another status": {answer: says(410, "not_found"), wantErr: true},
 		"not_found with status 200":     {answer: says(200, "not_found"), wantErr: true},
-		"another server, destroyed":     {answer: page(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true},
-		"no server":                     {answer: page(200, `{}`), wantErr: true},
-		"no content":                    {answer: page(204, ""), wantErr: true},
-		"401":                           {answer: says(401, "unauthorized"), wantErr: true},
-		"403":                           {answer: says(403, "forbidden"), wantErr: true},
-		"502":                           {answer: page(502, html), wantErr: true},
+		"another server, destroyed": {
+			answer: page(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
+		},
+		"no server":  {answer: page(200, `{}`), wantErr: true},
+		"no content": {answer: page(204, ""), wantErr: true},
+		"401":        {answer: says(401, "unauthorized"), wantErr: true},
+		"403":        {answer: says(403, "forbidden"), wantErr: true},
+		"502":        {answer: page(502, html), wantErr: true},
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
@@ -120,7 +130,8 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 				if n := listings.Load(); listed != (n > 0) {
 					t.Errorf("%d listings were read", n)
 				}
-				if removed := run.unpack(resp.NewState).IsNull(); removed != test.removed || hasError(resp.Diagnostics) != test.wantErr {
+				removed := run.unpack(resp.NewState).IsNull()
+				if removed != test.removed || hasError(resp.Diagnostics) != test.wantErr {
 					t.Errorf("removed %t, want %t; error %t, want %t: %s",
 						removed, test.removed, hasError(resp.Diagnostics), test.wantErr, diagsText(resp.Diagnostics))
 				}

@@ -78,7 +78,9 @@ func expectSanitized(t *testing.T, diags diag.Diagnostics) {
 		t.Error("nothing was reported")
 	}
 	for _, d := range diags {
-		if strings.ContainsAny(d.Summary(), "\n\x1b\u2028") || strings.ContainsAny(d.Detail(), "\x1b\u2028") || len(d.Summary()) > 600 || len(d.Detail()) > 8000 {
+		if strings.ContainsAny(d.Summary(), "\n\x1b\u2028") || strings.ContainsAny(d.Detail(), "\x1b\u2028") ||
+			len(d.Summary()) > 600 ||
+			len(d.Detail()) > 8000 {
 			t.Errorf("%d and %d bytes:\n%q\n%q", len(d.Summary()), len(d.Detail()), d.Summary(), d.Detail())
 		}
 		for line := range strings.Lines(d.Detail()) {
@@ -124,8 +126,9 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
 				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
 					addCreateError(diags, &placement.Error{
-						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, RandomKey: true, Replayed: true,
-						Owner: owner, Other: owner, Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
+						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, RandomKey: true,
+						Replayed: true,
+						Owner:    owner, Other: owner, Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
 					})
 				}
 			}
@@ -168,7 +171,8 @@ func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 		var diags diag.Diagnostics
 		addDuplicateName(&diags, model{Name: types.StringValue("trainer")}, []rental.Instance{{ID: id}}, "")
 		text := diags[0].Detail()
-		if got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id)); got != block || strings.Contains(text, "import {") != block {
+		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id))
+		if got != block || strings.Contains(text, "import {") != block {
 			t.Errorf("%q: import block %t\n%s", id, got, text)
 		}
 		if strings.Contains(text, noImportBlock) == block {

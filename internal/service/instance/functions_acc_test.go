@@ -25,9 +25,16 @@ func TestAccSSHConfig_basic(t *testing.T) {
 	example := env.Example("functions/ssh_config/function.tf")
 	fileIs := func(first, second string) []statecheck.StateCheck {
 		file := "^" + strings.Replace(first, "%", "1", 1) + `\n` + strings.Replace(second, "%", "2", 1) + "$"
-		return []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("ssh_config", knownvalue.StringRegexp(regexp.MustCompile(file)))}
+		return []statecheck.StateCheck{
+			statecheck.ExpectKnownOutputValue("ssh_config", knownvalue.StringRegexp(regexp.MustCompile(file))),
+		}
 	}
-	stopped := strings.Replace(example, "disk_gb ", "desired_state = each.key == \"worker-2\" ? \"stopped\" : \"running\"\n  disk_gb ", 1)
+	stopped := strings.Replace(
+		example,
+		"disk_gb ",
+		"desired_state = each.key == \"worker-2\" ? \"stopped\" : \"running\"\n  disk_gb ",
+		1,
+	)
 	unknown := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectUnknownOutputValue("ssh_config")}}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -49,8 +56,14 @@ func TestAccSSHConfig_invalidArguments(t *testing.T) {
 	}
 	env.Refuses(t, [][2]string{
 		{call(`"a\nHost *", null`), `"host_alias"\s+parameter:\s+"a\\nHost\s+\*"\s+is\s+not\s+a\s+host\s+alias`},
-		{call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`), `"ssh"\s+parameter:\s+the\s+login\s+is\s+not\s+usable:\s+host`},
-		{call(`"a", { host = "h", port = 22.5, user = "root", command = "" }`), `port\s+22\.5\s+is\s+not\s+a\s+whole\s+number`},
+		{
+			call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`),
+			`"ssh"\s+parameter:\s+the\s+login\s+is\s+not\s+usable:\s+host`,
+		},
+		{
+			call(`"a", { host = "h", port = 22.5, user = "root", command = "" }`),
+			`port\s+22\.5\s+is\s+not\s+a\s+whole\s+number`,
+		},
 		{call(`"a", { host = "h", port = 22, user = null, command = null }`), `not\s+a\s+plain\s+user\s+name`},
 	})
 }

@@ -34,7 +34,12 @@ func callSSHConfig(t testing.TB, alias string, ssh types.Object) (string, *funct
 
 func loginObject(host string, port int64, user string) types.Object {
 	return types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
-		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)), "user": types.StringValue(user), "command": types.StringNull(),
+		"host": types.StringValue(
+			host,
+		),
+		"port":    types.NumberValue(new(big.Float).SetInt64(port)),
+		"user":    types.StringValue(user),
+		"command": types.StringNull(),
 	})
 }
 
@@ -78,17 +83,31 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		}
 	}
 	for _, alias := range []string{
-		"", " ", "a b", "a\nHost *", "a\r", "a\n", "a\x00", "a\t", "#a", "a#", `"a"`, "'a'", "a*", "a?", "!a", "a,b", "a=b", "a/b", `a\b`, "a%h", "${HOME}", "~", "a@b", "a:b", "-v", "--", "сервер", "ａ", "\u00a0", "\xff",
+		"", " ", "a b", "a\nHost *", "a\r", "a\n", "a\x00", "a\t", "#a", "a#", `"a"`, "'a'", "a*", "a?", "!a", "a,b", "a=b",
+		"a/b", `a\b`, "a%h", "${HOME}", "~", "a@b", "a:b", "-v", "--", "сервер", "ａ", "\u00a0", "\xff",
 		strings.Repeat("x\n", 1<<16),
 	} {
 		refused(fmt.Sprintf("alias %.20q", alias), 0, "is not a host alias", alias, loginObject(host, port, user))
-		refused(fmt.Sprintf("alias %.20q without an address", alias), 0, "is not a host alias", alias, types.ObjectNull(sshArgumentType))
+		refused(
+			fmt.Sprintf("alias %.20q without an address", alias),
+			0,
+			"is not a host alias",
+			alias,
+			types.ObjectNull(sshArgumentType),
+		)
 	}
 	for _, host := range []string{
-		"", " ", ".", "a..b", ".a", "a b", "a\n  ProxyCommand x", "a\n", "-a", "a-", "a.-b", "a#", "*", "a:22", "[2001:db8::5]", "fe80::1%eth0", "fe80::1%\nHost", "%h", "a/b", "1.2.3", "1.2.3.4.5", "999.1.1.1", "010.1.1.1", "12",
+		"", " ", ".", "a..b", ".a", "a b", "a\n  ProxyCommand x", "a\n", "-a", "a-", "a.-b", "a#", "*", "a:22",
+		"[2001:db8::5]", "fe80::1%eth0", "fe80::1%\nHost", "%h", "a/b", "1.2.3", "1.2.3.4.5", "999.1.1.1", "010.1.1.1", "12",
 		"пример.рф", "root@a", strings.Repeat("a", 64), strings.Repeat("a.", 127) + "aa", strings.Repeat("x ", 1<<16),
 	} {
-		refused(fmt.Sprintf("host %.20q", host), 1, "neither a host name nor an IP address", alias, loginObject(host, port, user))
+		refused(
+			fmt.Sprintf("host %.20q", host),
+			1,
+			"neither a host name nor an IP address",
+			alias,
+			loginObject(host, port, user),
+		)
 	}
 	for _, port := range []int64{0, -1, 65536, math.MaxInt64, math.MinInt64} {
 		refused(fmt.Sprintf("port %v", port), 1, "not between 1 and 65535", alias, loginObject(host, port, user))
@@ -97,7 +116,12 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		refused(fmt.Sprintf("user %q", user), 1, "not a plain user name", alias, loginObject(host, port, user))
 	}
 	nulls := types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
-		"host": types.StringValue(host), "port": types.NumberNull(), "user": types.StringValue(user), "command": types.StringNull(),
+		"host": types.StringValue(
+			host,
+		),
+		"port":    types.NumberNull(),
+		"user":    types.StringValue(user),
+		"command": types.StringNull(),
 	})
 	refused("no port", 1, "port 0 is not between", alias, nulls)
 }
@@ -106,7 +130,10 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 func expectOneBlock(t rapid.TB, text, alias, host, port, user string) {
 	t.Helper()
 	want := []string{"Host", alias, "HostName", host, "Port", port, "User", user}
-	if fields := strings.Fields(text); strings.Join(fields, "|") != strings.Join(want, "|") || strings.Count(text, "\n") != 4 || !strings.HasSuffix(text, "\n") || strings.ContainsAny(text, "\r\"'#*?!\\") {
+	fields := strings.Fields(text)
+	if strings.Join(fields, "|") != strings.Join(want, "|") || strings.Count(text, "\n") != 4 ||
+		!strings.HasSuffix(text, "\n") ||
+		strings.ContainsAny(text, "\r\"'#*?!\\") {
 		t.Errorf("%q breaks out of its block", text)
 	}
 }
@@ -134,7 +161,8 @@ func FuzzSSHConfig(f *testing.F) {
 		if got, err := callSSHConfig(t, alias, loginObject(host, port, user)); err == nil {
 			expectOneBlock(t, got, alias, host, fmt.Sprint(port), user)
 		}
-		if got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgumentType)); err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
+		got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgumentType))
+		if err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
 			t.Errorf("%q breaks out of its line", got)
 		}
 	})
@@ -148,7 +176,8 @@ func TestSSHConfig_ParsedBySSH(t *testing.T) {
 	}
 	var file strings.Builder
 	for alias, login := range map[string]types.Object{
-		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(sshArgumentType), "six": loginObject("2001:db8::5", 30023, "svc$"),
+		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(sshArgumentType),
+		"six": loginObject("2001:db8::5", 30023, "svc$"),
 	} {
 		block, err := callSSHConfig(t, alias, login)
 		if err != nil {
@@ -161,7 +190,9 @@ func TestSSHConfig_ParsedBySSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	for alias, want := range map[string][]string{
-		"trainer": {"hostname 203.0.113.5", "port 30022", "user root"}, "stopped": {"hostname stopped", "port 22"}, "six": {"hostname 2001:db8::5", "port 30023", "user svc$"},
+		"trainer": {
+			"hostname 203.0.113.5", "port 30022", "user root"}, "stopped": {"hostname stopped",
+			"port 22"}, "six": {"hostname 2001:db8::5", "port 30023", "user svc$"},
 	} {
 		told, err := exec.CommandContext(t.Context(), ssh, "-G", "-F", path, alias).CombinedOutput()
 		if err != nil {

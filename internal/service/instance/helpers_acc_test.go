@@ -29,7 +29,10 @@ func createInstances(env *acctest.Env, names ...string) (ids []string) {
 		if name != "" {
 			named = fmt.Sprintf(`"name":%q,`, name)
 		}
-		ids = append(ids, env.Post("instances", fmt.Sprintf(`{%s"offer_id":%q,"template":"pytorch","disk_gb":60}`, named, free[i].ID)))
+		ids = append(
+			ids,
+			env.Post("instances", fmt.Sprintf(`{%s"offer_id":%q,"template":"pytorch","disk_gb":60}`, named, free[i].ID)),
+		)
 	}
 	env.Advance(time.Minute)
 	env.ClearRequests()
@@ -42,7 +45,11 @@ func stopClock(c *simulator.Config) { c.Step = 0 }
 
 // queried is a server whose offer is chosen when it is rented.
 func configByQuery(query string, arguments ...string) string {
-	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n", query, strings.Join(arguments, "\n  "))
+	return fmt.Sprintf(
+		"resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
+		query,
+		strings.Join(arguments, "\n  "),
+	)
 }
 
 // after does something when the first request that matches is answered.
@@ -61,7 +68,9 @@ func afterFirst(method, pattern string, do func()) acctest.Option {
 
 // forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
 func forgetStep(config string) resource.TestStep {
-	return resource.TestStep{Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n"}
+	return resource.TestStep{
+		Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n",
+	}
 }
 
 const address = "gpurent_instance.trainer"
@@ -76,8 +85,11 @@ func offersDataSource(filter string) string {
 }
 
 func resourceBlock(offer string, arguments ...string) string {
-	return fmt.Sprintf("resource \"gpurent_instance\" \"trainer\" {\n  offer_id = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
-		offer, strings.Join(arguments, "\n  "))
+	return fmt.Sprintf(
+		"resource \"gpurent_instance\" \"trainer\" {\n  offer_id = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
+		offer,
+		strings.Join(arguments, "\n  "),
+	)
 }
 
 func attributeIs(path string, value knownvalue.Check) statecheck.StateCheck {

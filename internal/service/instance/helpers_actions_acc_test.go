@@ -28,7 +28,12 @@ func newActionTest(t *testing.T, options ...acctest.Option) *actionTest {
 
 // actionBlock is an action with the given arguments.
 func actionBlock(verb, id string, arguments ...string) string {
-	return fmt.Sprintf("action \"gpurent_instance_%s\" \"it\" {\n  config {\n    instance_id = %q\n    %s\n  }\n}\n", verb, id, strings.Join(arguments, "\n    "))
+	return fmt.Sprintf(
+		"action \"gpurent_instance_%s\" \"it\" {\n  config {\n    instance_id = %q\n    %s\n  }\n}\n",
+		verb,
+		id,
+		strings.Join(arguments, "\n    "),
+	)
 }
 
 func (s *actionTest) invoke(verb, id string, arguments ...string) (string, bool) {
@@ -75,12 +80,13 @@ func (s *actionTest) status(id string) string {
 	return acctest.Fetch[struct{ Status string }](s.Env, "instances/"+id).Status
 }
 
-// asked expects so many starts and stops since the last time. With quirks, which lose answers, it accepts repetitions of
-// a request that is expected.
+// asked expects so many starts and stops since the last time. With quirks, which lose answers, it accepts repetitions
+// of a request that is expected.
 func (s *actionTest) expectRequests(id string, starts, stops int) {
 	s.Helper()
 	for verb, want := range map[string]int{"start": starts, "stop": stops} {
-		if got := s.CountRequests("POST", "/instances/"+id+"/"+verb); got < want || got > want && (want == 0 || len(s.Quirks()) == 0) {
+		got := s.CountRequests("POST", "/instances/"+id+"/"+verb)
+		if got < want || got > want && (want == 0 || len(s.Quirks()) == 0) {
 			s.Errorf("%d times it was asked to %s, want %d", got, verb, want)
 		}
 	}
@@ -110,7 +116,8 @@ func (s *actionTest) setStatus(id, status string) {
 // passes moves the market that far above the first price of an offer.
 func (s *actionTest) raiseBid(offer acctest.Offer, by int64) {
 	s.Helper()
-	if err := s.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + by)}); err != nil {
+	err := s.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + by)})
+	if err != nil {
 		s.Fatal(err)
 	}
 }

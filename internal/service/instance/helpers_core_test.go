@@ -83,11 +83,15 @@ func configureProvider(t *testing.T, env *acctest.Env, arguments map[string]any,
 	}
 	packed := tf.pack(acctest.Value(tf.schemas.Provider.ValueType(), config))
 	if single {
-		if _, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed}); err != nil {
+		_, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: packed})
+	resp, err := server.ConfigureProvider(
+		t.Context(),
+		&tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: packed},
+	)
 	if err != nil || len(resp.Diagnostics) > 0 {
 		t.Fatalf("configuring the provider: %v %v", err, resp.Diagnostics)
 	}
@@ -131,13 +135,20 @@ func (tf *core) planChange(prior tftypes.Value, private []byte, config map[strin
 	tf.Helper()
 	value := acctest.Value(tf.schema().ValueType(), config)
 	if tf.validates {
-		resp, err := tf.server.ValidateResourceConfig(tf.Context(), &tfprotov6.ValidateResourceConfigRequest{TypeName: instanceType, Config: tf.pack(value)})
+		resp, err := tf.server.ValidateResourceConfig(
+			tf.Context(),
+			&tfprotov6.ValidateResourceConfigRequest{TypeName: instanceType, Config: tf.pack(value)},
+		)
 		if err != nil || len(resp.Diagnostics) > 0 {
 			tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
 		}
 	}
 	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: instanceType, Config: tf.pack(value), PriorState: tf.pack(prior), PriorPrivate: private, ProposedNewState: tf.pack(tf.proposed(prior, value)),
+		TypeName:         instanceType,
+		Config:           tf.pack(value),
+		PriorState:       tf.pack(prior),
+		PriorPrivate:     private,
+		ProposedNewState: tf.pack(tf.proposed(prior, value)),
 	})
 	if err != nil {
 		tf.Fatal(err)
@@ -197,7 +208,10 @@ func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceSta
 // refresh reads the instance.
 func (tf *core) refresh(s *resourceState) {
 	tf.Helper()
-	resp, err := tf.server.ReadResource(tf.Context(), &tfprotov6.ReadResourceRequest{TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private})
+	resp, err := tf.server.ReadResource(
+		tf.Context(),
+		&tfprotov6.ReadResourceRequest{TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private},
+	)
 	if err != nil || len(resp.Diagnostics) > 0 {
 		tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
 	}
@@ -215,10 +229,18 @@ func (tf *core) destroy(s *resourceState) []*tfprotov6.Diagnostic {
 	return diags
 }
 
-func (tf *core) change(before tftypes.Value, plan instancePlan, config tftypes.Value) (*resourceState, []*tfprotov6.Diagnostic) {
+func (tf *core) change(
+	before tftypes.Value,
+	plan instancePlan,
+	config tftypes.Value,
+) (*resourceState, []*tfprotov6.Diagnostic) {
 	tf.Helper()
 	resp, err := tf.server.ApplyResourceChange(tf.Context(), &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: instanceType, PriorState: tf.pack(before), PlannedState: plan.state, PlannedPrivate: plan.private, Config: tf.pack(config),
+		TypeName:       instanceType,
+		PriorState:     tf.pack(before),
+		PlannedState:   plan.state,
+		PlannedPrivate: plan.private,
+		Config:         tf.pack(config),
 	})
 	if err != nil {
 		tf.Fatal(err)
@@ -252,8 +274,8 @@ type applyResult struct {
 // noPrior is the state of a resource that does not exist.
 func (tf *core) absent() tftypes.Value { return acctest.Value(tf.schema().ValueType(), nil) }
 
-// replace plans a replacement as Terraform does, and returns what it shows: the diagnostics of the first plan, and those
-// of the second only with an error. forced is -replace.
+// replace plans a replacement as Terraform does, and returns what it shows: the diagnostics of the first plan, and
+// those of the second only with an error. forced is -replace.
 func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
 	tf.Helper()
 	change := tf.plan(prior, config)

@@ -32,12 +32,16 @@ type fixture struct {
 func withFixture(t *testing.T, scenario func(*fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		key := "test" + strings.Repeat("0", 40)
-		service, err := simulator.New(simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key})
+		service, err := simulator.New(
+			simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := &fixture{T: t, Simulator: service}
-		client, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: f, MaxRetries: 2})
+		client, err := rental.New(
+			rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: f, MaxRetries: 2},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +98,11 @@ func (f *fixture) createInstance(kind rental.RentalType) (rental.Instance, renta
 		if err != nil {
 			f.Fatal(err)
 		}
-		inst, _, err := f.meta.Client.CreateInstance(f.Context(), "key", rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
+		inst, _, err := f.meta.Client.CreateInstance(
+			f.Context(),
+			"key",
+			rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind},
+		)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -128,13 +136,19 @@ func (f *fixture) get(id string) rental.Instance {
 
 func (f *fixture) setStatus(id, status, desired, reason string) {
 	f.Helper()
-	if err := f.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}); err != nil {
+	err := f.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason})
+	if err != nil {
 		f.Fatal(err)
 	}
 }
 
 // invoke runs an action, and returns its progress messages with their times, and its errors as one text.
-func (f *fixture) invoke(ctx context.Context, newAction action.Action, id string, maxPrice int64) (progress []string, times []time.Duration, errs string) {
+func (f *fixture) invoke(
+	ctx context.Context,
+	newAction action.Action,
+	id string,
+	maxPrice int64,
+) (progress []string, times []time.Duration, errs string) {
 	f.Helper()
 	arguments := map[string]any{"instance_id": id}
 	if maxPrice > 0 {
@@ -144,7 +158,11 @@ func (f *fixture) invoke(ctx context.Context, newAction action.Action, id string
 }
 
 // invokeWith is invoke with any arguments.
-func (f *fixture) invokeWith(ctx context.Context, newAction action.Action, arguments map[string]any) (progress []string, times []time.Duration, errs string) {
+func (f *fixture) invokeWith(
+	ctx context.Context,
+	newAction action.Action,
+	arguments map[string]any,
+) (progress []string, times []time.Duration, errs string) {
 	f.Helper()
 	start := time.Now()
 	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {

@@ -31,14 +31,25 @@ func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID(), otherID(), attributeIs("rented_offer_id", knownvalue.NotNull()), attributeIs("quoted_kop_h", knownvalue.NotNull())}},
+			{
+				Config: config(),
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameID(),
+					otherID(),
+					attributeIs("rented_offer_id", knownvalue.NotNull()),
+					attributeIs("quoted_kop_h", knownvalue.NotNull()),
+				},
+			},
 			forgetStep(env.Provider()),
 			{
 				// The next run takes it over, and gives it the name it has by now.
 				Config:           config(`name = "found again"`),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
-					sameID(), attributeIs("status", knownvalue.StringExact("running")), attributeIs("rented_offer_id", knownvalue.Null()), attributeIs("name", knownvalue.StringExact("found again")),
+					sameID(),
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("rented_offer_id", knownvalue.Null()),
+					attributeIs("name", knownvalue.StringExact("found again")),
 				},
 			},
 			{Config: config(`name = "found again"`), ConfigPlanChecks: acctest.Unchanged()},
@@ -68,7 +79,12 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	block := func(count int) string {
-		return strings.Replace(env.Config(configByQuery(`{}`, `idempotency_key = "same"`)), "offer_query", fmt.Sprintf("count = %d\n  offer_query", count), 1)
+		return strings.Replace(
+			env.Config(configByQuery(`{}`, `idempotency_key = "same"`)),
+			"offer_query",
+			fmt.Sprintf("count = %d\n  offer_query", count),
+			1,
+		)
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -76,7 +92,11 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 			// At plan: an apply would rent the first before it refuses the second.
 			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`Two instances with the same idempotency_key`)},
 			{Config: block(1)},
-			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`(?is)Two instances with the same idempotency_key.*\binstance\s+ins_`)},
+			{
+				Config:      block(2),
+				PlanOnly:    true,
+				ExpectError: regexp.MustCompile(`(?is)Two instances with the same idempotency_key.*\binstance\s+ins_`),
+			},
 			// The one that is there may be replaced all the same.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
@@ -97,7 +117,10 @@ func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: config},
 			forgetStep(env.Provider()),
-			{Config: strings.Replace(config, "= 60", "= 80", 1), ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`)},
+			{
+				Config:      strings.Replace(config, "= 60", "= 80", 1),
+				ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`),
+			},
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("disk_gb", knownvalue.Int64Exact(60))}},
 		},
 		CheckDestroy: checkDestroyed(env),
@@ -113,13 +136,21 @@ func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
-	config := env.Config(configByQuery(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)))
+	config := env.Config(
+		configByQuery(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)),
+	)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.StringExact(offer.ID))}},
+			{
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.StringExact(offer.ID))},
+			},
 			forgetStep(env.Provider()),
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
+			{
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
+			},
 		},
 		CheckDestroy: checkDestroyed(env),
 	})
@@ -140,8 +171,13 @@ func TestAccInstance_unknownOutcomeRetried(t *testing.T) {
 	)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps:                    []resource.TestStep{{Config: configWithoutRetries(env, configByOffer()), ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.NotNull())}}},
-		CheckDestroy:             checkDestroyed(env),
+		Steps: []resource.TestStep{
+			{
+				Config:            configWithoutRetries(env, configByOffer()),
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.NotNull())},
+			},
+		},
+		CheckDestroy: checkDestroyed(env),
 	})
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error("of all that were ever rented:", err)
@@ -186,8 +222,16 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
-	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID))
-	w := env.Workspace(env.Config(configByQuery(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`), "output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n"))
+	id := env.Post(
+		"instances",
+		fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"trainer"}`, offer.ID),
+	)
+	w := env.Workspace(
+		env.Config(
+			configByQuery(`{}`, `name = "trainer"`, `idempotency_key = "trainer"`),
+			"output \"id\" {\n  value = gpurent_instance.trainer.id\n}\n",
+		),
+	)
 	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"Instance " + id + " already has this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
 		if !strings.Contains(output, want) {
@@ -199,7 +243,8 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	}
 	// Its own server is no twin of what replaces it, nor is its key another's.
 	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
-	if output := w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer"); strings.Contains(output, "Instance "+own+" already") {
+	output = w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
+	if strings.Contains(output, "Instance "+own+" already") {
 		t.Errorf("the plan takes the server for its own twin:\n%s", output)
 	}
 }
@@ -209,7 +254,9 @@ func TestAccInstance_duplicateName(t *testing.T) {
 func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w := env.Workspace(
+		env.Config(configByQuery(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")),
+	)
 	w.Run("apply", "-auto-approve", "-no-color")
 	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
 	if !strings.Contains(output, "was not replaced") {
@@ -220,7 +267,9 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 		t.Error(err)
 	}
 	// With another key it is replaced.
-	w.Configure(env.Config(configByQuery(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")))
+	w.Configure(
+		env.Config(configByQuery(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")),
+	)
 	w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer")
 	if err := env.Left("instances?status=all", 2); err != nil {
 		t.Error(err)
@@ -231,15 +280,22 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	}
 }
 
-// A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in the
-// state.
+// A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in
+// the state.
 func TestAccInstance_renamedResource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
 	env.Advance(time.Minute)
-	w.Configure(strings.Replace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)), `"gpurent_instance" "trainer"`, `"gpurent_instance" "renamed"`, 1))
+	w.Configure(
+		strings.Replace(
+			env.Config(configByQuery(`{}`, `idempotency_key = "k"`)),
+			`"gpurent_instance" "trainer"`,
+			`"gpurent_instance" "renamed"`,
+			1,
+		),
+	)
 	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err != nil {
 		t.Logf("the first apply:\n%s", output)
 	}
@@ -279,7 +335,10 @@ func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
 			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},
 			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Unchanged()},
 			// A real change still replaces.
-			{Config: strings.Replace(config(`name = "a"`), "8080", "8081", 1), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate)},
+			{
+				Config:           strings.Replace(config(`name = "a"`), "8080", "8081", 1),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+			},
 		},
 		CheckDestroy: checkDestroyed(env),
 	})

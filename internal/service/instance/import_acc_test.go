@@ -17,7 +17,13 @@ import (
 func TestAccInstance_generatedConfig(t *testing.T) {
 	// The test expects the GPU of the offer in the generated query.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu"))
-	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"by hand"}`, env.CheapestOffer("rtx_4090", "on_demand").ID))
+	id := env.Post(
+		"instances",
+		fmt.Sprintf(
+			`{"offer_id":%q,"template":"pytorch","disk_gb":60,"name":"by hand"}`,
+			env.CheapestOffer("rtx_4090", "on_demand").ID,
+		),
+	)
 	env.Advance(time.Minute)
 	generated := acctest.Words(env.Generated("resources/gpurent_instance/import-by-string-id.tf", id))
 	for _, want := range []string{`name = "by hand"`, `disk_gb = 60`, `template = "pytorch"`, `gpu = ["rtx_4090"]`, `num_gpus = [1]`} {
@@ -33,8 +39,13 @@ func TestAccInstance_generatedConfig(t *testing.T) {
 // One with a number of GPUs that no filter names, stopped, and interruptible.
 func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	env := acctest.Start(t)
-	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"custom","image":"registry.example/own:1","disk_gb":60,"type":"interruptible","ssh_key_ids":[]}`,
-		env.CheapestOffer("rtx_4090", "interruptible").ID))
+	id := env.Post(
+		"instances",
+		fmt.Sprintf(
+			`{"offer_id":%q,"template":"custom","image":"registry.example/own:1","disk_gb":60,"type":"interruptible","ssh_key_ids":[]}`,
+			env.CheapestOffer("rtx_4090", "interruptible").ID,
+		),
+	)
 	env.Advance(time.Minute)
 	env.Post("instances/"+id+"/stop", "")
 	env.Advance(time.Minute)
@@ -63,17 +74,22 @@ func TestAccInstance_generatedConfigReplacesFailed(t *testing.T) {
 	s := &actionTest{T: t, Env: env}
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
 	for n, template := range []string{env.OwnTemplate(), env.OwnTemplate(), "pytorch", "custom\",\"image\":\"registry.example/any:2"} {
-		id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"%s","disk_gb":60,"name":"n%d"}`, offers[n].ID, template, n))
+		id := env.Post(
+			"instances",
+			fmt.Sprintf(`{"offer_id":%q,"template":"%s","disk_gb":60,"name":"n%d"}`, offers[n].ID, template, n),
+		)
 		env.Advance(5 * time.Minute)
 		if n > 0 {
 			s.setStatus(id, "failed")
 		}
 	}
 	w := env.Workspace(env.Provider())
-	if _, err := w.Query(listBlock("all", "include_resource = true", ""), "-generate-config-out=generated.tf"); err != nil {
+	_, err := w.Query(listBlock("all", "include_resource = true", ""), "-generate-config-out=generated.tf")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if plan := w.Run("plan", "-no-color", "-out=replace.tfplan"); !strings.Contains(plan, "4 to import, 3 to add, 0 to change, 3 to destroy") {
+	plan := w.Run("plan", "-no-color", "-out=replace.tfplan")
+	if !strings.Contains(plan, "4 to import, 3 to add, 0 to change, 3 to destroy") {
 		t.Fatalf("%s\n%s", w.Read("generated.tf"), plan)
 	}
 	w.Run("apply", "-no-color", "replace.tfplan")
@@ -94,7 +110,10 @@ func TestAccInstance_generatedConfigReplacesFailed(t *testing.T) {
 func TestAccInstance_templateImage(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	image := fmt.Sprintf(`image = %q`, acctest.Fetch[struct{ Data []struct{ Image string } }](env, "templates").Data[0].Image)
+	image := fmt.Sprintf(
+		`image = %q`,
+		acctest.Fetch[struct{ Data []struct{ Image string } }](env, "templates").Data[0].Image,
+	)
 	slug := acctest.Fetch[struct{ Data []struct{ Slug string } }](env, "templates").Data[0].Slug
 	config := func(arguments string) string {
 		return env.Config(strings.Replace(configByOffer(arguments), `"pytorch"`, fmt.Sprintf("%q", slug), 1))
@@ -102,7 +121,11 @@ func TestAccInstance_templateImage(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config(`image = "ubuntu:1"`), PlanOnly: true, ExpectError: regexp.MustCompile(`Only\s+the\s+template\s+"custom"\s+accepts\s+any\s+image`)},
+			{
+				Config:      config(`image = "ubuntu:1"`),
+				PlanOnly:    true,
+				ExpectError: regexp.MustCompile(`Only\s+the\s+template\s+"custom"\s+accepts\s+any\s+image`),
+			},
 			{Config: config(image)},
 			{Config: config(image), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: config(""), ConfigPlanChecks: acctest.Unchanged()},

@@ -12,8 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// largeAccount adds servers of other people to the list of instances, a thousand on each page, without end. The first page
-// has one named "namesake". It counts the pages.
+// largeAccount adds servers of other people to the list of instances, a thousand on each page, without end. The first
+// page has one named "namesake". It counts the pages.
 func largeAccount(pages *atomic.Int64) acctest.Option {
 	var large atomic.Bool
 	large.Store(true)
@@ -29,12 +29,20 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 				return
 			}
 			page := pages.Add(1)
-			entries := []string{`{"id":"namesake","name":"namesake","status":"running","type":"on_demand","price":{"running_kop_h":1}}`}
+			entries := []string{
+				`{"id":"namesake","name":"namesake","status":"running","type":"on_demand","price":{"running_kop_h":1}}`,
+			}
 			for i := range int64(999) {
-				entries = append(entries, fmt.Sprintf(`{"id":"other-%d","status":"running","type":"on_demand","price":{"running_kop_h":1}}`, 1000*page+i))
+				entries = append(
+					entries,
+					fmt.Sprintf(`{"id":"other-%d","status":"running","type":"on_demand","price":{"running_kop_h":1}}`, 1000*page+i),
+				)
 			}
 			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)) //nolint:errcheck // the client reports it
+			io.WriteString(
+				w,
+				fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page),
+			) //nolint:errcheck // the client reports it
 		})
 	})
 }
@@ -42,7 +50,8 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 // listedPages is what a list of instances takes until it is too long.
 const listedPages = 21
 
-// What a plan cannot check in an account with more servers than the provider lists, it says, or fails where a limit is set.
+// What a plan cannot check in an account with more servers than the provider lists, it says, or fails where a limit is
+// set.
 func TestPlan_LargeAccount(t *testing.T) {
 	const unchecked = "WARNING: Cannot check the names of all instances"
 	burn := map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}}
@@ -51,11 +60,18 @@ func TestPlan_LargeAccount(t *testing.T) {
 		config       map[string]any
 		first, other []string // of the plans for one server, and for another one; none: no diagnostics
 	}{
-		"without a key":    {nil, configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil},
-		"with a key":       {nil, configWithKey("a"), nil, nil},
-		"without a name":   {nil, configWithoutKey("", "name", nil), nil, []string{unchecked}},
-		"a name on page 1": {nil, configWithoutKey("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked}},
-		"a burn limit":     {burn, configWithKey("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"}, []string{"ERROR: Cannot check the spending limits"}},
+		"without a key": {
+			nil, configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil,
+		},
+		"with a key":     {nil, configWithKey("a"), nil, nil},
+		"without a name": {nil, configWithoutKey("", "name", nil), nil, []string{unchecked}},
+		"a name on page 1": {
+			nil, configWithoutKey("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked},
+		},
+		"a burn limit": {
+			burn, configWithKey("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"},
+			[]string{"ERROR: Cannot check the spending limits"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pages atomic.Int64
@@ -101,9 +117,22 @@ func TestApply_LargeAccount(t *testing.T) {
 	}
 	tf.refresh(inst)
 	expectDiags(t, "a plan without changes", tf.plan(inst, configWithKey("a")).diags)
-	expectDiags(t, "a plan for a second", tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags, "Two instances with the same idempotency_key")
-	if err := env.SetInstance(tf.idOf(inst), simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}); err != nil {
+	expectDiags(
+		t,
+		"a plan for a second",
+		tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags,
+		"Two instances with the same idempotency_key",
+	)
+	err := env.SetInstance(
+		tf.idOf(inst),
+		simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")},
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
-	expectDiags(t, "a plan for a second when the first is gone", tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags)
+	expectDiags(
+		t,
+		"a plan for a second when the first is gone",
+		tf.plan(nil, configWithKey("b", "idempotency_key", "key-a")).diags,
+	)
 }

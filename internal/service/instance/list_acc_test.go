@@ -19,10 +19,21 @@ func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed stri
 		t.Fatalf("only %d offers", len(offers))
 	}
 	createInstances := func(n int, template, more string) string {
-		return env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":%q,"disk_gb":60%s}`, offers[n].ID, template, more))
+		return env.Post(
+			"instances",
+			fmt.Sprintf(`{"offer_id":%q,"template":%q,"disk_gb":60%s}`, offers[n].ID, template, more),
+		)
 	}
 	// The end of the second name is a letter in two parts, which configurations hold as one.
-	running, stopped = createInstances(0, "pytorch", `,"name":"by-hand"`), createInstances(1, "pytorch", `,"name":"by-hand-и\u0306"`)
+	running, stopped = createInstances(
+		0,
+		"pytorch",
+		`,"name":"by-hand"`,
+	), createInstances(
+		1,
+		"pytorch",
+		`,"name":"by-hand-и\u0306"`,
+	)
 	unnamed, gone := createInstances(2, "ubuntu", ""), createInstances(3, "pytorch", `,"name":"by-hand-3"`)
 	env.Advance(time.Minute)
 	env.Post("instances/"+stopped+"/stop", "")
@@ -33,7 +44,12 @@ func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed stri
 
 // listBlock is a list block with the given name, arguments and arguments of config.
 func listBlock(name, outer, inner string) string {
-	return fmt.Sprintf("list \"gpurent_instance\" %q {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n", name, outer, inner)
+	return fmt.Sprintf(
+		"list \"gpurent_instance\" %q {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n",
+		name,
+		outer,
+		inner,
+	)
 }
 
 const listExample = "list-resources/gpurent_instance/list-resource.tfquery.hcl"
@@ -99,7 +115,8 @@ func TestAccInstanceList_import(t *testing.T) {
 		t.Fatalf("%d results, want 3", len(found))
 	}
 	for _, f := range found {
-		if !strings.Contains(f.Name, "1 × ") || !strings.Contains(f.Name, " per hour") || !strings.Contains(f.Name, fmt.Sprint(f.Resource["status"])) {
+		if !strings.Contains(f.Name, "1 × ") || !strings.Contains(f.Name, " per hour") ||
+			!strings.Contains(f.Name, fmt.Sprint(f.Resource["status"])) {
 			t.Errorf("the display name %q lacks the GPU, the price or the status", f.Name)
 		}
 	}
@@ -113,8 +130,26 @@ func TestAccInstanceList_invalidArguments(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)
 	w := env.Workspace(env.Provider())
-	_, err := w.Query(listBlock("a", "", `status = ["destroyed"]`) + listBlock("b", "", `status = []`) + listBlock("c", "", `name_prefix = ""`) +
-		listBlock("d", "", `template = ""`))
+	_, err := w.Query(
+		listBlock(
+			"a",
+			"",
+			`status = ["destroyed"]`,
+		) + listBlock(
+			"b",
+			"",
+			`status = []`,
+		) + listBlock(
+			"c",
+			"",
+			`name_prefix = ""`,
+		) +
+			listBlock(
+				"d",
+				"",
+				`template = ""`,
+			),
+	)
 	if err == nil {
 		t.Fatal("invalid arguments are accepted")
 	}

@@ -122,9 +122,12 @@ func TestAccInstance_terraformTest(t *testing.T) {
 func TestAccInstance_terraformTestSharedKey(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
-	w := env.Workspace(strings.Replace(configByQuery(`{}`, `idempotency_key = "same"`), "offer_query", "count = 2\n  offer_query", 1))
+	w := env.Workspace(
+		strings.Replace(configByQuery(`{}`, `idempotency_key = "same"`), "offer_query", "count = 2\n  offer_query", 1),
+	)
 	w.Write("runs.tftest.hcl", env.Provider()+"run \"apply\" {}\n")
-	if output, err := w.Try("test", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Two instances with the same idempotency_key") {
+	output, err := w.Try("test", "-no-color")
+	if err == nil || !strings.Contains(acctest.Words(output), "Two instances with the same idempotency_key") {
 		t.Errorf("%v, and it prints:\n%s", err, output)
 	}
 	if rented := len(acctest.Fetch[struct{ Data []struct{} }](env, "instances?status=all").Data); rented > 1 {

@@ -110,9 +110,21 @@ func TestManyRuns_SharedKey(t *testing.T) {
 	first, diags := tf.apply(nil, configWithKey("a", "idempotency_key", "k"))
 	expectDiags(t, "the first server", diags)
 	_, diags = tf.apply(nil, configWithKey("b", "idempotency_key", "k"))
-	expectDiags(t, "a second server in the same apply", diags, "Two instances with the same idempotency_key", tf.idOf(first))
+	expectDiags(
+		t,
+		"a second server in the same apply",
+		diags,
+		"Two instances with the same idempotency_key",
+		tf.idOf(first),
+	)
 	expectDiags(t, "a plan for the first", tf.plan(first, configWithKey("a", "idempotency_key", "k")).diags)
-	expectDiags(t, "a plan for a second", tf.plan(nil, configWithKey("b", "idempotency_key", "k")).diags, "Two instances with the same idempotency_key", tf.idOf(first))
+	expectDiags(
+		t,
+		"a plan for a second",
+		tf.plan(nil, configWithKey("b", "idempotency_key", "k")).diags,
+		"Two instances with the same idempotency_key",
+		tf.idOf(first),
+	)
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error(err)
 	}
@@ -168,7 +180,12 @@ func TestManyRuns_RenamedResource(t *testing.T) {
 				}
 				tf.refresh(inst)
 				expectDiags(t, "a plan after the rename", tf.plan(inst, config).diags)
-				expectDiags(t, "a plan for another server", tf.plan(nil, config).diags, "Two instances with the same idempotency_key")
+				expectDiags(
+					t,
+					"a plan for another server",
+					tf.plan(nil, config).diags,
+					"Two instances with the same idempotency_key",
+				)
 				if err := env.Left("instances", 1); err != nil {
 					t.Error(err)
 				}
@@ -199,8 +216,8 @@ func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
 	}
 }
 
-// With create_before_destroy and an unchanged key the service returns the server that is to be replaced. It stays, and is
-// destroyed when its only object in the state is.
+// With create_before_destroy and an unchanged key the service returns the server that is to be replaced. It stays, and
+// is destroyed when its only object in the state is.
 func TestManyRuns_CreateBeforeDestroyWithSameKey(t *testing.T) {
 	env := acctest.Start(t)
 	tf := newManyRuns(t, env, nil)
@@ -286,7 +303,8 @@ func TestManyRuns_BurnLimitCountsInFlightRequestOnce(t *testing.T) {
 	api.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if !isCreate(r) || creates.Add(1) > 1 {
 			api.ServeHTTP(w, r)
-			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instances") && creates.Load() == 1 && lists.Add(1) == 1 {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instances") && creates.Load() == 1 &&
+				lists.Add(1) == 1 {
 				close(listed)
 			}
 			return
@@ -307,7 +325,11 @@ func TestManyRuns_BurnLimitCountsInFlightRequestOnce(t *testing.T) {
 		answered <- applyResult{inst, diags}
 	}()
 	<-created
-	inst, diags := tf.change(tftypes.NewValue(tf.schema().ValueType(), nil), second, acctest.Value(tf.schema().ValueType(), config))
+	inst, diags := tf.change(
+		tftypes.NewValue(tf.schema().ValueType(), nil),
+		second,
+		acctest.Value(tf.schema().ValueType(), config),
+	)
 	close(returned)
 	expectDiags(t, "the second server", diags)
 	first := <-answered

@@ -43,7 +43,10 @@ func randomValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
 	case tftypes.Set:
 		return tftypes.NewValue(typ, []tftypes.Value{randomValue(random, typ.ElementType)})
 	case tftypes.List:
-		return tftypes.NewValue(typ, []tftypes.Value{randomValue(random, typ.ElementType), randomValue(random, typ.ElementType)})
+		return tftypes.NewValue(
+			typ,
+			[]tftypes.Value{randomValue(random, typ.ElementType), randomValue(random, typ.ElementType)},
+		)
 	}
 	switch {
 	case typ.Is(tftypes.String):
@@ -139,7 +142,8 @@ func TestFromAPI_NullFields(t *testing.T) {
 		}
 	}
 	prior.Status = types.StringValue("stopped")
-	if got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, "ssh") })); !got.SSH.IsNull() {
+	got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, "ssh") }))
+	if !got.SSH.IsNull() {
 		t.Error("a server that was started since keeps the address from before")
 	}
 }
@@ -162,7 +166,9 @@ func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
 	prior := stateOf("running", "running")
 	prior.Image = types.StringValue("ubuntu:24.04")
 	got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "hibernating", Type: rental.OnDemand})
-	if !got.DesiredState.Equal(prior.DesiredState) || !got.Template.Equal(prior.Template) || !got.Image.Equal(prior.Image) || !got.DiskGB.Equal(prior.DiskGB) {
+	if !got.DesiredState.Equal(prior.DesiredState) || !got.Template.Equal(prior.Template) ||
+		!got.Image.Equal(prior.Image) ||
+		!got.DiskGB.Equal(prior.DiskGB) {
 		t.Errorf("got %s, %s, %s, %s", got.DesiredState, got.Template, got.Image, got.DiskGB)
 	}
 	prior.Image = types.StringUnknown()

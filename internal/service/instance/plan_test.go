@@ -17,8 +17,13 @@ import (
 func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 	started := "2026-05-06T07:08:09Z"
 	m := fromAPI(model{OfferID: types.StringValue("off_1"), SSHKeyIDs: types.SetNull(types.StringType)}, rental.Instance{
-		ID: "ins_1", Status: status, DesiredState: desired, Type: rental.OnDemand, Template: rental.TemplateRef{Slug: "pytorch"}, DiskGB: 60,
-		SSH: &rental.SSH{Host: "h", Port: 22, User: "root", Command: "ssh root@h"},
+		ID:           "ins_1",
+		Status:       status,
+		DesiredState: desired,
+		Type:         rental.OnDemand,
+		Template:     rental.TemplateRef{Slug: "pytorch"},
+		DiskGB:       60,
+		SSH:          &rental.SSH{Host: "h", Port: 22, User: "root", Command: "ssh root@h"},
 	})
 	m.OnOutbid = types.StringValue("restart")
 	m.StartedAt = types.StringValue(started)
@@ -35,15 +40,30 @@ func TestPlanConvergence(t *testing.T) {
 	}{
 		"settled":          {stateOf("running", "running"), "running", lifecycle.ActionNone, nil},
 		"settled, stopped": {stateOf("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
-		"to stop":          {stateOf("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"}},
-		"to start":         {stateOf("stopped", "stopped"), "running", lifecycle.ActionStart, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"still booting":    {stateOf("starting", "running"), "running", lifecycle.ActionWait, []string{"status", "stop_reason", "ssh", "urls", "price"}},
-		"failed":           {stateOf("failed", "running"), "running", lifecycle.ActionReplace, []string{"status", "stop_reason", "ssh", "urls", "price"}},
+		"to stop": {
+			stateOf("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"},
+		},
+		"to start": {
+			stateOf("stopped", "stopped"), "running", lifecycle.ActionStart,
+			[]string{"status", "stop_reason", "ssh", "urls", "price"},
+		},
+		"still booting": {
+			stateOf("starting", "running"), "running", lifecycle.ActionWait,
+			[]string{"status", "stop_reason", "ssh", "urls", "price"},
+		},
+		"failed": {
+			stateOf("failed", "running"), "running", lifecycle.ActionReplace,
+			[]string{"status", "stop_reason", "ssh", "urls", "price"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
 			// As the framework leaves it when any argument changes.
-			plan.ID, plan.Status, plan.GPU, plan.Price = types.StringUnknown(), types.StringUnknown(), types.ObjectUnknown(gpuType), types.ObjectUnknown(priceType)
+			plan.ID, plan.Status, plan.GPU, plan.Price = types.StringUnknown(), types.StringUnknown(), types.ObjectUnknown(
+				gpuType,
+			), types.ObjectUnknown(
+				priceType,
+			)
 			plan.DesiredState = types.StringValue(test.wanted)
 			if got := planConvergence(test.state, &plan); got != test.want {
 				t.Errorf("step %s, want %s", got, test.want)
@@ -53,7 +73,8 @@ func TestPlanConvergence(t *testing.T) {
 				unknown[field] = true
 			}
 			for field, value := range map[string]attr.Value{
-				"id": plan.ID, "status": plan.Status, "stop_reason": plan.StopReason, "gpu": plan.GPU, "template_name": plan.TemplateName, "country": plan.Country,
+				"id": plan.ID, "status": plan.Status, "stop_reason": plan.StopReason, "gpu": plan.GPU,
+				"template_name": plan.TemplateName, "country": plan.Country,
 				"price": plan.Price, "ssh": plan.SSH, "urls": plan.URLs, "created_at": plan.CreatedAt, "started_at": plan.StartedAt,
 			} {
 				if value.IsUnknown() != unknown[field] {
@@ -69,8 +90,14 @@ func TestPlanConvergence_Outbid(t *testing.T) {
 	state.Type = types.StringValue(string(rental.Interruptible))
 	state.StartedAt = types.StringNull()
 	plan := state
-	if got := planConvergence(state, &plan); got != lifecycle.ActionStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
-		t.Errorf("step %s, price %s, started_at %s: a new bid has a new price, and it may run for the first time", got, plan.Price, plan.StartedAt)
+	got := planConvergence(state, &plan)
+	if got != lifecycle.ActionStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
+		t.Errorf(
+			"step %s, price %s, started_at %s: a new bid has a new price, and it may run for the first time",
+			got,
+			plan.Price,
+			plan.StartedAt,
+		)
 	}
 }
 
@@ -78,7 +105,8 @@ func TestPlanConvergence_UnknownDesiredState(t *testing.T) {
 	state := stateOf("running", "running")
 	plan := state
 	plan.DesiredState = types.StringUnknown()
-	if got := planConvergence(state, &plan); got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
+	got := planConvergence(state, &plan)
+	if got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
 		t.Errorf("step %s, status %s, id %s", got, plan.Status, plan.ID)
 	}
 }
@@ -110,48 +138,66 @@ func TestPlanCreateArguments(t *testing.T) {
 			state: base, plan: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }),
 			want: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }), replaced: argOfferID,
 		},
-		"an offer adopted after an import": {imported: true, state: with(base, func(m *model) { m.OfferID = types.StringNull() }), plan: base, want: base},
+		"an offer adopted after an import": {
+			imported: true, state: with(base, func(m *model) { m.OfferID = types.StringNull() }), plan: base, want: base,
+		},
 		"adopted even when named": {
-			imported: true, state: with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
-			plan: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }), want: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
+			imported: true,
+			state:    with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
+			plan:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }), want: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
 		},
 		"a query instead of an offer": {state: base, plan: byQuery, want: byQuery},
 		"a query that is not met instead of an offer": {
 			state: base, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
 			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
 		},
-		"another order": {state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }), want: byQuery, warnings: 1},
+		"another order": {
+			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }),
+			want: byQuery, warnings: 1,
+		},
 		"another gpu": {
 			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
 			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
 		},
 		"an unchanged query that the server does not meet": {
-			state: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }), plan: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
-			want: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
+			state: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
+			plan:  with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
+			want:  with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
 		},
 		"another gpu, imported": {
-			imported: true, state: with(byQuery, func(m *model) { m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context())) }),
-			plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
+			imported: true,
+			state:    with(byQuery, func(m *model) { m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context())) }),
+			plan:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
 		},
 		"another name of the gpu": {
 			state: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }),
 			plan:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), text("dlperf")) }),
 			want:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }), warnings: 1,
 		},
-		"any gpu": {state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(null, null) }), want: byQuery, warnings: 1},
+		"any gpu": {
+			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(null, null) }), want: byQuery, warnings: 1,
+		},
 		"another query, named": {
-			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
-			want: with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }), replaced: argOfferQuery,
+			state: byQuery,
+			plan:  with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
+			want:  with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }), replaced: argOfferQuery,
 		},
 		"other keys": {
-			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
+			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
+			plan:  with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
+			want:  with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
+		},
+		"keys no longer mentioned": {
+			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1,
+		},
+		"keys mentioned now": {
+			state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
 			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
 		},
-		"keys no longer mentioned": {state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1},
-		"keys mentioned now":       {state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1},
 		"keys adopted after an import": {
-			imported: true, state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
+			imported: true, state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
+			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,8 +209,17 @@ func TestPlanCreateArguments(t *testing.T) {
 				state.QuotedKopH = types.Int64Value(100)
 			}
 			replaced, diags := planCreateArguments(t.Context(), state, &plan)
-			if !plan.OfferID.Equal(test.want.OfferID) || !plan.OfferQuery.Equal(test.want.OfferQuery) || !plan.SSHKeyIDs.Equal(test.want.SSHKeyIDs) {
-				t.Errorf("planned %s, %s and %s, want %s, %s and %s", plan.OfferID, plan.OfferQuery, plan.SSHKeyIDs, test.want.OfferID, test.want.OfferQuery, test.want.SSHKeyIDs)
+			if !plan.OfferID.Equal(test.want.OfferID) || !plan.OfferQuery.Equal(test.want.OfferQuery) ||
+				!plan.SSHKeyIDs.Equal(test.want.SSHKeyIDs) {
+				t.Errorf(
+					"planned %s, %s and %s, want %s, %s and %s",
+					plan.OfferID,
+					plan.OfferQuery,
+					plan.SSHKeyIDs,
+					test.want.OfferID,
+					test.want.OfferQuery,
+					test.want.SSHKeyIDs,
+				)
 			}
 			if got := strings.Trim(replaced.String(), "[]"); got != test.replaced {
 				t.Errorf("replaced for %q, want %q", got, test.replaced)

@@ -16,7 +16,10 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 	// The test sets the status outbid itself: a replacement that is outbid, too, is an error with on_outbid = "replace".
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(100))})
-	key := env.Post("ssh-keys", `{"public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g"}`)
+	key := env.Post(
+		"ssh-keys",
+		`{"public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g"}`,
+	)
 	offers := env.Offers("gpu=rtx_3090&num_gpus=1")
 	byQuery := `offer_query = { order = "-price" }`
 	byOffer := fmt.Sprintf("offer_id = %q", offers[0].ID)
@@ -25,10 +28,15 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 		before, after string
 		status        string // that the server is put in before
 	}{
-		"gpu":           {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_3090"`, ""},
-		"gpu_same":      {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_4090"`, ""},
-		"order":         {`offer_query = { num_gpus = [1], order = %s }`, `"price"`, `"reliability"`, ""},
-		"offer_id":      {"offer_id = %[1]s == \"\" ? null : %[1]s\n  offer_query = %[1]s == \"\" ? { gpu = [\"rtx_3090\"] } : null", fmt.Sprintf("%q", offers[1].ID), `""`, ""},
+		"gpu":      {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_3090"`, ""},
+		"gpu_same": {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_4090"`, ""},
+		"order":    {`offer_query = { num_gpus = [1], order = %s }`, `"price"`, `"reliability"`, ""},
+		"offer_id": {
+			"offer_id = %[1]s == \"\" ? null : %[1]s\n  offer_query = %[1]s == \"\" ? { gpu = [\"rtx_3090\"] } : null",
+			fmt.Sprintf("%q", offers[1].ID),
+			`""`,
+			"",
+		},
 		"replace_on":    {byQuery + "\n  ssh_key_ids = [local.key]\n  replace_on = [%s]", `"offer_id"`, `"ssh_key_ids"`, ""},
 		"ssh_key_ids":   {byQuery + "\n  ssh_key_ids = %s ? [] : null", "true", "false", ""},
 		"desired_state": {byQuery + "\n  desired_state = %s", `"running"`, `"stopped"`, ""},
@@ -55,8 +63,13 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 			if !after {
 				arguments = strings.Replace(arguments, "[local.key]", "[]", 1)
 			}
-			text += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\nresource \"gpurent_instance\" %[1]q {\n  template = \"pytorch\"\n  disk_gb = 60\n  %[4]s\n}\n",
-				name, value, after, arguments)
+			text += fmt.Sprintf(
+				"resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\nresource \"gpurent_instance\" %[1]q {\n  template = \"pytorch\"\n  disk_gb = 60\n  %[4]s\n}\n",
+				name,
+				value,
+				after,
+				arguments,
+			)
 			text += fmt.Sprintf("output %q {\n  value = gpurent_instance.%[1]s.id\n}\n", name)
 		}
 		return env.Config(text)

@@ -20,7 +20,13 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	expectDiags(t, "a plan", tf.plan(inst, config).diags)
 	p.set(rewriteResponse(isGet, raisePrice))
 	tf.refresh(inst)
-	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, "WARNING: Instance "+tf.idOf(inst)+" runs above its price cap", "898,95")
+	expectDiags(
+		t,
+		"a plan above the cap",
+		tf.plan(inst, config).diags,
+		"WARNING: Instance "+tf.idOf(inst)+" runs above its price cap",
+		"898,95",
+	)
 }
 
 // The warning about an equal name does not name servers of this state, even if the new server is planned first.

@@ -49,7 +49,12 @@ func TestAccInstance_offerQueryErrors(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(configByQuery(`{ gpu = ["no_such"] }`)), ExpectError: regexp.MustCompile(`(?s)No matching offer could be rented.*0\s+offers\s+match.*Nothing\s+was\s+rented`)},
+			{
+				Config: env.Config(configByQuery(`{ gpu = ["no_such"] }`)),
+				ExpectError: regexp.MustCompile(
+					`(?s)No matching offer could be rented.*0\s+offers\s+match.*Nothing\s+was\s+rented`,
+				),
+			},
 			{
 				// A limit of the account is not the offer's fault: no other is tried.
 				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },
@@ -69,8 +74,14 @@ func TestAccInstance_fiftyInParallel(t *testing.T) {
 	env := acctest.Start(t)
 	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(many)), BalanceKop: new(int64(1e10))})
 	limit := env.Offers("limit=200")[choice-1].Price.OnDemandKopH
-	config := env.Config(fmt.Sprintf("resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
-		"  max_price_kop_h = %d\n  idempotency_key = \"fleet-${count.index}\"\n}\n", many, limit))
+	config := env.Config(
+		fmt.Sprintf(
+			"resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
+				"  max_price_kop_h = %d\n  idempotency_key = \"fleet-${count.index}\"\n}\n",
+			many,
+			limit,
+		),
+	)
 	w := env.Workspace(config)
 	w.Run("apply", "-auto-approve", "-no-color", "-parallelism=50")
 	w.Run("plan", "-detailed-exitcode", "-no-color")
@@ -106,7 +117,10 @@ func TestAccInstance_failedOfferAvoided(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ExpectError: regexp.MustCompile(`cannot be used`)},
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
+			{
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
+			},
 		},
 		CheckDestroy: checkDestroyed(env),
 	})

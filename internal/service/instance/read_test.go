@@ -15,7 +15,9 @@ func TestRead_KeepsImage(t *testing.T) {
 	config := configWithKey("a", "template", "custom", "image", "ubuntu:24.04")
 	inst, diags := tf.apply(nil, config)
 	expectDiags(t, "the apply", diags)
-	p.set(rewriteResponse(isGet, func(body map[string]any) { body["image"] = "ubuntu@sha256:" + strings.Repeat("0a", 32) }))
+	p.set(
+		rewriteResponse(isGet, func(body map[string]any) { body["image"] = "ubuntu@sha256:" + strings.Repeat("0a", 32) }),
+	)
 	tf.refresh(inst)
 	if tf.plan(inst, config).replaces {
 		t.Error("the plan replaces the server")
@@ -28,7 +30,9 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 	env, tf, p := startWithProxy(t)
 	name := ""
 	lower := func(body map[string]any) { body["name"] = strings.ToLower(name) }
-	p.set(rewriteResponse(func(r *http.Request) bool { return isGet(r) || isCreate(r) || r.Method == http.MethodPatch }, lower))
+	p.set(
+		rewriteResponse(func(r *http.Request) bool { return isGet(r) || isCreate(r) || r.Method == http.MethodPatch }, lower),
+	)
 	var inst *resourceState
 	for _, name = range []string{"First", "Second"} {
 		config := configWithKey("a", "name", name)

@@ -116,7 +116,11 @@ func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if kopH := burn.Load(); kopH > 0 && strings.HasSuffix(r.URL.Path, "/balance") {
 						w.Header().Set("Content-Type", "application/json")
-						fmt.Fprintf(w, `{"balance_kop":100000000,"available_kop":100000000,"credit_limit_kop":0,"burn_kop_h":%d,"currency":"RUB"}`, kopH)
+						fmt.Fprintf(
+							w,
+							`{"balance_kop":100000000,"available_kop":100000000,"credit_limit_kop":0,"burn_kop_h":%d,"currency":"RUB"}`,
+							kopH,
+						)
 						return
 					}
 					next.ServeHTTP(w, r)
@@ -143,7 +147,8 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		}
 	}
 	lowBalance := func(env *acctest.Env) {
-		if err := env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))}); err != nil {
+		err := env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))})
+		if err != nil {
 			panic(err)
 		}
 	}
@@ -163,17 +168,33 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		want     string
 		warns    bool // for a replacement that only warns, and only if the first plan knows of it
 	}{
-		"no offer":                    {noOffers, disk, nil, "no matching offer", false},
-		"only its own":                {nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "may not be available for the replacement", true},
-		"no template":                 {nil, append([]any{"template", "none"}, disk...), nil, "No such template", false},
-		"small disk":                  {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
-		"large disk":                  {nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum", false},
-		"above the cap":               {nil, append([]any{"max_price_kop_h", int64(1)}, disk...), nil, "no matching offer", false},
-		"no money, error":             {lowBalance, disk, map[string]any{"require_funds": "error"}, "Error: Insufficient balance", false},
-		"burn limit":                  {nil, append([]any{"offer_query", map[string]any{"num_gpus": []any{int64(8)}}}, disk...), map[string]any{"max_burn_kop_h": int64(10_000)}, burnLimitExceeded, false},
-		"burn limit, exceeded before": {otherInstance, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), map[string]any{"max_burn_kop_h": int64(7_000)}, burnLimitExceeded, false},
-		"no money, warning":           {lowBalance, disk, nil, "Warning: Insufficient balance", true},
-		"high prices":                 {expensive, disk, nil, "costs more", true},
+		"no offer": {noOffers, disk, nil, "no matching offer", false},
+		"only its own": {
+			nil, append([]any{"offer_query", nil, "offer_id", "own"}, disk...), nil, "may not be available for the replacement",
+			true,
+		},
+		"no template": {nil, append([]any{"template", "none"}, disk...), nil, "No such template", false},
+		"small disk":  {nil, []any{"disk_gb", int64(10)}, nil, "Disk below the template's minimum", false},
+		"large disk": {
+			nil, []any{"disk_gb", int64(2000), "offer_query", nil, "offer_id", "other"}, nil, "Disk above the offer's maximum",
+			false,
+		},
+		"above the cap": {
+			nil, append([]any{"max_price_kop_h", int64(1)}, disk...), nil, "no matching offer", false,
+		},
+		"no money, error": {
+			lowBalance, disk, map[string]any{"require_funds": "error"}, "Error: Insufficient balance", false,
+		},
+		"burn limit": {
+			nil, append([]any{"offer_query", map[string]any{"num_gpus": []any{int64(8)}}}, disk...),
+			map[string]any{"max_burn_kop_h": int64(10_000)}, burnLimitExceeded, false,
+		},
+		"burn limit, exceeded before": {
+			otherInstance, append([]any{"offer_query", nil, "offer_id", "own"}, disk...),
+			map[string]any{"max_burn_kop_h": int64(7_000)}, burnLimitExceeded, false,
+		},
+		"no money, warning": {lowBalance, disk, nil, "Warning: Insufficient balance", true},
+		"high prices":       {expensive, disk, nil, "costs more", true},
 	} {
 		for _, forced := range []bool{false, true} {
 			if forced && test.warns {
@@ -224,7 +245,12 @@ func TestReplacement_FailsAtPlan_Tainted(t *testing.T) {
 	}
 	tf := newSingleRun(t, env, nil)
 	tf.refresh(inst)
-	expectDiags(t, "the plan", tf.plan(nil, configWithoutKey("a")).diags, "ERROR: Cannot replace instance "+tf.idOf(inst)+": no matching offer")
+	expectDiags(
+		t,
+		"the plan",
+		tf.plan(nil, configWithoutKey("a")).diags,
+		"ERROR: Cannot replace instance "+tf.idOf(inst)+": no matching offer",
+	)
 	expectDiags(t, "a new server", tf.plan(nil, configWithoutKey("b")).diags, "WARNING: No matching offer")
 }
 
@@ -283,7 +309,11 @@ func TestReplacement_RenamedResource(t *testing.T) {
 	go func() { planned <- tf.plan(nil, config).diags }()
 	none := tf.pack(tf.absent())
 	resp, err := tf.server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: instanceType, Config: none, PriorState: tf.pack(inst.state), PriorPrivate: inst.private, ProposedNewState: none,
+		TypeName:         instanceType,
+		Config:           none,
+		PriorState:       tf.pack(inst.state),
+		PriorPrivate:     inst.private,
+		ProposedNewState: none,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,10 @@ import (
 
 func TestAccInstance_basic(t *testing.T) {
 	// The test asserts the GPU of the offer, documented values and fields that may be absent, and counts requests.
-	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu", "optional-fields-absent", "unknown-enums", "status-after-work", "gateway-errors"))
+	env := acctest.Start(
+		t,
+		acctest.WithoutQuirks("other-gpu", "optional-fields-absent", "unknown-enums", "status-after-work", "gateway-errors"),
+	)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 	resource.ParallelTest(t, resource.TestCase{
@@ -32,8 +35,18 @@ func TestAccInstance_basic(t *testing.T) {
 					sameID(),
 					attributeIs("status", knownvalue.StringExact("running")),
 					attributeIs("desired_state", knownvalue.StringExact("running")),
-					attributeIs("ssh", knownvalue.ObjectPartial(map[string]knownvalue.Check{"command": knownvalue.StringRegexp(regexp.MustCompile("^ssh "))})),
-					attributeIs("gpu", knownvalue.ObjectPartial(map[string]knownvalue.Check{"slug": knownvalue.StringExact("rtx_4090"), "count": knownvalue.Int64Exact(1)})),
+					attributeIs(
+						"ssh",
+						knownvalue.ObjectPartial(
+							map[string]knownvalue.Check{"command": knownvalue.StringRegexp(regexp.MustCompile("^ssh "))},
+						),
+					),
+					attributeIs(
+						"gpu",
+						knownvalue.ObjectPartial(
+							map[string]knownvalue.Check{"slug": knownvalue.StringExact("rtx_4090"), "count": knownvalue.Int64Exact(1)},
+						),
+					),
 					attributeIs("started_at", knownvalue.NotNull()),
 					attributeIs("stop_reason", knownvalue.Null()),
 				},
@@ -88,7 +101,12 @@ func TestAccInstance_offerIDChange(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(configByOffer())},
-			{Config: env.Config(offersDataSource(`order = "-price"`) + resourceBlock("data.gpurent_offers.test.ids[0]")), ConfigPlanChecks: acctest.Unchanged()},
+			{
+				Config: env.Config(
+					offersDataSource(`order = "-price"`) + resourceBlock("data.gpurent_offers.test.ids[0]"),
+				),
+				ConfigPlanChecks: acctest.Unchanged(),
+			},
 			{Config: env.Config(resourceBlock(`"off_gone"`)), ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
@@ -110,7 +128,8 @@ func TestAccInstance_importAdoptsArguments(t *testing.T) {
 				return configByQuery(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`, `replace_on = ["offer_query", "ssh_key_ids"]`)
 			},
 			map[string]knownvalue.Check{
-				"offer_query": knownvalue.NotNull(), "idempotency_key": knownvalue.StringExact("k"), "ssh_key_ids": knownvalue.SetSizeExact(0),
+				"offer_query": knownvalue.NotNull(), "idempotency_key": knownvalue.StringExact("k"),
+				"ssh_key_ids":     knownvalue.SetSizeExact(0),
 				"rented_offer_id": knownvalue.Null(), "quoted_kop_h": knownvalue.Null(),
 			},
 		},
@@ -181,18 +200,44 @@ func TestAccInstance_createErrors(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{PreConfig: account(simulator.AccountPatch{BalanceKop: &lowBalance}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`)},
-			{PreConfig: account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`Confirm the account's e-mail`)},
-			{PreConfig: account(simulator.AccountPatch{EmailVerified: &yes}), Config: env.Config(resourceBlock(`"off_gone"`)), ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`)},
-			{Config: env.ProviderWithKey(reader) + configByOffer(), ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Create\s+a\s+key`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &yes}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*contact\s+its\s+support`)},
-			{PreConfig: account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}), Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`)},
+			{
+				PreConfig:   account(simulator.AccountPatch{BalanceKop: &lowBalance}),
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`(?s)Missing:.*₽.*Top up`),
+			},
+			{
+				PreConfig:   account(simulator.AccountPatch{BalanceKop: &rich, EmailVerified: &no}),
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`Confirm the account's e-mail`),
+			},
+			{
+				PreConfig:   account(simulator.AccountPatch{EmailVerified: &yes}),
+				Config:      env.Config(resourceBlock(`"off_gone"`)),
+				ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`),
+			},
+			{
+				Config:      env.ProviderWithKey(reader) + configByOffer(),
+				ExpectError: regexp.MustCompile(`(?s)lacks\s+the\s+scope\s+instances:write.*Create\s+a\s+key`),
+			},
+			{
+				PreConfig:   account(simulator.AccountPatch{Blocked: &yes}),
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`(?s)or\s+the\s+account\s+is\s+blocked.*contact\s+its\s+support`),
+			},
+			{
+				PreConfig:   account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}),
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`),
+			},
 			{
 				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),
 				Config:      strings.Replace(env.Config(configByOffer()), "= 60", "= 2000", 1),
 				ExpectError: regexp.MustCompile(`(?s)Disk above the offer's maximum.*disk_gb\s+is\s+2000`),
 			},
-			{Config: env.Config(configByOffer(`max_price_kop_h = 1`)), ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`)},
+			{
+				Config:      env.Config(configByOffer(`max_price_kop_h = 1`)),
+				ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`),
+			},
 			{
 				// Someone else was quicker.
 				PreConfig: func() {
@@ -219,7 +264,11 @@ func TestAccInstance_invalidAPIKey(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: wrong + configByOffer(), PlanOnly: true, ExpectError: complaint},
-			{Config: wrong + ownTemplate + strings.Replace(configByOffer(), `"pytorch"`, "gpurent_template.own.slug", 1), PlanOnly: true, ExpectError: complaint},
+			{
+				Config:      wrong + ownTemplate + strings.Replace(configByOffer(), `"pytorch"`, "gpurent_template.own.slug", 1),
+				PlanOnly:    true,
+				ExpectError: complaint,
+			},
 		},
 	})
 	if n := env.CountRequests("POST", "/instances") + env.CountRequests("POST", "/templates"); n != 0 {
@@ -234,7 +283,13 @@ func TestAccInstance_templateWithoutSSH(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running")), attributeIs("ssh", knownvalue.Null())}},
+			{
+				Config: config,
+				ConfigStateChecks: []statecheck.StateCheck{
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("ssh", knownvalue.Null()),
+				},
+			},
 			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
@@ -246,7 +301,10 @@ func TestAccInstance_createdStopped(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("stopped"))}},
+			{
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("stopped"))},
+			},
 			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})

@@ -51,7 +51,12 @@ func TestAccInstance_unavailableAPI(t *testing.T) {
 			{
 				// While it boots.
 				PreConfig: func() {
-					addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503, Times: 2}, simulator.Fault{Method: "GET", Path: "/instances/{id}", Drop: "before", Times: 1})
+					addFaults(
+						t,
+						env,
+						simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503, Times: 2},
+						simulator.Fault{Method: "GET", Path: "/instances/{id}", Drop: "before", Times: 1},
+					)
 				},
 				Config:            configWithoutRetries(env, configByOffer()),
 				ConfigStateChecks: []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("running"))},
@@ -97,7 +102,9 @@ func TestAccInstance_createTimeout(t *testing.T) {
 				Config:             env.Config(configByOffer(`timeouts = { create = "100ms" }`)),
 				PlanOnly:           true,
 				ExpectNonEmptyPlan: true,
-				ConfigPlanChecks:   resource.ConfigPlanChecks{PostApplyPreRefresh: []plancheck.PlanCheck{expectAction(plancheck.ResourceActionDestroyBeforeCreate)}},
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PostApplyPreRefresh: []plancheck.PlanCheck{expectAction(plancheck.ResourceActionDestroyBeforeCreate)},
+				},
 			},
 		},
 		CheckDestroy: checkDestroyed(env),
@@ -115,14 +122,22 @@ func TestAccInstance_keepOnTimeout(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config:             config,
-				ConfigStateChecks:  []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("creating")), attributeIs("ssh", knownvalue.Null())},
+				Config: config,
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameID(),
+					attributeIs("status", knownvalue.StringExact("creating")),
+					attributeIs("ssh", knownvalue.Null()),
+				},
 				ExpectNonEmptyPlan: true,
 			},
 			{
-				PreConfig:         func() { env.Advance(2 * time.Hour) },
-				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("running")), attributeIs("ssh", knownvalue.NotNull())},
+				PreConfig: func() { env.Advance(2 * time.Hour) },
+				Config:    config,
+				ConfigStateChecks: []statecheck.StateCheck{
+					sameID(),
+					attributeIs("status", knownvalue.StringExact("running")),
+					attributeIs("ssh", knownvalue.NotNull()),
+				},
 			},
 		},
 	})
@@ -134,13 +149,17 @@ func TestAccInstance_keepOnTimeout(t *testing.T) {
 func TestAccInstance_failedBoot(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	if err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
+	err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)})
+	if err != nil {
 		t.Fatal(err)
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)cannot be used.*next\s+apply\s+replaces.*status "failed".*end of its log`)},
+			{
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`(?s)cannot be used.*next\s+apply\s+replaces.*status "failed".*end of its log`),
+			},
 			{
 				Config:            env.Config(configByOffer()),
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
@@ -170,7 +189,11 @@ func TestAccInstance_hostOffline(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
-			{PreConfig: online(false), Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot start instance.*host.*offline`)},
+			{
+				PreConfig:   online(false),
+				Config:      config,
+				ExpectError: regexp.MustCompile(`(?s)Cannot start instance.*host.*offline`),
+			},
 			{
 				PreConfig:        online(true),
 				Config:           config,
@@ -197,8 +220,14 @@ func TestAccInstance_destroyedWhileCreating(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: env.Config(configByOffer()), ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`)},
-			{Config: env.Config(configByOffer()), ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))}},
+			{
+				Config:      env.Config(configByOffer()),
+				ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`),
+			},
+			{
+				Config:            env.Config(configByOffer()),
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
+			},
 		},
 		CheckDestroy: checkDestroyed(env),
 	})

@@ -84,19 +84,49 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		contains          string
 		status            rental.InstanceStatus // in the state afterwards
 	}{
-		"a time-out while it starts":     {start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting"},
-		"a time-out without an answer":   {start: rentaltest.Replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "stopped"},
-		"a time-out of the first read":   {read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not in its desired state"},
-		"a time-out without SSH":         {start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state", contains: "It has no SSH address.", status: "running"},
-		"SSH that never comes":           {start: noSSH, want: "Warning: Instance ins_1 has no SSH address", contains: "within 10m0s", status: "running"},
-		"an interruption":                {start: starting, interrupt: time.Minute, want: "Error: Interrupted while instance ins_1", status: "starting"},
-		"an interrupted first read":      {read: slowly, interrupt: time.Second, want: "Error: Interrupted while instance ins_1"},
-		"gone before the first read":     {read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists"},
-		"outbid, restart":                {start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times", status: "outbid"},
-		"outbid, replace":                {start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid"},
-		"outbid, keep":                   {start: outbid, onOutbid: "keep", status: "outbid"},
-		"above the cap":                  {start: expensive, stop: rentaltest.Stops, want: "Error: Instance ins_1 was stopped again: price above the cap", contains: "at 50,10", status: "stopping"},
-		"above the cap, and not stopped": {start: expensive, stop: rentaltest.Replies(402), want: "Error: Instance ins_1 runs above the price cap and could not be stopped", contains: "is billed at 50,10", status: "starting"},
+		"a time-out while it starts": {
+			start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting",
+		},
+		"a time-out without an answer": {
+			start: rentaltest.Replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state",
+			status: "stopped",
+		},
+		"a time-out of the first read": {
+			read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not in its desired state",
+		},
+		"a time-out without SSH": {
+			start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state",
+			contains: "It has no SSH address.", status: "running",
+		},
+		"SSH that never comes": {
+			start: noSSH, want: "Warning: Instance ins_1 has no SSH address", contains: "within 10m0s", status: "running",
+		},
+		"an interruption": {
+			start: starting, interrupt: time.Minute, want: "Error: Interrupted while instance ins_1", status: "starting",
+		},
+		"an interrupted first read": {
+			read: slowly, interrupt: time.Second, want: "Error: Interrupted while instance ins_1",
+		},
+		"gone before the first read": {
+			read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists",
+		},
+		"outbid, restart": {
+			start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times",
+			status: "outbid",
+		},
+		"outbid, replace": {
+			start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid",
+		},
+		"outbid, keep": {start: outbid, onOutbid: "keep", status: "outbid"},
+		"above the cap": {
+			start: expensive, stop: rentaltest.Stops, want: "Error: Instance ins_1 was stopped again: price above the cap",
+			contains: "at 50,10", status: "stopping",
+		},
+		"above the cap, and not stopped": {
+			start: expensive, stop: rentaltest.Replies(402),
+			want: "Error: Instance ins_1 runs above the price cap and could not be stopped", contains: "is billed at 50,10",
+			status: "starting",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *rentaltest.Service {
@@ -187,13 +217,17 @@ func TestDelete_Diagnostics(t *testing.T) {
 		want    string
 	}{
 		"a timeout after the request was accepted": {
-			rentaltest.Replies(http.StatusOK), "1m", 0, "Error: Instance ins_1 is not destroyed yet: The API accepted the request",
+			rentaltest.Replies(http.StatusOK), "1m", 0,
+			"Error: Instance ins_1 is not destroyed yet: The API accepted the request",
 		},
 		"a timeout before its answer": {
-			rentaltest.Replies(http.StatusBadGateway), "20s", 0, "Error: Instance ins_1 is not destroyed yet: The API did not confirm",
+			rentaltest.Replies(http.StatusBadGateway), "20s", 0,
+			"Error: Instance ins_1 is not destroyed yet: The API did not confirm",
 		},
-		"an interruption": {rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was being destroyed"},
-		"a refusal":       {rentaltest.Replies(http.StatusConflict), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
+		"an interruption": {
+			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was being destroyed",
+		},
+		"a refusal": {rentaltest.Replies(http.StatusConflict), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newService := func() *rentaltest.Service {

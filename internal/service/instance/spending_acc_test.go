@@ -38,7 +38,8 @@ func TestAccInstance_requireFunds(t *testing.T) {
 		t.Errorf("the check is off, and yet:\n%s", output)
 	}
 	w.Configure(configWithSpending(env, `require_funds = "error"`, configOfTwo(query)))
-	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Error: Insufficient balance for this plan") {
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	if err == nil || !strings.Contains(acctest.Words(output), "Error: Insufficient balance for this plan") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	if err := env.NothingLeft("instances?status=all"); err != nil {
@@ -56,7 +57,8 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
 	one, two := configWithSpending(env, limit, configByQuery(query)), configWithSpending(env, limit, configOfTwo(query))
 	w := env.Workspace(two)
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+	output, err := w.Try("plan", "-no-color")
+	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("%v, and it says:\n%s", err, output)
 	}
 	w.Configure(one)
@@ -68,7 +70,8 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	w.Configure(configWithSpending(env, limit, configByQuery(query, `desired_state = "stopped"`)))
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", configByQuery(query)))
-	if output, err := w.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+	output, err = w.Try("plan", "-no-color")
+	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
 		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
 	}
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", ""))
@@ -95,7 +98,10 @@ func TestAccInstance_planErrors(t *testing.T) {
 			refused(named("= 60", "= 10"), `(?s)Disk below the template's minimum.*disk_gb\s+is\s+10`),
 			refused(named("900000", "1"), `(?s)Offer price above max_price_kop_h.*per\s+month`),
 			refused(configByQuery(`{}`, fmt.Sprintf("offer_id = %q", offer.ID)), `2 attributes specified`),
-			refused("resource \"gpurent_instance\" \"none\" {\n  template = \"pytorch\"\n  disk_gb = 60\n}\n", `No attribute specified`),
+			refused(
+				"resource \"gpurent_instance\" \"none\" {\n  template = \"pytorch\"\n  disk_gb = 60\n}\n",
+				`No attribute specified`,
+			),
 			refused(configByQuery(`{ num_gpus = [3] }`), `value must be one of`),
 			refused(configByQuery(`{ max_attempts = 0 }`), `between 1 and 50`),
 			refused(configByQuery(`{}`, `replace_on = ["disk_gb"]`), `value must be one of`),

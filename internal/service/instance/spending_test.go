@@ -34,7 +34,13 @@ const (
 
 // A limit that cannot be checked fails the plan, and the default check warns once.
 func TestSpending_UnreadableAccount(t *testing.T) {
-	hard, burn, warn := map[string]any{"require_funds": "error"}, map[string]any{"max_burn_kop_h": int64(1e9)}, map[string]any{"require_funds": "warn"}
+	hard, burn, warn := map[string]any{
+		"require_funds": "error",
+	}, map[string]any{
+		"max_burn_kop_h": int64(1e9),
+	}, map[string]any{
+		"require_funds": "warn",
+	}
 	for name, test := range map[string]struct {
 		suffix   string
 		status   int
@@ -42,17 +48,35 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 		spending map[string]any
 		want     []string // none: no diagnostics
 	}{
-		"403, error":           {"/balance", 403, forbiddenBody, hard, []string{"ERROR: Cannot check the spending limits", "billing:read"}},
-		"403, burn limit":      {"/balance", 403, forbiddenBody, burn, []string{"ERROR: Cannot check the spending limits", "billing:read"}},
-		"403, warn":            {"/balance", 403, forbiddenBody, warn, []string{"WARNING: Cannot check the balance", "billing:read", "require_funds"}},
-		"500, error":           {"/balance", 500, internalBody, hard, []string{"ERROR: Cannot check the spending limits", "trouble"}},
-		"500, burn limit":      {"/balance", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"}},
-		"500, warn":            {"/balance", 500, internalBody, warn, []string{"WARNING: Cannot check the balance", "trouble"}},
-		"HTML, burn limit":     {"/balance", 200, "<html>", burn, []string{"ERROR: Cannot check the spending limits"}},
-		"off":                  {"/balance", 500, internalBody, map[string]any{"require_funds": "off"}, nil},
-		"instances, burn":      {"/instances", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"}},
-		"offers, error":        {"/offers", 500, internalBody, hard, []string{"ERROR: Cannot determine the price of the planned instance"}},
-		"offers, burn limit":   {"/offers", 500, internalBody, burn, []string{"ERROR: Cannot determine the price of the planned instance"}},
+		"403, error": {
+			"/balance", 403, forbiddenBody, hard, []string{"ERROR: Cannot check the spending limits", "billing:read"},
+		},
+		"403, burn limit": {
+			"/balance", 403, forbiddenBody, burn, []string{"ERROR: Cannot check the spending limits", "billing:read"},
+		},
+		"403, warn": {
+			"/balance", 403, forbiddenBody, warn, []string{"WARNING: Cannot check the balance", "billing:read", "require_funds"},
+		},
+		"500, error": {
+			"/balance", 500, internalBody, hard, []string{"ERROR: Cannot check the spending limits", "trouble"},
+		},
+		"500, burn limit": {
+			"/balance", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"},
+		},
+		"500, warn": {
+			"/balance", 500, internalBody, warn, []string{"WARNING: Cannot check the balance", "trouble"},
+		},
+		"HTML, burn limit": {"/balance", 200, "<html>", burn, []string{"ERROR: Cannot check the spending limits"}},
+		"off":              {"/balance", 500, internalBody, map[string]any{"require_funds": "off"}, nil},
+		"instances, burn": {
+			"/instances", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"},
+		},
+		"offers, error": {
+			"/offers", 500, internalBody, hard, []string{"ERROR: Cannot determine the price of the planned instance"},
+		},
+		"offers, burn limit": {
+			"/offers", 500, internalBody, burn, []string{"ERROR: Cannot determine the price of the planned instance"},
+		},
 		"offers, without them": {"/offers", 500, internalBody, warn, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +101,11 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 		t.Run(suffix, func(t *testing.T) {
 			var on atomic.Bool
 			env := acctest.Start(t, respondWith(&on, suffix, http.StatusForbidden, forbiddenBody))
-			tf := newManyRuns(t, env, map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1e9)}})
+			tf := newManyRuns(
+				t,
+				env,
+				map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1e9)}},
+			)
 			plan := tf.plan(nil, configWithoutKey("a"))
 			expectDiags(t, "the plan", plan.diags)
 			on.Store(true)
@@ -123,7 +151,11 @@ func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 				}
 				api.ServeHTTP(w, r)
 			})
-			tf := newSingleRun(t, env, map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1)}})
+			tf := newSingleRun(
+				t,
+				env,
+				map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1)}},
+			)
 			_, diags := tf.apply(nil, config)
 			expectDiags(t, "the apply", diags, "ERROR: ", test.want)
 			if err := env.NothingLeft("instances?status=all"); err != nil {

@@ -75,7 +75,8 @@ func TestSSHCommand(t *testing.T) {
 			t.Errorf("%+v: %s, want none", odd, got)
 		}
 	}
-	if got := sshCommand(rental.SSH{Host: "2001:db8::5", Port: 22, User: "root", Command: "x"}); got != types.StringValue("ssh -p 22 root@2001:db8::5") {
+	got := sshCommand(rental.SSH{Host: "2001:db8::5", Port: 22, User: "root", Command: "x"})
+	if got != types.StringValue("ssh -p 22 root@2001:db8::5") {
 		t.Errorf("an address of IPv6: %s", got)
 	}
 }

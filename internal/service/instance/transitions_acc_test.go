@@ -69,28 +69,74 @@ func testedArguments(offers []string) []argument {
 		{name: "name", values: []string{"", `"a"`, `"b"`}, between: always("update", "name")},
 		{name: "template", values: []string{`"ubuntu"`, `"pytorch"`}, between: always("replace", "template")},
 		{name: "disk_gb", values: []string{"60", "61"}, between: always("replace", "disk_gb")},
-		{name: "type", values: []string{"", `"on_demand"`, `"interruptible"`}, between: like(`"on_demand"`, "replace", "type")},
-		{name: "image", values: []string{`"ubuntu:22.04"`, `"ubuntu:24.04"`}, beside: arguments{"template": `"custom"`}, between: always("replace", "image")},
+		{
+			name:    "type",
+			values:  []string{"", `"on_demand"`, `"interruptible"`},
+			between: like(`"on_demand"`, "replace", "type"),
+		},
+		{
+			name:    "image",
+			values:  []string{`"ubuntu:22.04"`, `"ubuntu:24.04"`},
+			beside:  arguments{"template": `"custom"`},
+			between: always("replace", "image"),
+		},
 		{name: "max_price_kop_h", values: []string{"", "9000000", "9000001"}, between: always("update", "max_price_kop_h")},
-		{name: "on_outbid", values: []string{"", `"restart"`, `"keep"`, `"replace"`}, between: like(`"restart"`, "update", "on_outbid")},
-		{name: "replace_on", values: []string{"", `["offer_id"]`, `["ssh_key_ids", "offer_query"]`}, between: always("update", "replace_on")},
+		{
+			name:    "on_outbid",
+			values:  []string{"", `"restart"`, `"keep"`, `"replace"`},
+			between: like(`"restart"`, "update", "on_outbid"),
+		},
+		{
+			name:    "replace_on",
+			values:  []string{"", `["offer_id"]`, `["ssh_key_ids", "offer_query"]`},
+			between: always("update", "replace_on"),
+		},
 		{name: "idempotency_key", values: []string{"", "key-1", "key-2"}, between: always("update", "idempotency_key")},
 		{name: "keep_on_timeout", values: []string{"", "false", "true"}, between: like("false", "update", "keep_on_timeout")},
-		{name: "timeouts", values: []string{"", `{ create = "50m" }`, `{ update = "5m" }`}, between: always("update", "timeouts")},
+		{
+			name:    "timeouts",
+			values:  []string{"", `{ create = "50m" }`, `{ update = "5m" }`},
+			between: always("update", "timeouts"),
+		},
 		{name: "desired_state", values: []string{"", `"running"`, `"stopped"`}, between: desiredStates},
 		{name: "offer_id", values: []string{offers[0], offers[1]}, between: always("no-op")},
-		{name: "offer_id", values: []string{offers[2], offers[3]}, beside: arguments{"replace_on": `["offer_id"]`}, between: always("replace", "offer_id")},
-		{name: "offer_query", values: []string{`{ gpu = ["rtx_4090"], min_disk_gb = 10 }`, someQuery, otherQuery}, beside: arguments{"max_price_kop_h": "9000000"}, between: always("no-op")},
-		{name: "offer_query", values: []string{someQuery, otherQuery}, beside: arguments{"replace_on": `["offer_query"]`}, between: always("replace", "offer_query")},
-		{name: "offer_query", values: []string{`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `{ min_vram_gb = 40, order = "-price" }`}, between: always("replace", "offer_query")},
-		{name: "ssh_key_ids", values: []string{"", `[]`, `[gpurent_ssh_key.k.id]`}, between: func(before, after string) (string, []string) {
-			if before == "" || after == "" {
-				return "update", []string{"ssh_key_ids"}
-			}
-			return "no-op", nil
-		}},
 		{
-			name: "ssh_key_ids", values: []string{"", `[]`, `[gpurent_ssh_key.k.id]`}, beside: arguments{"replace_on": `["ssh_key_ids"]`},
+			name:    "offer_id",
+			values:  []string{offers[2], offers[3]},
+			beside:  arguments{"replace_on": `["offer_id"]`},
+			between: always("replace", "offer_id"),
+		},
+		{
+			name:    "offer_query",
+			values:  []string{`{ gpu = ["rtx_4090"], min_disk_gb = 10 }`, someQuery, otherQuery},
+			beside:  arguments{"max_price_kop_h": "9000000"},
+			between: always("no-op"),
+		},
+		{
+			name:    "offer_query",
+			values:  []string{someQuery, otherQuery},
+			beside:  arguments{"replace_on": `["offer_query"]`},
+			between: always("replace", "offer_query"),
+		},
+		{
+			name:    "offer_query",
+			values:  []string{`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `{ min_vram_gb = 40, order = "-price" }`},
+			between: always("replace", "offer_query"),
+		},
+		{
+			name:   "ssh_key_ids",
+			values: []string{"", `[]`, `[gpurent_ssh_key.k.id]`},
+			between: func(before, after string) (string, []string) {
+				if before == "" || after == "" {
+					return "update", []string{"ssh_key_ids"}
+				}
+				return "no-op", nil
+			},
+		},
+		{
+			name:    "ssh_key_ids",
+			values:  []string{"", `[]`, `[gpurent_ssh_key.k.id]`},
+			beside:  arguments{"replace_on": `["ssh_key_ids"]`},
 			between: always("replace", "ssh_key_ids"),
 		},
 	}
@@ -171,7 +217,8 @@ func TestAccInstance_argumentChanges(t *testing.T) {
 func testTransitions(t *testing.T, all []transition) {
 	// Without started_at in the last answer, a plan shows it as changed, too.
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent"))
-	if err := env.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(500)), BalanceKop: new(int64(1e10))}); err != nil {
+	err := env.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(500)), BalanceKop: new(int64(1e10))})
+	if err != nil {
 		t.Fatal(err)
 	}
 	// In the middle of the market, where no query of the others takes them.
@@ -205,7 +252,8 @@ func testTransitions(t *testing.T, all []transition) {
 	changes := plannedChanges(t, w.Run("show", "-json", "changes"))
 	for n, tr := range all {
 		got, found := changes[fmt.Sprintf("gpurent_instance.s%d", n)]
-		if want := (plannedChange{tr.want, slices.Sorted(slices.Values(tr.changes))}); !found || !reflect.DeepEqual(got, want) {
+		want := (plannedChange{tr.want, slices.Sorted(slices.Values(tr.changes))})
+		if !found || !reflect.DeepEqual(got, want) {
 			t.Errorf("from %v to %v: plans %v, want %v", tr.before, tr.after, got, want)
 		}
 	}
