@@ -24,7 +24,7 @@ type Task struct {
 	Name string
 	// Undo undoes the creation.
 	Undo func(context.Context) error
-	// OnDone is called once it is undone.
+	// OnDone is called after the creation is undone.
 	OnDone func()
 }
 
@@ -34,8 +34,8 @@ type cleanup struct {
 	values context.Context
 }
 
-// Begin announces a creation before it is requested. The caller calls end when its result is registered. ok is false if
-// the process is about to end: then nothing may be created.
+// Begin records a creation before its request is sent. The caller calls end when the result is registered. ok is false
+// if the process is about to end: then nothing may be created.
 func (c *Cleanup) Begin() (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Cleanup) change(how func()) {
 }
 
 // Run undoes all creations concurrently, including those in progress, until ctx ends. It returns an error for each
-// object that is left.
+// object that was not deleted.
 func (c *Cleanup) Run(ctx context.Context) []error {
 	failures := map[string]error{} // by task; nil while it is in progress
 	for {
@@ -95,7 +95,7 @@ func (c *Cleanup) Run(ctx context.Context) []error {
 	return c.remaining(failures)
 }
 
-// undo starts the tasks that were not started yet. It returns whether all have ended, and a channel that is closed by
+// undo starts the tasks that are not started yet. It returns whether all have ended, and a channel that is closed by
 // the next change.
 func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle bool, changed <-chan struct{}) {
 	c.mu.Lock()
@@ -126,7 +126,7 @@ func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle boo
 	return running == 0 && c.creating == 0, c.changed
 }
 
-// remaining returns an error for each object that is left.
+// remaining returns an error for each object that was not deleted.
 func (c *Cleanup) remaining(failures map[string]error) []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,10 +136,10 @@ func (c *Cleanup) remaining(failures map[string]error) []error {
 		if err == nil {
 			err = context.DeadlineExceeded
 		}
-		left = append(left, fmt.Errorf("%s is left: %w", OneLine(name), err))
+		left = append(left, fmt.Errorf("%s was not deleted: %w", OneLine(name), err))
 	}
 	if c.creating > 0 {
-		left = append(left, fmt.Errorf("the outcome of %d requests to create an object is unknown", c.creating))
+		left = append(left, fmt.Errorf("the outcome of requests to create an object is unknown (requests: %d)", c.creating))
 	}
 	return left
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// taking returns a task that takes some time.
+// taskOfDuration returns a task that takes d and then returns err.
 func taskOfDuration(name string, d time.Duration, err error) Task {
 	return Task{
 		Name: name,
@@ -31,14 +31,14 @@ func TestCleanup_Run(t *testing.T) {
 	for name, test := range map[string]struct {
 		prepare func(context.Context, *Cleanup)
 		took    time.Duration
-		left    []string // parts of the errors, in their order
+		left    []string // substrings of the errors, in order
 	}{
-		"nothing to do": {prepare: func(context.Context, *Cleanup) {}},
-		"undone before": {prepare: func(ctx context.Context, c *Cleanup) {
+		"no task": {prepare: func(context.Context, *Cleanup) {}},
+		"task already done": {prepare: func(ctx context.Context, c *Cleanup) {
 			c.Register(ctx, taskOfDuration("a", time.Hour, nil))
 			c.Done("a")
 		}},
-		"fifty at once": {
+		"fifty concurrent tasks": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				for n := range 50 {
 					c.Register(ctx, taskOfDuration(fmt.Sprint("a", n), time.Second, nil))
@@ -51,16 +51,16 @@ func TestCleanup_Run(t *testing.T) {
 				c.Register(ctx, taskOfDuration("bad", 100*time.Millisecond, errors.New("refused")))
 				c.Register(ctx, taskOfDuration("good", time.Second, nil))
 			},
-			took: time.Second, left: []string{"bad is left: refused"},
+			took: time.Second, left: []string{"bad was not deleted: refused"},
 		},
-		"no end": {
+		"one of two exceeds the deadline": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				c.Register(ctx, taskOfDuration("slow", time.Hour, nil))
 				c.Register(ctx, taskOfDuration("good", time.Second, nil))
 			},
-			took: budget, left: []string{"slow is left: context deadline exceeded"},
+			took: budget, left: []string{"slow was not deleted: context deadline exceeded"},
 		},
-		"created meanwhile": {
+		"created during Run": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				end, _ := c.Begin()
 				time.AfterFunc(time.Second, func() {
@@ -70,18 +70,18 @@ func TestCleanup_Run(t *testing.T) {
 			},
 			took: 1100 * time.Millisecond,
 		},
-		"not created": {
+		"creation fails during Run": {
 			prepare: func(_ context.Context, c *Cleanup) {
 				end, _ := c.Begin()
 				time.AfterFunc(time.Second, end)
 			},
 			took: time.Second,
 		},
-		"in progress at the end": {
+		"creation in progress at the deadline": {
 			prepare: func(_ context.Context, c *Cleanup) { c.Begin() },
-			took:    budget, left: []string{"1 requests to create an object"},
+			took:    budget, left: []string{"requests to create an object is unknown (requests: 1)"},
 		},
-		"undone meanwhile by its creator": {
+		"undone by its creator during Run": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				c.Register(ctx, taskOfDuration("a", time.Hour, nil))
 				time.AfterFunc(time.Second, func() { c.Done("a") })
@@ -98,14 +98,14 @@ func TestCleanup_Run(t *testing.T) {
 				start := time.Now()
 				left := c.Run(ctx)
 				if took := time.Since(start); took != test.took {
-					t.Errorf("it took %s, want %s", took, test.took)
+					t.Errorf("Run took %s, want %s", took, test.took)
 				}
 				if len(left) != len(test.left) {
-					t.Fatalf("left are %v, want %v", left, test.left)
+					t.Fatalf("errors %v, want %v", left, test.left)
 				}
 				for n, want := range test.left {
 					if !strings.Contains(left[n].Error(), want) {
-						t.Errorf("left is %v, want %s", left[n], want)
+						t.Errorf("error %v, want %s", left[n], want)
 					}
 				}
 			})
@@ -116,17 +116,17 @@ func TestCleanup_Run(t *testing.T) {
 func TestCleanup_BeginFailsAfterRun(t *testing.T) {
 	c := new(Cleanup)
 	if _, ok := c.Begin(); !ok {
-		t.Fatal("nothing may be created from the start")
+		t.Fatal("Begin fails before Run")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.Run(ctx)
 	if _, ok := c.Begin(); ok {
-		t.Error("something may be created after Run")
+		t.Error("Begin succeeds after Run")
 	}
 }
 
-// A task has the values of the call that registered it, for the log, although that call has ended.
+// A task has the context values of the call that registered it, for the log, even after that call has ended.
 func TestCleanup_TaskKeepsContextValues(t *testing.T) {
 	c := new(Cleanup)
 	call, cancelCall := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
@@ -141,6 +141,6 @@ func TestCleanup_TaskKeepsContextValues(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if left := c.Run(ctx); len(left) > 0 || done != 1 {
-		t.Errorf("left are %v; done %d times", left, done)
+		t.Errorf("errors %v; OnDone called %d times", left, done)
 	}
 }

@@ -15,16 +15,16 @@ import (
 // another. The zero value is ready for use.
 type Creations struct {
 	mu      sync.Mutex
-	created map[createdID]bool // a list may not contain them yet
+	created map[createdID]bool // objects that a list may not contain yet
 }
 
 // createdID is unique in the process, where different services may have the same ids.
 type createdID struct{ service, id string }
 
-// CreateOnce creates an object of a kind for which the API takes no idempotency key. A repeated request whose response
-// was lost could create a second object, so the list of objects decides.
+// CreateOnce creates an object of a kind for which the API accepts no idempotency key. After a lost response, a retry
+// could create a second object, so CreateOnce first searches the list of objects.
 type CreateOnce[T any] struct {
-	// InFlight is how long a request whose response was lost may still be carried out.
+	// InFlight is how long the API may still process a request whose response was lost.
 	InFlight time.Duration
 	// Creations are those of this kind.
 	Creations *Creations
@@ -32,29 +32,29 @@ type CreateOnce[T any] struct {
 	Service string
 	// List returns all objects of this kind.
 	List func(context.Context) ([]T, error)
-	// Create creates one. With an error it returns what could be read of the response.
+	// Create creates one. With an error it returns the part of the response that could be read.
 	Create func(context.Context) (T, error)
 	// ID returns the id of an object; empty for none.
 	ID func(T) string
 	// Matches reports whether an object may be the one that Create created.
 	Matches func(T) bool
-	// Discard, if any, deletes an object whose response was lost, because it is of no use without the response. Nil: the
-	// object is returned.
+	// Discard deletes an object whose response was lost, because the object is useless without the response. If
+	// Discard is nil, Run returns the object.
 	Discard func(context.Context, T) error
 }
 
 const (
-	// maxCreateAttempts bounds how often a creation is repeated if its responses are lost.
+	// maxCreateAttempts bounds the creation requests if their responses are lost.
 	maxCreateAttempts = 3
-	// maxListAttempts bounds how often a list or a deletion is repeated. Giving up could leave an object in no state.
+	// maxListAttempts bounds the attempts of a list or a deletion. Giving up could leave an object that is in no state.
 	maxListAttempts = 5
-	// createListings is how many lists are read over InFlight before a creation counts as not carried out.
+	// createListings is how many lists are read during InFlight before the request is considered failed.
 	createListings = 5
 )
 
-// Run creates one object. If a response is lost it reads lists until one contains a new object that matches, as long as
-// the request may be in flight. Only then is the creation repeated. Once the first request is sent, the end of ctx only
-// prevents further attempts: see rental.Detached.
+// Run creates one object. After a lost response it reads lists until one contains a new object that matches, or the
+// request can no longer be in flight. Only then does it repeat the creation. Once the first request is sent, the end of
+// ctx only prevents further attempts: see rental.Detached.
 func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	o.Creations.mu.Lock()
 	defer o.Creations.mu.Unlock()
@@ -94,7 +94,7 @@ type createAttempt[T any] struct {
 	final bool            // the error is final
 }
 
-// create sends one request and finds out whether it created an object.
+// create sends one request and determines whether it created an object.
 func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 	var none T
 	made, err := a.Create(ctx)
@@ -103,7 +103,7 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 		a.discardEarlier(ctx)
 		return made, nil
 	}
-	found := []T{made} // its id could be read, the rest of the response could not
+	found := []T{made} // only its id could be read from the response
 	if a.ID(made) == "" {
 		refused := !rental.IsOutcomeUnknown(err) && !rental.IsInFlight(err)
 		if a.final = refused; refused && !a.lost {
@@ -114,7 +114,7 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 			a.final = true
 			return none, errors.Join(
 				err,
-				fmt.Errorf("reading the list to find out whether it was created failed, too: %w", listErr),
+				fmt.Errorf("the list that would show whether it was created could not be read either: %w", listErr),
 			)
 		}
 	}
@@ -139,7 +139,7 @@ func (a *createAttempt[T]) keep(made T) {
 	a.known[a.ID(made)] = true
 }
 
-// find reads lists until one contains an object that matches, as long as a request may be in flight.
+// find reads lists until one contains an object that matches, or no request can be in flight anymore.
 func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
 	pauses := backoff.Exponential{First: a.InFlight / (1<<(createListings-1) - 1)}
 	for n := range createListings {
@@ -166,14 +166,14 @@ func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
 	return found, err
 }
 
-// discardEarlier deletes what an earlier request created whose response was lost, and which no list contained before.
-// If that fails, the new object is kept anyway.
+// discardEarlier deletes the object of an earlier request whose response was lost, if a list contains that object only
+// now. It ignores errors, because the new object is valid in any case.
 func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
 	if !a.lost || a.Discard == nil {
 		return
 	}
 	if found, err := a.list(ctx); err == nil {
-		_ = a.discardAll(ctx, found) //nolint:errcheck // the new object counts
+		_ = a.discardAll(ctx, found) //nolint:errcheck // the new object is valid
 	}
 }
 
@@ -189,7 +189,7 @@ func (a *createAttempt[T]) discardAll(ctx context.Context, items []T) error {
 	return errors.Join(problems...)
 }
 
-// retry repeats a request that fails, maxListAttempts times at most. That an object does not exist is final.
+// retry sends a request until it succeeds, at most maxListAttempts times. It does not repeat after "not found".
 func retry(ctx context.Context, do func() error) error {
 	err := do()
 	for try := 1; err != nil && !rental.IsNotFound(err) && try < maxListAttempts && ctx.Err() == nil; try++ {

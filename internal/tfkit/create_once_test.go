@@ -15,16 +15,16 @@ type object struct {
 	id, kind string
 }
 
-// shop is a service that makes things, and loses answers on demand.
+// fakeService creates objects, and loses requests and responses on demand.
 type fakeService struct {
-	visible      map[string]time.Time // when a thing was made
-	lag          time.Duration        // after which a listing contains it
-	late         time.Duration        // after which a request whose answer was lost is carried out
+	visible      map[string]time.Time // creation times by object id
+	lag          time.Duration        // from a creation until a list contains the object
+	late         time.Duration        // until a request whose response was lost creates its object
 	objects      []object
 	creates      int
-	loseResponse map[int]bool // creations whose answer is lost after the work
-	loseRequest  map[int]bool // creations whose request is lost before the work
-	listErr      error        // what the second and later listings answer
+	loseResponse map[int]bool // numbers of the creations whose response is lost
+	loseRequest  map[int]bool // numbers of the creations whose request is lost
+	listErr      error        // the error of all lists after the first
 	lists        int
 }
 
@@ -48,7 +48,7 @@ func (s *fakeService) create(kind string) (object, error) {
 	return created, nil
 }
 
-// listed is what a listing contains by now.
+// listed returns the objects that a list currently contains.
 func (s *fakeService) listed() []object {
 	var listed []object
 	for _, one := range s.objects {
@@ -59,7 +59,7 @@ func (s *fakeService) listed() []object {
 	return listed
 }
 
-// inFlight is how long a request may be under way.
+// inFlight is how long a request may be in flight.
 const inFlight = 30 * time.Second
 
 func (s *fakeService) once(kind string) CreateOnce[object] {
@@ -85,29 +85,29 @@ func TestCreateOnce(t *testing.T) {
 		wantErr            error
 		creates, wantCount int
 	}{
-		"at once":      {fakeService{}, "id1", nil, 1, 1},
-		"answer lost":  {fakeService{loseResponse: map[int]bool{1: true}}, "id1", nil, 1, 1},
-		"request lost": {fakeService{loseRequest: map[int]bool{1: true}}, "id1", nil, 2, 1},
-		"request lost, then answer": {
+		"immediate success": {fakeService{}, "id1", nil, 1, 1},
+		"response lost":     {fakeService{loseResponse: map[int]bool{1: true}}, "id1", nil, 1, 1},
+		"request lost":      {fakeService{loseRequest: map[int]bool{1: true}}, "id1", nil, 2, 1},
+		"request lost, then response lost": {
 			fakeService{loseRequest: map[int]bool{1: true}, loseResponse: map[int]bool{2: true}}, "id1", nil, 2, 1,
 		},
-		"an older one like it is not taken": {
+		"an older object that matches is ignored": {
 			fakeService{objects: []object{old}, loseRequest: map[int]bool{1: true}}, "id2", nil, 2, 2,
 		},
-		"never got through": {
+		"all requests lost": {
 			fakeService{loseRequest: map[int]bool{1: true, 2: true, 3: true}}, "", errLost, 3, 0,
 		},
-		"listing lags": {
+		"list lags": {
 			fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight - time.Second}, "id1", nil, 1, 1,
 		},
-		"carried out late": {
+		"object created late": {
 			fakeService{loseResponse: map[int]bool{1: true}, late: inFlight - time.Second}, "id1", nil, 1, 1,
 		},
-		"answer lost three times": {
+		"three losses": {
 			fakeService{loseRequest: map[int]bool{1: true, 2: true}, loseResponse: map[int]bool{3: true}, lag: inFlight / 2},
 			"id1", nil, 3, 1,
 		},
-		"answer lost, and the listing as well": {
+		"response lost, then the list fails": {
 			fakeService{loseResponse: map[int]bool{1: true}, listErr: errors.New("down")}, "", errLost, 1, 1,
 		},
 	} {
@@ -120,7 +120,7 @@ func TestCreateOnce(t *testing.T) {
 				}
 				if s.creates != test.creates || len(s.objects) != test.wantCount {
 					t.Errorf(
-						"asked %d times, %d things are there; want %d and %d",
+						"%d creations, %d objects; want %d and %d",
 						s.creates,
 						len(s.objects),
 						test.creates,
@@ -137,7 +137,7 @@ func TestCreateOnce_IgnoresOtherObjects(t *testing.T) {
 	once := s.once("round")
 	create := once.Create
 	once.Create = func(ctx context.Context) (object, error) {
-		if s.creates == 0 { // someone else is quicker
+		if s.creates == 0 { // another client creates an object first
 			s.objects = append(s.objects, object{"theirs", "square"})
 		}
 		return create(ctx)
@@ -157,7 +157,7 @@ func TestCreateOnce_DiscardsAfterLostResponse(t *testing.T) {
 	}
 	got, err := once.Run(t.Context())
 	if err != nil || got.id != "id2" || len(discarded) != 1 || discarded[0] != "id1" {
-		t.Errorf("got %+v, %v, discarded %v; want the second, the first discarded", got, err, discarded)
+		t.Errorf("got %+v, %v, discarded %v; want the second object, with the first discarded", got, err, discarded)
 	}
 }
 
@@ -175,21 +175,21 @@ func TestCreateOnce_InterruptedBeforeCreate(t *testing.T) {
 	}
 }
 
-// A refusal after a lost answer may be because of what the lost request made.
+// A conflict after a lost response may be caused by the object that the earlier request created.
 func TestCreateOnce_ConflictAfterLostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refusal := &rental.Error{Status: 409, Code: rental.CodeConflict}
+		conflict := &rental.Error{Status: 409, Code: rental.CodeConflict}
 		s := fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight + 10*time.Second}
 		once := s.once("round")
 		create := once.Create
 		once.Create = func(ctx context.Context) (object, error) {
 			if len(s.objects) > 0 {
-				return object{}, refusal
+				return object{}, conflict
 			}
 			return create(ctx)
 		}
 		if got, err := once.Run(t.Context()); err != nil || got.id != "id1" {
-			t.Errorf("got %+v, %v; want what the first request made", got, err)
+			t.Errorf("got %+v, %v; want the object of the first request", got, err)
 		}
 	})
 }
@@ -205,12 +205,12 @@ func TestCreateOnce_Conflict(t *testing.T) {
 		start := time.Now()
 		_, err := once.Run(t.Context())
 		if !rental.IsConflict(err) || s.creates != 1 || s.lists != 1 || time.Since(start) > 0 {
-			t.Errorf("%v after %d requests, %d listings and %s", err, s.creates, s.lists, time.Since(start))
+			t.Errorf("%v after %d requests, %d lists and %s", err, s.creates, s.lists, time.Since(start))
 		}
 	})
 }
 
-// An answer whose rest cannot be read says by its id what was made.
+// If only the id of a response can be read, the id identifies the created object.
 func TestCreateOnce_UnreadableResponse(t *testing.T) {
 	for _, discard := range []bool{false, true} {
 		s := fakeService{}
@@ -237,8 +237,8 @@ func TestCreateOnce_UnreadableResponse(t *testing.T) {
 	}
 }
 
-// What an earlier creation of this process made is not taken for the work of a later one, although a listing did not
-// contain it at first.
+// A creation does not return the object of an earlier creation in the same process, even if the first list did not
+// contain that object.
 func TestCreateOnce_IgnoresEarlierCreations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakeService{loseRequest: map[int]bool{2: true}, lag: 3 * time.Second}
@@ -251,7 +251,8 @@ func TestCreateOnce_IgnoresEarlierCreations(t *testing.T) {
 	})
 }
 
-// What a lost request made, and what no listing contained in time, is discarded when it appears before the end.
+// An object whose response was lost, and which lists contain only after InFlight, is discarded if it appears before Run
+// ends.
 func TestCreateOnce_DiscardsLateObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight + time.Second}
@@ -272,8 +273,8 @@ func TestCreateOnce_DiscardsLateObject(t *testing.T) {
 	})
 }
 
-// What is on its way when the run is interrupted is brought to an end: looked for,
-// taken or discarded, but not tried again.
+// After an interruption, Run still determines the outcome of the request in flight: it returns or discards the object,
+// but does not send the request again.
 func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
 	for name, test := range map[string]struct {
 		service fakeService
@@ -282,10 +283,10 @@ func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
 		wantErr error
 		left    int
 	}{
-		"answered":                 {fakeService{}, false, "id1", nil, 1},
-		"request lost":             {fakeService{loseRequest: map[int]bool{1: true}}, false, "", errLost, 0},
-		"answer lost":              {fakeService{loseResponse: map[int]bool{1: true}}, false, "id1", nil, 1},
-		"answer lost, and no good": {fakeService{loseResponse: map[int]bool{1: true}}, true, "", errLost, 0},
+		"response received":      {fakeService{}, false, "id1", nil, 1},
+		"request lost":           {fakeService{loseRequest: map[int]bool{1: true}}, false, "", errLost, 0},
+		"response lost":          {fakeService{loseResponse: map[int]bool{1: true}}, false, "id1", nil, 1},
+		"response lost, discard": {fakeService{loseResponse: map[int]bool{1: true}}, true, "", errLost, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -296,7 +297,7 @@ func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
 				once.Create = func(ctx context.Context) (object, error) {
 					cancel()
 					if ctx.Err() != nil {
-						t.Error("the creation was cut off")
+						t.Error("the context of the creation was canceled")
 					}
 					return create(ctx)
 				}
@@ -309,7 +310,7 @@ func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
 				got, err := once.Run(ctx)
 				if got.id != test.wantID || !errors.Is(err, test.wantErr) || s.creates != 1 || len(s.objects) != test.left {
 					t.Errorf(
-						"got %q, %v after %d requests, %d are left; want %q, %v after 1, %d left",
+						"got %q, %v after %d requests, %d objects exist; want %q, %v after 1, %d objects",
 						got.id,
 						err,
 						s.creates,

@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Delete deletes an object that is gone as soon as the API returns success. An object that is gone before, perhaps by a
-// request whose response was lost, is no error.
+// Delete deletes an object that is gone as soon as the API returns success. It is no error if the
+// object does not exist, for example because the response of an earlier request was lost.
 func Delete(
 	ctx context.Context,
 	req resource.DeleteRequest,

@@ -36,8 +36,8 @@ func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...
 	AddAPIErrorAdvising(diags, action, "", err, attributes...)
 }
 
-// AddAPIErrorAdvising is AddAPIError with a next step in place of the general one for the error's code. An empty one
-// leaves that.
+// AddAPIErrorAdvising is AddAPIError with a specific next step. An empty one selects the general step for the error's
+// code.
 func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
 	summary := Textf(summaryCannot, action)
 	apiErr, ok := asAPIError(err)
@@ -79,19 +79,19 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	return path.Root(root), slices.Contains(attributes, root)
 }
 
-// noResponseDetail is for failures without a response of the API.
+// noResponseDetail is the detail for failures without a response of the API.
 func noResponseDetail(err error) Text {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "The run was interrupted. What it has done so far remains. Run again for the rest."
+		return "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case rental.IsOutcomeUnknown(err):
-		return Textf("%s\n\n%s", err, lookFirst)
+		return Textf("%s\n\n%s", err, checkFirst)
 	case errors.Is(err, context.DeadlineExceeded):
-		return Textf("%s\n\nThe API did not answer in time. Run again. If this happens again, raise request_timeout in "+
+		return Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, raise request_timeout in "+
 			"the provider configuration.", err)
 	case rental.IsUnavailable(err):
-		return Textf("%s\n\nThe API could not be reached. Check base_url, the network and the proxy, then run again. What "+
-			"is done so far remains.", err)
+		return Textf("%s\n\nThe API could not be reached. Check base_url, the network and the proxy, then run again. "+
+			"Changes so far remain.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
 		return Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
@@ -100,14 +100,14 @@ func noResponseDetail(err error) Text {
 }
 
 const (
-	foreign = "This answer did not come from the API, but from something in between, such as a proxy or a load " +
+	foreign = "This response did not come from the API, but from something in between, such as a proxy or a load " +
 		"balancer. Check that base_url is the address of the API. If it is, run again later."
-	lookFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
+	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
 		"again, and import or remove what exists."
 )
 
-// responseDetail is for a response of the API: its message, with what err contains around it, a reference for support,
-// and the next step.
+// responseDetail is the detail for an error response of the API: its message with the text that err adds to it, a
+// reference for support, and the next step.
 func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
 	message := err.Message
 	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
@@ -140,9 +140,9 @@ func reference(err *rental.Error) Text {
 func advice(err *rental.Error) Text {
 	switch {
 	case err.OutcomeUnknown && err.Foreign:
-		return foreign + " " + lookFirst
+		return foreign + " " + checkFirst
 	case err.OutcomeUnknown:
-		return lookFirst
+		return checkFirst
 	case err.Foreign && err.Status < 500:
 		return foreign
 	}
@@ -160,8 +160,8 @@ func advice(err *rental.Error) Text {
 		return Textf("The API key lacks the scope %s, or the account is blocked. Create a key with the scope in the "+
 			"service's console, or contact its support about the account.", cmp.Or(err.Scope, "it needs"))
 	case rental.CodeConflict:
-		return "The present state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
-			"Run plan again to see the present state."
+		return "The current state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
+			"Run plan again to see the current state."
 	case rental.CodeNotFound:
 		return "It does not exist, or belongs to another account. Run plan again to see what exists. If it should exist, " +
 			"check that the API key belongs to the right account."
@@ -171,24 +171,23 @@ func advice(err *rental.Error) Text {
 		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a " +
 			"minute, with a lower -parallelism."
 	case rental.CodeInternal, rental.CodeProviderUnavailable:
-		return "The service failed, also when the request was repeated. Run again later. Its support can use the request " +
-			"id."
+		return "The service failed after all retries. Run again later. The service's support can use the request id."
 	}
 	switch {
 	case err.Status >= 500:
-		return "The service, or a proxy in front of it, failed, also when the request was repeated. Run again later."
+		return "The service, or a proxy in front of it, failed after all retries. Run again later."
 	case rental.IsListTooLong(err):
 		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
 			"entries, use several accounts. Otherwise check that base_url is the address of the API."
 	case err.Status/100 == 2:
-		return "The service accepted the request, but its answer cannot be used. Run plan again to see the result. If " +
+		return "The service accepted the request, but its response cannot be used. Run plan again to see the result. If " +
 			"this happens again, check that base_url is the address of the API."
 	}
 	return ""
 }
 
-// addConfigUnknown reports that something happens before the provider configuration is known. early is what happens,
-// such as "a data source is read"; later is what moves it to the apply, empty if nothing does.
+// addConfigUnknown reports that an operation needs a provider configuration that is not known yet. early is the
+// operation, such as "a data source is read". later is what moves it to the apply, empty if nothing does.
 func addConfigUnknown(diags *diag.Diagnostics, early, later Text) {
 	if later != "" {
 		later = ", or " + later + ", which moves it to the apply"
@@ -281,7 +280,7 @@ func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hin
 // maxQuoted is how many characters of a text quote shows, each of which may be escaped.
 const maxQuoted = 100
 
-// quote also shows what is not visible, such as a no-break space: it may be why two names differ.
+// quote escapes invisible characters, such as a no-break space: they may be why two names differ.
 func quote(text string) Text {
 	if runes := []rune(text); len(runes) > maxQuoted {
 		text = string(runes[:maxQuoted]) + "…"

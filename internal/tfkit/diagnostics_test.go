@@ -13,7 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Every error code has its message, its reference and a next step.
+// The detail for every error code contains the message, the reference and a next step.
 func TestAddAPIError_NextStep(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
@@ -51,8 +51,8 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")},
 			[]string{"connection refused", "base_url"},
 		},
-		"too late": {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
-		"lost answer": {
+		"timeout": {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
+		"lost response": {
 			&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")},
 			[]string{"may or may not have been carried out"},
 		},
@@ -64,7 +64,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{Status: 422, Code: rental.CodeValidation, Message: "Bad."}, []string{"Bad.", "Nothing was changed"},
 		},
 		"unreadable": {
-			&rental.Error{Status: 200, Message: "the answer is empty"}, []string{"the answer is empty", "plan again"},
+			&rental.Error{Status: 200, Message: "the response is empty"}, []string{"the response is empty", "plan again"},
 		},
 		"a foreign 404": {
 			&rental.Error{Status: 404, Foreign: true, Message: "Tea."},
@@ -73,7 +73,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		"a redirect": {
 			&rental.Error{Status: 302, Foreign: true, Message: "not followed"}, []string{"not followed", "base_url"},
 		},
-		"lost by a proxy": {
+		"response lost by a proxy": {
 			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"},
 			[]string{"HTTP 502", "may or may not have been carried out", "base_url"},
 		},
@@ -81,7 +81,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			fmt.Errorf("reading offer o: %w", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
 			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
 		},
-		"our own": {errors.New("a bug"), []string{"a bug"}},
+		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -124,7 +124,7 @@ func TestAddAPIError_AttributeIssues(t *testing.T) {
 		}
 	}
 	if !strings.Contains(diags[2].Detail(), "onstart: not supported") {
-		t.Errorf("the issue without an attribute is lost: %v", diags[2])
+		t.Errorf("the issue without an attribute is missing: %v", diags[2])
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
 	return d.requireConfig(diags)
 }
 
-// CanReadOwn is CanRead for the part of a public list that only a key shows.
+// CanReadOwn is CanRead for the part of a public list that the API returns only with a key.
 func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
 	requireKey(d.Meta, diags)
 	return !diags.HasError() && d.requireConfig(diags)

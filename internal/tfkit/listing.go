@@ -18,7 +18,7 @@ import (
 
 // ListResults are the results of a list resource.
 type ListResults[T, M any] struct {
-	// Noun is what they are, in the plural, for errors: "instances".
+	// Noun is the kind of object in the plural, for errors: "instances".
 	Noun Text
 	// List lists all objects.
 	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
@@ -26,11 +26,11 @@ type ListResults[T, M any] struct {
 	Filters []func(T) bool
 	// Display returns the id of an object and its display name.
 	Display func(T) (id, name string)
-	// Import returns the state of an object as after an import, made from an empty one.
+	// Import returns the state of an object as after an import. empty is a model whose attributes are null.
 	Import func(empty M, object T) (M, diag.Diagnostics)
 }
 
-// Stream sends the results. It reads no further than the limit of the request requires.
+// Stream sends the results. It reads only the pages that the limit of the request requires.
 func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	l.Filters = slices.DeleteFunc(l.Filters, func(filter func(T) bool) bool { return filter == nil })
 	options := rental.ListOptions{Stream: true}
@@ -87,7 +87,7 @@ func nullModel[M any](ctx context.Context, result list.ListResult) (m M) {
 	return m
 }
 
-// Prefixed returns a filter for names that begin with a text, nil if that is null.
+// Prefixed returns a filter for names that begin with a prefix, or nil if the prefix is null.
 func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
 	if prefix.IsNull() {
 		return nil

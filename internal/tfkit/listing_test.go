@@ -20,19 +20,19 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// crowd is an account with many instances. It creates each page when it is requested.
+// largeAccount is a transport for an account with many instances. It creates each page on request.
 type largeAccount struct {
 	instances int
 	pageSize  int
-	padding   string // after each server of a list
-	short     bool   // servers have an id only, which is quicker
+	padding   string // follows each server of a list
+	short     bool   // servers have only an id, which is faster
 	lists     atomic.Int64
 	singles   atomic.Int64
 }
 
 func instanceID(i int) string { return fmt.Sprintf("inst_%06d", i) }
 
-// server is as long as a server of the API document is.
+// instance returns an instance as JSON. Without short it is as long as the example of the API document.
 func (c *largeAccount) instance(i int) string {
 	if c.short {
 		return fmt.Sprintf(`{"id":%q}`, instanceID(i))
@@ -51,12 +51,12 @@ func (c *largeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: http.StatusOK,
 		Header:     header,
-		Body:       io.NopCloser(strings.NewReader(c.answer(req))),
+		Body:       io.NopCloser(strings.NewReader(c.body(req))),
 		Request:    req,
 	}, nil
 }
 
-func (c *largeAccount) answer(req *http.Request) string {
+func (c *largeAccount) body(req *http.Request) string {
 	if id, single := strings.CutPrefix(req.URL.Path, "/api/v1/instances/inst_"); single {
 		c.singles.Add(1)
 		number, err := strconv.Atoi(id)
@@ -78,7 +78,7 @@ func (c *largeAccount) answer(req *http.Request) string {
 	return body.String() + fmt.Sprintf(`],"next_cursor":"%d"}`, end)
 }
 
-// client reads the crowd. It panics on an error, because errTooLong needs it outside a test.
+// client returns a client of the account. It panics on an error, because errTooLong calls it outside a test.
 func (c *largeAccount) client() *rental.Client {
 	client, err := rental.New(
 		rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: "test" + strings.Repeat("0", 40), Transport: c},
@@ -89,7 +89,7 @@ func (c *largeAccount) client() *rental.Client {
 	return client
 }
 
-// errTooLong is a real error of a list that is too long.
+// errTooLong is the error that the client returns for a list that is too long.
 var errTooLong = func() error {
 	service := &largeAccount{instances: 2, pageSize: 1}
 	list := service.client().ListInstances(
@@ -121,7 +121,7 @@ func TestAddAPIError_ListTooLong(t *testing.T) {
 	}
 }
 
-// A list resource reads as many pages as its limit requires, holds none of them, and has no bound of its own.
+// A list resource reads only the pages that its limit requires, keeps none of them in memory, and has no other limit.
 func TestListResults_StreamsUpToLimit(t *testing.T) {
 	for limit, want := range map[int64]struct{ pages, instances int64 }{
 		3: {1, 3}, 200: {1, 200}, 201: {2, 201}, 21_000: {105, 21_000},

@@ -32,40 +32,40 @@ func TestLookup_ByName(t *testing.T) {
 		detail        []string
 	}{
 		"one":              {wanted: "PyTorch 2.5", found: "pytorch"},
-		"not Latin":        {wanted: "Обучение", found: "russian"},
-		"letters composed": {wanted: "Caf\u00e9", found: "cafe"},
-		"case counts": {
+		"Cyrillic":         {wanted: "Обучение", found: "russian"},
+		"composed letters": {wanted: "Caf\u00e9", found: "cafe"},
+		"different case": {
 			wanted: "trainer", summary: `No template with name "trainer"`,
 			detail: []string{`Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), `},
 		},
-		"several": {
+		"two with the same name": {
 			wanted: "Trainer", summary: `Several templates are named "Trainer"`,
 			detail: []string{"Set slug instead of name", "\n  mine-1 (me)\n  mine-2 (me)"},
 		},
-		"a typo": {
+		"typo": {
 			wanted: "pytroch", summary: `No template with name "pytroch"`, detail: []string{`mine-2 ("Trainer")`},
 		},
-		"a part": {
+		"part of a name": {
 			wanted: "LLM", summary: `No template with name "LLM"`, detail: []string{`vllm ("vLLM server"), `},
 		},
-		"more than the name": {
+		"name with extra words": {
 			wanted: "my vllm", summary: `No template with name "my vllm"`, detail: []string{`vllm (`},
 		},
-		"a key": {
+		"key instead of a name": {
 			wanted: "vllm", summary: `No template with name "vllm"`,
 			detail: []string{`It is the slug of one: set slug instead of name.`},
 		},
-		"what cannot be seen": {
+		"no-break space": {
 			wanted: "PyTorch\u00a02.5", summary: `No template with name "PyTorch\u00a02.5"`,
 			detail: []string{`pytorch ("PyTorch 2.5")`},
 		},
-		"things without a name": {
+		"objects without a name": {
 			wanted: "no name", summary: `No template with name "no name"`, detail: []string{"noname, "},
 		},
-		"where else it may be": {
+		"hint": {
 			wanted: "nothing", summary: `No template with name "nothing"`, detail: []string{"\n\nPerhaps elsewhere."},
 		},
-		"a name that is very long": {wanted: strings.Repeat("x", 5000), summary: "…"},
+		"very long name": {wanted: strings.Repeat("x", 5000), summary: "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -103,12 +103,12 @@ func TestLookup_NotFound(t *testing.T) {
 		summary          string
 		detail           []string
 	}{
-		"nothing there": {"name", "x", nil, `No template with name "x"`, []string{"The account has no template."}},
-		"by its key": {
+		"no objects": {"name", "x", nil, `No template with name "x"`, []string{"The account has no template."}},
+		"unknown key": {
 			"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with slug "pytroch"`,
 			[]string{"Existing: vllm, pytorch."},
 		},
-		"a name instead": {
+		"name instead of a key": {
 			"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with slug "Trainer"`,
 			[]string{`It is the name of one: set name instead of slug.`},
 		},
@@ -125,7 +125,7 @@ func TestLookup_NotFound(t *testing.T) {
 	}
 }
 
-// A message names ten objects at most, and contains no control character of the API.
+// A message names at most ten objects, and contains no control characters of the API.
 func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	var many []Named
 	for i := range 500 {
@@ -137,7 +137,7 @@ func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	for _, diags := range []diag.Diagnostics{several, none} {
 		detail := diags[0].Detail()
 		if strings.Count(detail, "ins_") != maxListed || !strings.Contains(detail, "… and 490 more") {
-			t.Errorf("not ten of them, and how many more:\n%s", detail)
+			t.Errorf("want ten objects and the number of the others:\n%s", detail)
 		}
 	}
 
@@ -148,7 +148,7 @@ func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	for i, lines := range []int{0, 2} {
 		text := hostile[i].Summary() + hostile[i].Detail()
 		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1500 {
-			t.Errorf("%d characters, with what moves a terminal: %q", len(text), text)
+			t.Errorf("%d bytes, with control characters, extra lines or too long: %q", len(text), text)
 		}
 	}
 }

@@ -33,24 +33,24 @@ func TestMeta_Owns(t *testing.T) {
 		}
 	}
 	if (*Meta)(nil).Owns("gpr_CANA") || (&Meta{}).Owns("gpr_CANA") {
-		t.Error("owns a key without having one")
+		t.Error("Owns returns true without a key")
 	}
 }
 
 func TestConfigure_MissingKey(t *testing.T) {
 	for name, test := range map[string]struct {
 		data       any
-		fails      bool // for what needs a key
-		publicToo  bool // for the public part as well
+		fails      bool // for types that need a key
+		publicToo  bool // also for public data sources
 		canRead    bool
 		publicRead bool
 	}{
-		"validation":        {nil, false, false, false, false},
-		"with a key":        {&Meta{Client: client(t, key)}, false, false, true, true},
-		"without a key":     {&Meta{Client: client(t, "")}, true, false, true, true},
-		"key not known yet": {&Meta{Client: client(t, ""), KeyUnknown: true}, false, false, false, true},
-		"nothing known yet": {&Meta{KeyUnknown: true}, false, false, false, false},
-		"something else":    {"meta", true, true, false, false},
+		"validation":            {nil, false, false, false, false},
+		"with a key":            {&Meta{Client: client(t, key)}, false, false, true, true},
+		"without a key":         {&Meta{Client: client(t, "")}, true, false, true, true},
+		"unknown key":           {&Meta{Client: client(t, ""), KeyUnknown: true}, false, false, false, true},
+		"unknown configuration": {&Meta{KeyUnknown: true}, false, false, false, false},
+		"wrong type":            {"meta", true, true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r Resource
@@ -72,7 +72,7 @@ func TestConfigure_MissingKey(t *testing.T) {
 			}
 			diags = nil
 			if own := test.canRead && !test.fails; p.CanReadOwn(&diags) != own || diags.HasError() == own {
-				t.Errorf("own part of the public: %v, want it to be readable: %t", diags, own)
+				t.Errorf("CanReadOwn of a public data source: %v, want %t", diags, own)
 			}
 		})
 	}

@@ -33,7 +33,7 @@ type OfferFilters struct {
 	Order           types.String  `tfsdk:"order"`
 }
 
-// Query returns the query of the API. An unknown filter is left out.
+// Query returns the query for the API. It omits unknown filters.
 func (f OfferFilters) Query(ctx context.Context) (rental.OfferQuery, diag.Diagnostics) {
 	query := rental.OfferQuery{
 		MinGPUs:         known(f.MinGPUs, f.MinGPUs.ValueInt64),

@@ -21,7 +21,7 @@ func TestWithRelease_InheritsContext(t *testing.T) {
 	cancel()
 	<-child.Done()
 	if released.Err() == nil {
-		t.Error("it does not end with the context")
+		t.Error("the released context outlives its parent")
 	}
 }
 
@@ -35,7 +35,7 @@ func TestWithRelease_ReleasesContext(t *testing.T) {
 		released, release := WithRelease(ctx)
 		defer release()
 		child, stop := context.WithCancel(released)
-		t.Cleanup(stop) // the framework keeps it, too
+		t.Cleanup(stop) // keeps the child, like the framework
 		return child
 	}()
 	for range 100 {
@@ -43,11 +43,11 @@ func TestWithRelease_ReleasesContext(t *testing.T) {
 		select {
 		case <-gone:
 			if child.Err() == nil {
-				t.Error("it is not canceled")
+				t.Error("the child is not canceled")
 			}
 			return
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	t.Error("the context is still referred to")
+	t.Error("the context is still referenced")
 }

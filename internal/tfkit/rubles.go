@@ -13,12 +13,12 @@ const (
 	noBreakSpace = "\u00a0"
 )
 
-// Monthly returns what a rate in kopecks per hour costs in a mean month, 730 hours.
+// Monthly returns the cost of a rate in kopecks per hour in a mean month, 730 hours.
 func Monthly(kopH *big.Int) *big.Int {
 	return new(big.Int).Mul(kopH, big.NewInt(hoursPerMonth))
 }
 
-// HourlyRubles formats a rate in kopecks per hour, with what it costs per month.
+// HourlyRubles formats a rate in kopecks per hour, with its cost per month.
 func HourlyRubles(kopH int64) Text {
 	rate := big.NewInt(kopH)
 	return Text(

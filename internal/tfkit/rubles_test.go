@@ -22,7 +22,7 @@ func TestRubles(t *testing.T) {
 	}
 }
 
-// What a month costs may be more than the rate's own kind of number holds.
+// The cost per month may exceed the range of int64.
 func TestHourlyRubles(t *testing.T) {
 	for kopH, want := range map[int64]string{
 		9000:          "90,00 ₽ per hour (65 700,00 ₽ per month)",

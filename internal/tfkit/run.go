@@ -17,7 +17,7 @@ type Run struct {
 	validations, planned atomic.Int64
 }
 
-// NewRun returns the Run of a configuration. validated is whether the process validated it before.
+// NewRun returns the Run of a configuration. validated reports whether the process has validated it.
 func NewRun(validated bool) *Run { return &Run{many: !validated} }
 
 // CountValidation records that a resource was validated.

@@ -13,8 +13,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Text is a text for users that is safe to show. A constant is one as it is. Everything else becomes one through Textf,
-// because a text of the API could contain line breaks, terminal sequences or Terraform expressions.
+// Text is a text that is safe to show to users. Constants convert to it. Textf converts everything else, because a text
+// of the API could contain line breaks, terminal sequences or Terraform expressions.
 type Text string
 
 // How many characters of an argument a Text shows.
@@ -66,7 +66,7 @@ func andMore(separator Text, all int) Text {
 	return Textf("%s… and %d more", separator, all-maxListed)
 }
 
-// Lines returns the elements on a line each, indented, as they are shortened to max characters.
+// Lines returns each element on an indented line, shortened to max characters.
 func Lines(elements []string, maxLength int) Text {
 	var lines strings.Builder
 	for _, element := range elements {
@@ -122,7 +122,7 @@ func ImportBlock(resourceType, id string) (block Text, ok bool) {
 	return Textf("  import {\n    to = %s.NAME\n    id = \"%s\"\n  }", resourceType, id), true
 }
 
-// asAPIError returns the API's error, if err is one with a response.
+// asAPIError returns the API's error, if err contains a response of the API.
 func asAPIError(err error) (*rental.Error, bool) {
 	apiErr, ok := errors.AsType[*rental.Error](err)
 	return apiErr, ok && apiErr.Status != 0

@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// hostile is a text that looks like a message of Terraform and like a configuration.
+// untrusted is a text that imitates a message and a configuration of Terraform.
 var untrusted = "x\nError: injected\x1b[31m\u202e${file(\"/etc/passwd\")}" + strings.Repeat("y", 5000)
 
 func TestTextf_SanitizesItsArguments(t *testing.T) {
@@ -18,7 +18,7 @@ func TestTextf_SanitizesItsArguments(t *testing.T) {
 		for _, argument := range []any{text, rental.InstanceStatus(text), errors.New(text), []string{text}} {
 			got := string(Textf("%s", argument))
 			if strings.ContainsAny(got, "\n\r\v\f\x1b\u0085\u009b\u202e\u2028\u2029") || len([]rune(got)) > maxError+1 {
-				t.Errorf("%T %q becomes %q", argument, text, got)
+				t.Errorf("Textf of %T %q returns %q", argument, text, got)
 			}
 		}
 	}
@@ -26,11 +26,11 @@ func TestTextf_SanitizesItsArguments(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := List([]string{"a\nb", "c"}); got != "a b, c" {
-		t.Errorf("a list becomes %q", got)
+		t.Errorf("List returns %q", got)
 	}
 	got := string(List(make([]string, 500)))
 	if strings.Count(got, ", ") != maxListed || !strings.HasSuffix(got, "and 490 more") {
-		t.Errorf("500 names become %q", got)
+		t.Errorf("List of 500 names returns %q", got)
 	}
 }
 
@@ -52,13 +52,13 @@ func TestImportBlock_OnlyForPlainIDs(t *testing.T) {
 	}
 }
 
-// An answer can name thousands of fields, each with as many messages.
+// A response can contain thousands of fields, each with thousands of messages.
 func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 	var issues []any
 	for range 4000 {
 		issues = append(issues, map[string]any{"field": untrusted, "message": []any{untrusted, untrusted}})
 	}
-	long := strings.Repeat("z", 1000) // what the client leaves of a text
+	long := strings.Repeat("z", 1000) // the length to which the client shortens texts
 	err := &rental.Error{
 		Status:  422,
 		Code:    rental.CodeValidation,

@@ -32,8 +32,8 @@ func TimePointer(t *time.Time) types.String {
 	return Time(*t)
 }
 
-// PlannedOrActual returns planned unless that is unknown, else actual. It makes the state after an apply: Terraform
-// requires the planned value, also if the object has changed since, and the next refresh reads the actual one.
+// PlannedOrActual returns planned, or actual if planned is unknown. The result is a value of the state after an apply:
+// Terraform requires the planned value even if the object has changed since. The next refresh reads the actual one.
 func PlannedOrActual[T interface{ IsUnknown() bool }](planned, actual T) T {
 	if planned.IsUnknown() {
 		return actual

@@ -196,7 +196,7 @@ func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 		}
 	}
 	if log := workspace.Trace(); !regexp.MustCompile(`Cleanup at shutdown failed.*API key ` + left +
-		`, which expires at 20.*is left: .*429`).MatchString(log) {
+		`, which expires at 20.*was not deleted: .*429`).MatchString(log) {
 		t.Errorf("the log does not contain the key")
 	}
 	rejectRevocations = false

@@ -38,7 +38,7 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 			set("template", map[string]any{"slug": "ubuntu", "name": "Ubuntu"}), "differs from the request",
 			"template is ubuntu",
 		},
-		"an unreadable field": {set("disk_gb", "sixty"), "was created, but the answer cannot be read", "disk_gb"},
+		"an unreadable field": {set("disk_gb", "sixty"), "was created, but the response cannot be read", "disk_gb"},
 		"everything optional is absent": {func(body map[string]any) {
 			for _, field := range strings.Fields("name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at started_at stop_reason") {
 				delete(body, field)

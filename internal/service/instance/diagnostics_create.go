@@ -21,7 +21,7 @@ const (
 	summaryNoOfferLeft        = "No matching offer could be rented"
 	summaryOtherArguments     = "The instance of idempotency_key differs from the configuration"
 	summaryInUse              = "The API returned the instance of another resource"
-	summaryUnreadableResponse = "Instance %s was created, but the answer cannot be read"
+	summaryUnreadableResponse = "Instance %s was created, but the response cannot be read"
 	summaryNotAsRequested     = "Instance %s differs from the request"
 	summaryDiffersFromOffer   = "Instance %s differs from its offer"
 	summaryDestroyedAboveCap  = "Instance %s was destroyed: price above max_price_kop_h"
@@ -99,8 +99,8 @@ func interruptedText(e *placement.Error) tfkit.Text {
 }
 
 func outcomeUnknownText(e *placement.Error) tfkit.Text {
-	text := tfkit.Textf("%s\n\nThe request may have been carried out, but its answer was lost, also when it was "+
-		"repeated. ", e.Err)
+	text := tfkit.Textf("%s\n\nThe request may have succeeded: its response was lost, and the retries did not return "+
+		"one. ", e.Err)
 	if !e.RandomKey {
 		return text + "Apply again: with the same idempotency_key the apply recovers the instance if it was created, and " +
 			"creates it if not."
@@ -177,7 +177,7 @@ func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 		"Instance %s (status %q) was created with idempotency_key %q before, and differs from the configuration: %s. "+
 			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
 			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
-			"the key must change with each replacement). If nobody needs the instance, destroy it in the service's console "+
+			"the key must change with each replacement). If the instance is not needed, destroy it in the service's console "+
 			"and apply again.",
 		inst.ID,
 		inst.Status,

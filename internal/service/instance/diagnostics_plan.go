@@ -120,8 +120,8 @@ func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instan
 			noImportBlock
 	}
 	text += "\n\nIf a resource of this or another configuration manages it, there is nothing to do: an apply also " +
-		"shows this for instances of its own state. If no configuration manages it and nobody needs it, destroy it in the " +
-		"service's console."
+		"shows this for instances of its own state. If no configuration manages it and it is not needed, destroy it in " +
+		"the service's console."
 	if ownTemplate != "" {
 		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
 			"it as well. Otherwise the instance is replaced", ownTemplate)

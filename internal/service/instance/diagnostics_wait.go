@@ -253,7 +253,7 @@ func stopAdvice(reason string) tfkit.Text {
 		return "It was stopped because its host went offline. Apply again later. If the host stays offline, replace the " +
 			"instance with -replace."
 	}
-	return tfkit.Textf("It was stopped for a reason that this version of the provider does not know: %q. Check in the "+
+	return tfkit.Textf("It was stopped for a reason that this version of the provider does not support: %q. Check in the "+
 		"service's console, then apply again.", reason)
 }
 

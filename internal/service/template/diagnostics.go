@@ -12,7 +12,7 @@ const (
 	summaryNotAnImage              = "Not a container image"
 	summaryNoTag                   = "Container image without a tag"
 	summaryRecommendedBelowMinimum = "Recommended disk below the minimum"
-	summaryNotOwn                  = "Not an own template"
+	summaryNotOwn                  = "Not a template of this account"
 )
 
 func addNotAnImage(diags *diag.Diagnostics, at path.Path, image string) {
