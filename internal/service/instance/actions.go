@@ -33,9 +33,9 @@ type instanceAction struct {
 	tfkit.Action
 	description string // Markdown
 	verb        string // "start"
-	// starts: the instance may run afterwards, which costs money.
+	// starts is true if the instance may run afterwards, which costs money.
 	starts bool
-	// cost is what the action changes in the spending of the account.
+	// cost returns how the action changes the spending of the account.
 	cost func(rental.Instance) spending.Change
 	// run changes the state of the instance.
 	run func(context.Context, *actionRun, rental.Instance)
@@ -97,8 +97,8 @@ const notInConfiguration = "\n\nAn action changes the instance and not its confi
 	"instance. It does not undo what it requested: a restart can leave the instance stopped. Run the action again, or " +
 	"apply the configuration that manages the instance."
 
-// Validators of the arguments. A CLI validates only values that are known before the plan, so later ones are validated
-// again.
+// Validators of the arguments. A CLI validates only values that are known before the plan, so the provider validates
+// the others at plan and at apply.
 var (
 	idValidators      = []validator.String{stringvalidator.LengthAtLeast(1)}
 	timeoutValidators = []validator.String{tfkit.Duration()}
@@ -125,7 +125,7 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 		resp.Schema.Attributes["max_price_kop_h"] = schema.Int64Attribute{
 			Optional: true, Validators: capValidators,
 			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. The price of an on-demand " +
-				"instance is compared before the start, the price in the answers of the API after it: an instance that turns " +
+				"instance is compared before the start, the price in the responses of the API after it: an instance that turns " +
 				"out to cost more is stopped again, and the action fails with both prices. No maximum by default: an action " +
 				"cannot read `max_price_kop_h` of the `gpurent_instance`.",
 		}
@@ -287,8 +287,8 @@ func stopsFirst(inst rental.Instance) bool {
 		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
 }
 
-// checkSpending compares the action with the account, as its plan did if the instance was known. The plan has reported
-// the warnings.
+// checkSpending compares the action with the account, as its plan did if the instance was known. It omits the warnings,
+// which the plan has shown.
 func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) bool {
 	err := run.action.Meta.Spending.Check(ctx, run.action.cost(inst)).Errors()
 	if err != nil {
@@ -297,8 +297,8 @@ func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) b
 	return err == nil
 }
 
-// canStartAgain is false, with an error, if it is certain that the start after the stop would be refused. While an
-// instance runs, its price bounds that of a new bid.
+// canStartAgain is false, with an error, if the API would certainly reject the start after the stop. While an instance
+// runs, its price is the upper bound for the price of a new bid.
 func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
 	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
 		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)

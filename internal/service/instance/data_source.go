@@ -23,7 +23,7 @@ func newDataSource() datasource.DataSource {
 
 var lookup = tfkit.Lookup{Noun: "instance", Key: "id"}
 
-// named returns instances as messages name them.
+// named returns the names of instances for messages.
 func named(instances []rental.Instance) []tfkit.Named {
 	all := make([]tfkit.Named, len(instances))
 	for i, inst := range instances {
@@ -104,7 +104,7 @@ func (d *instanceDataSource) byName(
 	return active[index], true
 }
 
-// active returns the instances that can be found by name.
+// active returns the instances that a lookup by name searches.
 func (d *instanceDataSource) active(ctx context.Context, diags *diag.Diagnostics) ([]rental.Instance, bool) {
 	listing, err := d.Meta.Cache.Instances.List(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ type instancesModel struct {
 	Instances  []item       `tfsdk:"instances"`
 }
 
-// item is an instance in a data source. Its cost so far, which always changes, is not in the resource.
+// item is an instance in a data source. The resource omits the cost so far, which always changes.
 type item struct {
 	ID           types.String `tfsdk:"id"`
 	Name         types.String `tfsdk:"name"`

@@ -32,8 +32,7 @@ func addNotFound(diags *diag.Diagnostics, verb tfkit.Text, id string) {
 			"to the right account.")
 }
 
-// addFinal reports that an action cannot change an instance that is destroyed or failed. details, if any, ends the
-// message.
+// addFinal reports that an action cannot change an instance that is destroyed or failed. It appends details, if any.
 func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, details tfkit.Text) {
 	text := tfkit.Text("It failed and cannot be started.")
 	if inst.Destroyed() {
@@ -77,12 +76,12 @@ func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, mis
 	)
 }
 
-// actionFailure is the failure of an action, as far as its message needs it.
+// actionFailure contains the data for the message of a failed action.
 type actionFailure struct {
 	client    *rental.Client
-	inst      rental.Instance // as it was last read; only the id if it was not read
+	inst      rental.Instance // as last read; only the id if it was not read
 	verb      tfkit.Text      // "start"
-	starts    bool            // the action was to leave the instance running
+	starts    bool            // the action starts the instance
 	restarts  bool            // the action stops a running instance first
 	stopped   bool            // a restart has stopped the instance, and has not started it yet
 	requested bool            // a start or stop was requested
@@ -159,7 +158,7 @@ func (f actionFailure) lastSeen(ctx context.Context) tfkit.Text {
 	return lastSeenByAction(ctx, f.client, f.inst)
 }
 
-// lastSeenByAction is lastSeen without advice for a stop that most likely was requested by an action.
+// lastSeenByAction is lastSeen without the advice for a stop that an action most likely requested.
 func lastSeenByAction(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
 	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
 		inst.StopReason = nil

@@ -35,7 +35,7 @@ const (
 const untaint = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or `tofu " +
 	"untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
 
-// addCreateError reports why no instance was created, or that it is unknown whether one was.
+// addCreateError reports why no instance was created, or that the outcome is unknown.
 func addCreateError(diags *diag.Diagnostics, err error) {
 	if problems, ok := errors.AsType[spending.Problems](err); ok {
 		addSpendingProblems(diags, problems)
@@ -148,7 +148,7 @@ func lastOfferText(err error) tfkit.Text {
 	return tfkit.Textf("offer %s is not available", e.OfferID)
 }
 
-// refusedText is the next step after a refusal, which depends on the availability of the offer afterwards.
+// refusedText is the next step after a rejected request. It depends on the availability of the offer afterwards.
 func refusedText(e *placement.Error) tfkit.Text {
 	switch {
 	case e.Available == placement.NotAvailable || e.Kind == placement.OfferGone:
@@ -197,7 +197,7 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 		addSharedKey(diags, e.Key, e.Owner, e.Other)
 		return
 	}
-	tfkit.AddError(diags, summaryInUse, tfkit.Textf("The answer to the create request contains instance %s, which "+
+	tfkit.AddError(diags, summaryInUse, tfkit.Textf("The response to the create request contains instance %s, which "+
 		"another resource of this run manages or destroys. This resource was not saved, and the instance was not changed. "+
 		"Check in the service's console whether there is an instance that is in no state, destroy it, and apply again.",
 		e.Other.ID))
@@ -213,7 +213,7 @@ func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request pla
 		return
 	}
 	if placed.Recovered {
-		return // placement compared it
+		return // placement has compared it
 	}
 	differences := placed.Differences(request)
 	if len(differences) == 0 {
@@ -228,15 +228,15 @@ func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request pla
 	}
 	if differences[0].Harmful {
 		tfkit.AddError(diags, tfkit.Textf(summaryNotAsRequested, id), tfkit.Textf(
-			"In the answer to the create request, %s. The instance is in the state, marked tainted, and billed. The next "+
+			"In the response to the create request, %s. The instance is in the state, marked tainted, and billed. The next "+
 				"apply destroys it and creates another. %s", text, tfkit.Text(untaint)))
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Textf(summaryDiffersFromOffer, id), tfkit.Textf(
-		"In the answer to the create request, %s. The instance is kept.", text))
+		"In the response to the create request, %s. The instance is kept.", text))
 }
 
-// aboveCapText contains both prices.
+// aboveCapText returns a text with both prices.
 func aboveCapText(placed placement.Placed, request placement.Request) tfkit.Text {
 	var offered tfkit.Text
 	if placed.Offer != nil {
@@ -244,7 +244,7 @@ func aboveCapText(placed placement.Placed, request placement.Request) tfkit.Text
 			offered = tfkit.Textf("Offer %s cost %s when it was last read. ", placed.Offer.ID, tfkit.HourlyRubles(price))
 		}
 	}
-	return tfkit.Textf("%sThe answer to the create request has the price %s, and max_price_kop_h is %s.", offered,
+	return tfkit.Textf("%sThe response to the create request has the price %s, and max_price_kop_h is %s.", offered,
 		tfkit.HourlyRubles(placed.Price.RunningKopH), tfkit.HourlyRubles(request.MaxPriceKopH))
 }
 

@@ -33,7 +33,7 @@ const (
 	summaryNotInterruptible   = "Offer has no interruptible price"
 )
 
-// noImportBlock replaces an import block for an id that could be more than an id in a configuration.
+// noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
 const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
 	"Find the instance in the service's console."
 
@@ -87,7 +87,7 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 const maxDuplicateNames = 3
 
 // addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
-// has to be imported, too; empty for none.
+// the user must import with the instance; empty for none.
 func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instance, ownTemplate string) {
 	text := tfkit.Textf(
 		"Active instances with the name %q that this run has not read from the state:",
@@ -148,11 +148,11 @@ func addRunningAboveCap(diags *diag.Diagnostics, id string, price, limit int64) 
 		tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
-// addReplacedForUnknown warns of a replacement that may turn out to be needless.
+// addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
 func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
 	tfkit.AddAttributeWarning(diags, path.Root(argument), tfkit.Textf(summaryReplacedForUnknown, id), tfkit.Textf(
-		"The value of %s is known only after apply, and it can require a replacement. Terraform does not allow to decide "+
-			"that later, so this plan replaces the instance: its disk and data are lost. To keep the instance, first apply "+
+		"The value of %s is known only after apply, and it can require a replacement. Terraform does not allow a later "+
+			"decision, so this plan replaces the instance: its disk and data are lost. To keep the instance, first apply "+
 			"what %s depends on (-target), then plan again.",
 		argument, argument))
 }
@@ -198,7 +198,7 @@ const (
 		"idempotency_key, the apply fails. "
 )
 
-// addCannotReplace refuses a replacement for which there is no offer.
+// addCannotReplace reports an error for a replacement without a matching offer.
 func addCannotReplace(diags *diag.Diagnostics, at path.Path, id string, why, nextStep tfkit.Text) {
 	tfkit.AddAttributeError(diags, at, tfkit.Textf(summaryCannotReplace, id), tfkit.Textf(
 		"%s A replacement destroys instance %s and its disk before it creates another instance, which would fail. Nothing "+

@@ -14,7 +14,7 @@ const (
 	summaryBalanceUnchecked    = "Cannot check the balance"
 )
 
-// addSpendingProblems reports what a spending check found.
+// addSpendingProblems reports the problems of a spending check.
 func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
 	for _, problem := range problems {
 		switch problem.Kind {
@@ -27,7 +27,7 @@ func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
 			}
 		case spending.BurnLimitExceeded:
 			tfkit.AddError(diags, summaryBurnLimit, tfkit.Textf(
-				"The account costs %s. With what this plan starts it would "+
+				"The account costs %s. With the instances that this plan starts it would "+
 					"cost at least %s, and the provider's spending.max_burn_kop_h is %s. %s Start less, stop or destroy something "+
 					"first (what this plan destroys elsewhere is not deducted), or raise the limit.",
 				tfkit.HourlyRubles(
@@ -43,7 +43,8 @@ func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
 	}
 }
 
-// notStarted ends every refusal. Each instance beyond the limit is refused, so that none of them is created.
+// notStarted is part of every error about a spending limit. Each instance beyond the limit has its own error, so that
+// the apply creates none of them.
 const notStarted = "This instance was not started."
 
 func missingFundsText(problem *spending.Error) tfkit.Text {

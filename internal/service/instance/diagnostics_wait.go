@@ -35,8 +35,8 @@ const (
 	summaryNotDestroyed       = "Instance %s is not destroyed yet"
 )
 
-// addCreateWaitError reports why a new instance is not ready. An error taints it, so that the next apply destroys it
-// and creates another: right for an instance that failed, wrong after an interruption.
+// addCreateWaitError reports why a new instance is not ready. An error taints the instance, so that the next apply
+// replaces it. That is right for a failed instance, but wrong after an interruption, which is therefore a warning.
 func addCreateWaitError(
 	ctx context.Context, client *rental.Client, diags *diag.Diagnostics, inst rental.Instance, keepOnTimeout bool,
 	timeout time.Duration, err error,
@@ -65,8 +65,8 @@ func addCreateWaitError(
 	}
 }
 
-// addUpdateWaitError reports why an existing instance is not in its desired state. Nothing taints it: the next apply
-// continues.
+// addUpdateWaitError reports why an existing instance is not in its desired state. The error does not taint the
+// instance: the next apply continues.
 func addUpdateWaitError(
 	ctx context.Context,
 	client *rental.Client,
@@ -121,7 +121,7 @@ func addGone(diags *diag.Diagnostics, id string) {
 		"another.")
 }
 
-// addWaitError reports what is neither an interruption nor a timeout.
+// addWaitError reports an error other than an interruption or a timeout.
 func addWaitError(
 	ctx context.Context,
 	client *rental.Client,
@@ -165,14 +165,14 @@ func addWaitError(
 	}
 }
 
-// addOutbidAgain ends with what to do next.
+// addOutbidAgain reports that an instance was outbid after each start. nextStep ends the detail.
 func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
 	tfkit.AddError(diags, tfkit.Textf(summaryOutbidAgain, inst.ID), tfkit.Textf(
 		"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
 			"its disk is billed. %s", e.Starts, nextStep))
 }
 
-// addStartAboveCap ends with what to do next.
+// addStartAboveCap reports that the start of an instance costs more than the cap. nextStep ends the detail.
 func addStartAboveCap(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	switch e.Kind {
@@ -195,7 +195,7 @@ func addStartAboveCap(diags *diag.Diagnostics, inst rental.Instance, e *lifecycl
 	}
 }
 
-// addRefused reports a start or stop that the API refused.
+// addRefused reports a start or stop that the API rejected.
 func addRefused(
 	ctx context.Context,
 	client *rental.Client,
@@ -213,7 +213,7 @@ func addRefused(
 	)
 }
 
-// addMissingAddresses warns of an SSH address and of web pages that a running instance does not have yet.
+// addMissingAddresses warns that a running instance has no SSH address, or has web pages without an address.
 func addMissingAddresses(
 	diags *diag.Diagnostics,
 	inst rental.Instance,
@@ -231,7 +231,7 @@ func addMissingAddresses(
 	}
 }
 
-// causeText names a failure of the API before a timeout.
+// causeText describes an API error before a timeout.
 func causeText(err error) tfkit.Text {
 	if e, ok := errors.AsType[*lifecycle.Error](err); ok && e.Cause != nil {
 		return tfkit.Textf(" The last request failed: %s.", e.Cause)
@@ -239,7 +239,7 @@ func causeText(err error) tfkit.Text {
 	return ""
 }
 
-// stopAdvice is what to do about a reason for a stop.
+// stopAdvice returns the next step for a stop reason.
 func stopAdvice(reason string) tfkit.Text {
 	switch reason {
 	case rental.StopReasonUser:
@@ -258,14 +258,14 @@ func stopAdvice(reason string) tfkit.Text {
 }
 
 const (
-	// lastLogLines is how many lines of the startup log a message contains, and maxLogLine how many characters of each.
+	// lastLogLines is the number of startup log lines in a message, and maxLogLine the number of characters of each.
 	lastLogLines = 10
 	maxLogLine   = 300
-	// logTimeout bounds the request for the log: an interrupted run must end soon.
+	// logTimeout bounds the request for the log, because an interrupted run must end soon.
 	logTimeout = 3 * time.Second
 )
 
-// lastSeen describes an instance as it was last read: its status, why it stopped, and the end of its log.
+// lastSeen describes an instance as last read: its status, its stop reason, and the end of its log.
 func lastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
 	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
 	if inst.StopReason != nil {
@@ -304,7 +304,7 @@ func addNotReplaced(diags *diag.Diagnostics, state model) {
 			"there is nothing to do. A moved block avoids this warning.", state.IdempotencyKey.ValueString()))
 }
 
-// addDestroyError reports that an instance may still exist. confirmed is whether the API accepted its destruction.
+// addDestroyError reports that an instance may still exist. confirmed reports whether the API accepted its destruction.
 func addDestroyError(
 	ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, confirmed bool, timeout time.Duration, err error,
 ) {

@@ -95,7 +95,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 	}.Stream(ctx, req, stream)
 }
 
-// match excludes instances that are being destroyed: they can no longer be imported.
+// match excludes instances that are being destroyed, because they can no longer be imported.
 func (m listModel) match(inst rental.Instance) bool {
 	return !inst.Destroyed() && tfkit.NameHasPrefix(inst.NameString(), m.NamePrefix.ValueString()) &&
 		(m.Status.IsNull() || slices.ContainsFunc(m.Status.Elements(), types.StringValue(string(inst.Status)).Equal)) &&

@@ -20,7 +20,7 @@ import (
 // customTemplate is the slug of the template that accepts any image.
 const customTemplate = "custom"
 
-// The arguments that apply at creation only.
+// The arguments that apply only at creation.
 const (
 	argOfferID    = "offer_id"
 	argOfferQuery = "offer_query"
@@ -94,7 +94,7 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.Type = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Type), prior.Type)
 	m.Template = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Slug), prior.Template)
 	m.TemplateName = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Name), prior.TemplateName)
-	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.OptionalString(inst.Image)) // an image never changes
+	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.OptionalString(inst.Image)) // an image cannot change
 	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
 	m.StopReason = stopReason(prior, inst)
 	m.Country = tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), prior.Country)
@@ -117,7 +117,7 @@ func fromAPI(prior model, inst rental.Instance) model {
 	return m
 }
 
-// diskValue keeps the prior size if the API omits it or rounds it up: a disk never grows, and another size would
+// diskValue keeps the prior size if the API omits it or rounds it up: a disk cannot grow, and a different size would
 // replace the instance.
 func diskValue(gb int64, prior types.Int64) types.Int64 {
 	if gb == 0 || !prior.IsNull() && !prior.IsUnknown() && gb > prior.ValueInt64() {
@@ -156,8 +156,8 @@ func gpuValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
 	})
 }
 
-// readDesiredState returns the desired state of the API, so that an instance that was stopped in the console shows as
-// drift. If the API omits it, the status decides as far as it can.
+// readDesiredState returns the desired state in the response, so that a stop in the console appears as drift. If the
+// API omits it, readDesiredState derives it from the status where possible.
 func readDesiredState(prior types.String, inst rental.Instance) types.String {
 	switch {
 	case inst.DesiredState != "":
@@ -190,7 +190,7 @@ func urlsValue(urls []rental.InstanceURL) types.List {
 	return types.ListValueMust(urlType, values)
 }
 
-// applied returns the state after an apply: the planned values, and the actual ones where the plan was unknown.
+// applied returns the state after an apply: the planned values, and the actual values of attributes that were unknown.
 func applied(plan model, inst rental.Instance) model {
 	now := fromAPI(plan, inst)
 	m := plan
@@ -256,7 +256,7 @@ func (m model) target() lifecycle.Target {
 	}
 }
 
-// instance returns the instance of a state, as far as its status and its prices.
+// instance returns the instance of a state with its status and its prices only.
 func (m model) instance() rental.Instance {
 	price := func(name string) int64 {
 		number, _ := m.Price.Attributes()[name].(types.Int64)
@@ -319,7 +319,7 @@ func (m model) hardware(ctx context.Context) (hardware, diag.Diagnostics) {
 	return hardware{gpu.Slug, gpu.Count, gpu.VRAMGB, m.Country.ValueStringPointer()}, diags
 }
 
-// keepComputed plans the prior values of the computed attributes. The framework marks all of them unknown as soon as an
+// keepComputed plans the prior values of the computed attributes. The framework marks all of them as unknown when an
 // argument changes.
 func keepComputed(state model, plan *model) {
 	plan.ID = state.ID

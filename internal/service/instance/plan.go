@@ -27,8 +27,8 @@ func (r *instanceResource) ValidateConfig(
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and again, in another process, at apply, and
-// must plan the same values both times. They derive from configuration, state and plan only; what the API returns leads
-// to warnings and errors.
+// must plan the same values both times. They depend only on configuration, state and plan; responses of the API only
+// cause warnings and errors.
 func (r *instanceResource) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
@@ -85,8 +85,8 @@ func (r *instanceResource) planCreate(
 	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
 }
 
-// claimPredecessor returns the instance that a creation replaces although Terraform plans it without a prior state, as
-// it does for a tainted instance; nil for none.
+// claimPredecessor returns the instance that a creation replaces, nil for none. Terraform plans such a creation without
+// a prior state, for example for a tainted instance.
 func (r *instanceResource) claimPredecessor(plan model) *replacedInstance {
 	if plan.IdempotencyKey.IsUnknown() || plan.Name.IsUnknown() {
 		return nil
@@ -167,8 +167,9 @@ func replacedBySchema(state, plan model, configuredImage types.String) bool {
 		!configuredImage.IsNull() && changed(state.Image, plan.Image)
 }
 
-// warnAboveCap warns of a running instance that costs more than its cap, which is checked when an instance is created
-// or started. The price can be above it because the instance could not be stopped then, or because the cap was lowered.
+// warnAboveCap warns of a running instance that costs more than its cap. The provider checks the cap only when it
+// creates or starts an instance. The price can exceed it later because a stop failed, or because the user lowered the
+// cap.
 func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
 	inst, limit := state.instance(), plan.MaxPriceKopH.ValueInt64()
 	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
@@ -177,9 +178,10 @@ func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
 	}
 }
 
-// planConvergence plans the computed attributes: the prior values if the instance is in its desired state, so that no
-// diff appears, else unknown values for what a start, a stop or a wait can change. If a policy is unknown and one of
-// its values leads to a replacement, it plans that, because the plan at apply must not contradict this one.
+// planConvergence plans the computed attributes. If the instance is in its desired state, it plans the prior values, so
+// that no diff appears. Otherwise it plans unknown values for the attributes that a start, a stop or a wait can change.
+// If a policy is unknown and one of its values leads to a replacement, it plans a replacement, because the plan at
+// apply must not contradict this one.
 func planConvergence(state model, plan *model) lifecycle.Action {
 	keepComputed(state, plan)
 	next, known := nextAction(state, *plan)
@@ -192,8 +194,8 @@ func planConvergence(state model, plan *model) lifecycle.Action {
 	return next
 }
 
-// nextAction returns what the instance needs next. If that depends on an unknown value, known is false, and the action
-// is a replacement if that is possible, else a wait.
+// nextAction returns the next action for the instance. If it depends on an unknown value, known is false, and the
+// action is a replacement if one is possible, otherwise a wait.
 func nextAction(state, plan model) (next lifecycle.Action, known bool) {
 	wanted := []rental.DesiredState{rental.DesiredState(plan.DesiredState.ValueString())}
 	if plan.DesiredState.IsUnknown() {
@@ -224,7 +226,7 @@ func warnOfUnknownPolicy(diags *diag.Diagnostics, state, plan model) {
 	}
 }
 
-// expectChange plans unknown values for what a start, a stop or a wait can change.
+// expectChange plans unknown values for the attributes that a start, a stop or a wait can change.
 func expectChange(state model, plan *model) {
 	plan.Status = types.StringUnknown()
 	plan.StopReason = types.StringUnknown()
@@ -236,7 +238,8 @@ func expectChange(state model, plan *model) {
 	plan.Price = types.ObjectUnknown(priceType) // a start or a new bid can have a new price
 }
 
-// expectStop plans what is certain of a stop: the price stays, and there is no SSH login and no web address afterwards.
+// expectStop plans the known results of a stop: the price stays the same, and the instance has no SSH login and no web
+// addresses.
 func expectStop(state model, plan *model) {
 	plan.Price = state.Price
 	plan.SSH = types.ObjectNull(sshType)

@@ -13,9 +13,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// planCreateArguments plans the arguments that apply at creation only: a change keeps the prior value, unless
-// replace_on contains the argument. It returns the arguments that replace the instance. An unknown value that may
-// require a replacement requires one, because the plan at apply must not contradict this one.
+// planCreateArguments plans the arguments that apply only at creation: it keeps the prior value of a changed argument,
+// unless replace_on contains the argument. It returns the arguments that replace the instance. If an unknown value may
+// require a replacement, it plans one, because the plan at apply must not contradict this one.
 func planCreateArguments(
 	ctx context.Context,
 	state model,
@@ -31,14 +31,15 @@ func planCreateArguments(
 		switch {
 		case before.Equal(now):
 		case before.IsNull() && !created:
-			// After an import the state has none: the configured value is adopted.
+			// After an import the state has no value, so the plan uses the configured one.
 		case named:
 			replacedBy = append(replacedBy, path.Root(name))
 		case !known:
 			replacedBy = append(replacedBy, path.Root(name))
 			addReplacedForUnknown(&diags, "replace_on", id)
 		case before.IsNull() || now.IsNull() || now.IsUnknown():
-			// Terraform accepts only the configured value here, which may turn out to be null. It is adopted without a request.
+			// Terraform accepts only the configured value here, which may be null in the end. The plan uses it without a
+			// request.
 			return false
 		default:
 			return true
@@ -85,7 +86,7 @@ func fullyKnown(ctx context.Context, value attr.Value) bool {
 }
 
 // removeImportedQuery removes the offer_query of completeImport from the state of an imported instance, so that the
-// configured one is adopted.
+// plan uses the configured one.
 func removeImportedQuery(ctx context.Context, state *model) diag.Diagnostics {
 	if state.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return nil
@@ -99,7 +100,7 @@ func removeImportedQuery(ctx context.Context, state *model) diag.Diagnostics {
 	return diags
 }
 
-// replaceOn reports whether replace_on contains an argument, and whether that is known.
+// replaceOn reports whether replace_on contains an argument, and whether the result is known.
 func replaceOn(plan model, name string) (named, known bool) {
 	elements := plan.ReplaceOn.Elements()
 	named = slices.ContainsFunc(elements, types.StringValue(name).Equal)
@@ -127,8 +128,8 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 	return has.missedTerm(query), false, diags
 }
 
-// acceptOtherSlug removes the term gpu if the slug of the instance does not prove that it misses the term: the API may
-// return another slug for the GPU of an instance than for that of its offer.
+// acceptOtherSlug removes the term gpu if the instance may meet it despite a different slug: the API may return
+// different slugs for the GPU of an instance and for the GPU of its offer.
 func acceptOtherSlug(
 	ctx context.Context,
 	state model,

@@ -19,11 +19,11 @@ const (
 	// siblingWait bounds how long a plan waits for the plans of other resources: Terraform reads and plans the resources
 	// of a configuration concurrently and in any order.
 	siblingWait = time.Second
-	// siblingInterval is how often it checks them meanwhile.
+	// siblingInterval is the pause between two checks.
 	siblingInterval = 20 * time.Millisecond
 )
 
-// awaitSiblings waits until done, for a short time. It reports whether done was true.
+// awaitSiblings waits until done returns true, at most siblingWait. It reports whether done returned true.
 func awaitSiblings(ctx context.Context, done func() bool) bool {
 	for wait := siblingWait; ; wait -= siblingInterval {
 		if done() {
@@ -35,8 +35,9 @@ func awaitSiblings(ctx context.Context, done func() bool) bool {
 	}
 }
 
-// checkCreate checks an instance that is about to be created, before money is spent. replaced is the instance that it
-// replaces, nil for none. What prevents the creation is then an error, because the old instance is destroyed first.
+// checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces,
+// nil for none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
+// instance first.
 func (r *instanceResource) checkCreate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
@@ -52,8 +53,8 @@ func (r *instanceResource) checkCreate(
 	r.checkPrice(ctx, plan, replaced, diags)
 }
 
-// checkKey refuses an idempotency key that another instance has: one in the state that exists, or one that the same
-// plan creates.
+// checkKey reports an error for an idempotency key of another instance: one in the state that exists, or one that the
+// same plan creates.
 func (r *instanceResource) checkKey(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	key, owners := plan.IdempotencyKey.ValueString(), &r.Meta.Placement.Owners
 	if key == "" {
@@ -65,15 +66,16 @@ func (r *instanceResource) checkKey(ctx context.Context, plan model, diags *diag
 		return
 	}
 	if !r.Meta.Run.Single() {
-		return // placement.Create finds out
+		return // placement.Create checks it
 	}
 	if other, clash := owners.PlanKey(key, owner); clash {
 		addSharedKey(diags, key, owner, other)
 	}
 }
 
-// releasesKey reports whether the instance with a key is replaced, or its resource destroyed. If one process serves
-// several runs, the key may be known from an earlier run, and this run may plan that in a moment.
+// releasesKey reports whether the run replaces the instance with a key, or destroys its resource. If one process serves
+// several runs, the key may come from an earlier run, and this run may plan the destruction later. releasesKey
+// therefore waits for a short time.
 func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
 	replaced := func() bool { return r.Meta.Placement.Owners.IsReplaced(id) }
 	if r.Meta.Run.Single() {
@@ -88,8 +90,8 @@ func (r *instanceResource) exists(ctx context.Context, id string) bool {
 	return err != nil || found && !inst.Destroyed()
 }
 
-// checkTemplate refuses a template that does not exist, a disk below its minimum, and an image that the instance would
-// not get: the API accepts an image for the custom template only.
+// checkTemplate reports an error for a template that does not exist, a disk below its minimum, and an image of a
+// template other than the custom one, because the API accepts an image only for that.
 func (r *instanceResource) checkTemplate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
@@ -105,7 +107,7 @@ func (r *instanceResource) checkTemplate(
 		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
 		return
 	case err != nil:
-		return // the API refuses what does not fit
+		return // the API validates the request at apply
 	case !found:
 		addNoTemplate(diags, slug)
 		return
@@ -118,8 +120,8 @@ func (r *instanceResource) checkTemplate(
 	}
 }
 
-// checkName warns of active instances that have the planned name and are not in the state: one of them may be what an
-// interrupted run has rented.
+// checkName warns of active instances that have the planned name and are not in the state: an interrupted run may have
+// rented one of them.
 func (r *instanceResource) checkName(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
@@ -130,14 +132,14 @@ func (r *instanceResource) checkName(
 		}
 		return
 	}
-	slices.SortFunc(found, func(a, b rental.Instance) int { // what a killed run has rented is among the newest
+	slices.SortFunc(found, func(a, b rental.Instance) int { // an instance of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, plan, found, r.ownTemplateOf(ctx, found[0], plan))
 }
 
-// duplicateNames returns active instances with the name that this run has not read from the state. With an error there
-// may be others.
+// duplicateNames returns active instances with the name that this run has not read from the state. If it returns an
+// error, the result may be incomplete.
 func (r *instanceResource) duplicateNames(
 	ctx context.Context, name string, replaced *replacedInstance,
 ) (found []rental.Instance, err error) {
@@ -160,8 +162,8 @@ func (r *instanceResource) duplicateNames(
 	return found, err
 }
 
-// ownTemplateOf returns the slug of the account's own template that an instance was created from, if the plan has
-// another one, else "". It has to be imported with the instance, which a new template would replace.
+// ownTemplateOf returns the slug of the account's own template that an instance was created from. It is empty if the
+// plan has the same template. The user must import it with the instance, which a new template would replace.
 func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instance, plan model) string {
 	if plan.IdempotencyKey.ValueString() != "" || inst.Template.Slug == plan.Template.ValueString() {
 		return ""
@@ -173,9 +175,9 @@ func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instan
 	return template.Slug
 }
 
-// checkPrice checks the offer as it is now, and the money that it takes. For a new instance a missing offer is a
-// warning: after a crash our own rental may be the reason, and an error would prevent the next apply from recovering
-// it. For a replacement it is an error.
+// checkPrice checks the current state of the offer and the spending limits. For a new instance a missing offer is a
+// warning: after a crash, the instance that the crashed run rented may be the reason, and an error would prevent the
+// next apply from recovering it. For a replacement it is an error.
 func (r *instanceResource) checkPrice(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
@@ -199,10 +201,11 @@ func (r *instanceResource) checkPrice(
 	addSpendingProblems(diags, tracker.Check(ctx, r.priceChange(price, replaced)))
 }
 
-// higherPricePercent is the price of a replacement, in percent of its predecessor's, above which the plan warns.
+// higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
 const higherPricePercent = 125
 
-// priceChange is what a new instance of a price changes. The instance that it replaces costs nothing afterwards.
+// priceChange returns how a new instance with a price changes the spending. The instance that it replaces costs nothing
+// afterwards.
 func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) spending.Change {
 	change := spending.Change{StartsKopH: kopH, AddedKopH: kopH, Creates: true}
 	if replaced == nil {
@@ -213,7 +216,7 @@ func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) s
 		return change
 	}
 	change.AddedKopH -= replaced.BurnKopH
-	if r.Meta.Run.Single() { // the totals contain what the plan of the predecessor added
+	if r.Meta.Run.Single() { // the totals contain the amounts of the predecessor's plan
 		change.StartsKopH -= replaced.StartsKopH
 		change.AddedKopH -= replaced.AddedKopH
 	}
@@ -221,7 +224,7 @@ func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) s
 }
 
 // isReplaced reports whether the plan replaces the instance. A new instance with the key or name of one in the state
-// can also be a renamed resource: then Terraform plans the old one with its prior state, at about the same time.
+// can also be a renamed resource: then Terraform plans the old instance with its prior state at about the same time.
 func (r *instanceResource) isReplaced(ctx context.Context, replaced *replacedInstance) bool {
 	if replaced == nil || !replaced.claimed {
 		return replaced != nil
@@ -229,8 +232,8 @@ func (r *instanceResource) isReplaced(ctx context.Context, replaced *replacedIns
 	return !awaitSiblings(ctx, func() bool { return !r.Meta.Placement.Predecessors.MayBeReplaced(replaced.ID) })
 }
 
-// estimatePrice returns what the instance would cost if it were created now, kopecks per hour. The price is not known
-// if an argument is unknown, if there is no offer, or with an error of the API.
+// estimatePrice returns the current price of the planned instance in kopecks per hour. The price is not known if an
+// argument is unknown, if there is no offer, or after an error of the API.
 func (r *instanceResource) estimatePrice(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) (kopH int64, known bool, err error) {
@@ -247,7 +250,7 @@ func (r *instanceResource) estimatePrice(
 	return r.estimateOffer(ctx, plan, replaced, diags)
 }
 
-// estimateOffer checks the offer that the plan names.
+// estimateOffer checks the offer of the plan.
 func (r *instanceResource) estimateOffer(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) (kopH int64, known bool, err error) {
@@ -267,8 +270,8 @@ func (r *instanceResource) estimateOffer(
 	return price, ok, nil
 }
 
-// estimateOwnOffer checks the offer that the replaced instance itself is rented from. It is not available while that
-// instance exists, and the API does not promise that it is available afterwards.
+// estimateOwnOffer checks the offer that the replaced instance was rented from. It is not available while that instance
+// exists, and the API does not guarantee that it is available afterwards.
 func (r *instanceResource) estimateOwnOffer(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) (kopH int64, known bool, err error) {
@@ -285,8 +288,7 @@ func (r *instanceResource) estimateOwnOffer(
 	return price, ok, nil
 }
 
-// checkOffer returns the price of an offer for the planned instance, or reports why the instance cannot be rented from
-// it.
+// checkOffer returns the price of an offer for the planned instance, or reports why the offer cannot be rented.
 func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH int64, ok bool) {
 	price, rentable := offer.PriceKopH(rental.RentalType(plan.Type.ValueString()))
 	limit, disk := plan.MaxPriceKopH.ValueInt64(), plan.DiskGB.ValueInt64()
@@ -303,7 +305,7 @@ func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH i
 	return 0, false
 }
 
-// estimateQuery checks the offer that the instance would be rented from now.
+// estimateQuery checks the offer that the query currently selects.
 func (r *instanceResource) estimateQuery(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) (kopH int64, known bool, err error) {

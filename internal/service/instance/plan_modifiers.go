@@ -37,8 +37,8 @@ func (sameImage) PlanModifyString(
 	}
 }
 
-// A configured value is adopted, and replaces nothing, if the state has none: the API has omitted the field in every
-// response since the import.
+// If the state has no value, the configured one replaces nothing: the API has omitted the field in every response since
+// the import.
 const replaceDescription = "A change replaces the instance, unless the API has not returned the current value."
 
 func replaceIfStateHasText() planmodifier.String {

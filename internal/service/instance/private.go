@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Keys of the private state, which only the provider reads.
+// Keys of the private state.
 const (
 	// privateReplaced is a replacedInstance.
 	privateReplaced = "predecessor"
@@ -35,7 +35,7 @@ type replacedInstance struct {
 	AddedKopH   int64  `json:"added"`   // and to the burn rate
 	Checked     bool   `json:"checked"` // its own plan has checked the replacement
 
-	claimed bool // it was found in placement.Predecessors
+	claimed bool // placement.Predecessors contained it
 }
 
 func replacedFrom(found placement.Predecessor) replacedInstance {
@@ -60,7 +60,7 @@ type privateSetter interface {
 func setPrivate(ctx context.Context, private privateSetter, key string, value any) diag.Diagnostics {
 	content, err := json.Marshal(value)
 	if err != nil {
-		return nil // the stored types always have a form in JSON
+		return nil // the stored types can always be marshaled
 	}
 	return private.SetKey(ctx, key, content)
 }
@@ -75,8 +75,8 @@ func getPrivate[T any](ctx context.Context, private privateGetter, key string) (
 	return value, diags
 }
 
-// setNormalizedName stores how the API normalized a new name, for example to lower case. A response with the name from
-// before shows that the name was not set.
+// setNormalizedName stores how the API normalized a new name, for example to lower case. If the response has the
+// previous name, the name was not set.
 func setNormalizedName(
 	ctx context.Context, private privateSetter, configured, before types.String, returned rental.Instance,
 ) diag.Diagnostics {
@@ -88,14 +88,13 @@ func setNormalizedName(
 	return setPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
 }
 
-// hasNormalizedName reports whether the name of an instance is what the API made of the configured one.
+// hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.
 func hasNormalizedName(ctx context.Context, private privateGetter, configured types.String, inst rental.Instance) bool {
 	name, diags := getPrivate[normalizedName](ctx, private, privateName)
 	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
 }
 
-// hasTemplateAlias reports whether an instance is known to have been created from that template in place of the
-// configured one.
+// hasTemplateAlias reports whether the private state records that template in place of the configured one.
 func hasTemplateAlias(ctx context.Context, private privateGetter, slug string) bool {
 	alias, diags := getPrivate[string](ctx, private, privateTemplateAlias)
 	return !diags.HasError() && alias != nil && *alias == slug

@@ -42,7 +42,7 @@ func newProgressReporter(id string, send func(action.InvokeProgressEvent)) *prog
 	return p
 }
 
-// stop returns when nothing more is reported.
+// stop ends the reports. It returns when no report is in progress.
 func (p *progressReporter) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *progressReporter) requested() bool {
 	return p.sent
 }
 
-// status is the last status and the time since the action began. The lock is held.
+// status returns the last status and the time since the action began. The caller holds the lock.
 func (p *progressReporter) status() tfkit.Text {
 	text := tfkit.Textf("%s", p.last.Status)
 	switch {
@@ -97,7 +97,7 @@ func (p *progressReporter) status() tfkit.Text {
 	return text
 }
 
-// report sends a text, and postpones the next periodic report. The lock is held.
+// report sends a text, and postpones the next periodic report. The caller holds the lock.
 func (p *progressReporter) report(text tfkit.Text) {
 	if p.send == nil {
 		return
@@ -106,7 +106,7 @@ func (p *progressReporter) report(text tfkit.Text) {
 	p.tick.Reset(progressInterval)
 }
 
-// verbFor is the request that moves an instance to a state.
+// verbFor returns the verb of the request that moves an instance to a state.
 func verbFor(wanted rental.DesiredState) tfkit.Text {
 	if wanted == rental.DesiredStopped {
 		return "stop"

@@ -46,7 +46,7 @@ func queryAttribute() schema.SingleNestedAttribute {
 	}
 }
 
-// readQuery returns the attributes of offer_query. An unknown one filters nothing.
+// readQuery returns the attributes of offer_query. It omits unknown filters.
 func readQuery(ctx context.Context, object types.Object) (queryModel, diag.Diagnostics) {
 	var m queryModel
 	if object.IsNull() || object.IsUnknown() {
@@ -65,9 +65,9 @@ func maxAttempts(ctx context.Context, offerQuery types.Object) (int64, diag.Diag
 	return query.MaxAttempts.ValueInt64(), diags
 }
 
-// importedQuery returns the offer_query of an imported instance. The API does not return how an instance was rented,
-// but exactly one of offer_id and offer_query is required: a configuration that is generated for the instance gets the
-// same GPUs when the instance is replaced.
+// importedQuery returns an offer_query for an imported instance. The API does not return how an instance was rented,
+// but exactly one of offer_id and offer_query is required. With this query, a generated configuration selects the same
+// GPUs when the instance is replaced.
 func importedQuery(ctx context.Context, h hardware) (types.Object, diag.Diagnostics) {
 	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
 	if slices.Contains(tfkit.GPUCounts, h.count) {
@@ -83,7 +83,7 @@ func importedQuery(ctx context.Context, h hardware) (types.Object, diag.Diagnost
 	return types.ObjectValueFrom(ctx, object.AttrTypes, query)
 }
 
-// hardware is what an instance has, as far as a query has terms for it.
+// hardware is the hardware of an instance for which a query has terms.
 type hardware struct {
 	gpu     string
 	count   int64
@@ -91,8 +91,8 @@ type hardware struct {
 	country *string
 }
 
-// missedTerm returns the first hardware term of a query that the instance does not meet, empty if it meets all. What
-// the API omits counts as met.
+// missedTerm returns the first hardware term of a query that the instance does not meet, empty if it meets all. Terms
+// for fields that the API omits count as met.
 func (h hardware) missedTerm(query rental.OfferQuery) tfkit.Text {
 	switch {
 	case len(query.GPU) > 0 && !slices.Contains(query.GPU, h.gpu):

@@ -63,7 +63,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	reservation.Rented(placed.Instance)
 	r.Meta.Placement.Owners.Add(placed.ID)
 
-	// Save the instance before anything else can fail: without its id in the state it would be billed unnoticed.
+	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
 	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
@@ -87,7 +87,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	target := plan.target()
 	target.Accept = func(inst rental.Instance, started bool) bool {
 		placed.Instance = inst
-		return started || !placed.AboveCap(request) // a start compares its own price
+		return started || !placed.AboveCap(request) // a start checks its price itself
 	}
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, placed.Instance, target)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
@@ -101,7 +101,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 }
 
-// setCreatePrivate stores what later operations need to know of the creation.
+// setCreatePrivate stores the data of the creation that later operations need.
 func setCreatePrivate(
 	ctx context.Context,
 	private privateSetter,
@@ -118,7 +118,7 @@ func setCreatePrivate(
 	return diags
 }
 
-// reservePrice reserves the present price of the planned instance for the burn limit.
+// reservePrice reserves the current price of the planned instance for the burn limit.
 func (r *instanceResource) reservePrice(
 	ctx context.Context,
 	plan model,
@@ -138,8 +138,8 @@ func (r *instanceResource) reservePrice(
 	return reservation
 }
 
-// rejectAboveCap destroys an instance that turned out to cost more than the cap, or stops one that an earlier run
-// rented. The state keeps it unless the API accepted its destruction.
+// rejectAboveCap destroys a new instance that costs more than the cap, or stops a recovered one. The instance stays in
+// the state unless the API accepts its destruction.
 func (r *instanceResource) rejectAboveCap(
 	ctx context.Context, placed placement.Placed, request placement.Request, plan model, timeout time.Duration,
 	resp *resource.CreateResponse,
@@ -186,7 +186,7 @@ func (r *instanceResource) renameRecovered(
 	}
 }
 
-// Read refreshes the state. Only an instance that the API reports as destroyed or not found leaves it.
+// Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
 		return
@@ -223,8 +223,8 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 }
 
-// completeImport sets what an imported instance lacks: the defaults of its policies, and an offer_query. A plan after
-// an import then shows only actual differences.
+// completeImport sets the attributes that the API does not return: the defaults of the policies, and an offer_query. A
+// plan after an import then shows only actual differences.
 func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 	if m.OnOutbid.IsNull() {
 		m.OnOutbid = types.StringValue(string(lifecycle.OutbidRestart))
@@ -276,8 +276,8 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	r.converge(ctx, state, plan, current, timeout, resp)
 }
 
-// converge moves an existing instance to its planned state. current is the instance as it was just read; nil if it was
-// not.
+// converge moves an existing instance to its planned state. current is the instance as just read, nil if it was not
+// read.
 func (r *instanceResource) converge(
 	ctx context.Context, state, plan model, current *rental.Instance, timeout time.Duration, resp *resource.UpdateResponse,
 ) {
@@ -298,7 +298,7 @@ func (r *instanceResource) converge(
 		addUpdateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, timeout, err)
 	}
 	if resp.Diagnostics.HasError() {
-		// Save the arguments that need no request, and the instance as it is.
+		// Save the arguments that need no request, and the actual state of the instance.
 		failed := plan
 		keepComputed(state, &failed)
 		failed.DesiredState = state.DesiredState

@@ -34,8 +34,8 @@ const (
 	maxKeyLength  = 64
 )
 
-// idempotencyKey matches what the header Idempotency-Key accepts. A separate validator checks the length: in the
-// pattern it would make every start of the provider slower.
+// idempotencyKey matches the values that the header Idempotency-Key accepts. A separate validator checks the length,
+// because the length in the pattern would make every start of the provider slower.
 var idempotencyKey = regexp.MustCompile(`^[!-~]+$`)
 
 const forcesReplacement = " Changing this forces a new resource to be created."
@@ -190,7 +190,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 }
 
-// describedTimeouts adds the description of the whole attribute, which the library lacks.
+// describedTimeouts adds a description to the timeouts attribute, which the library omits.
 func describedTimeouts(ctx context.Context) schema.Attribute {
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,

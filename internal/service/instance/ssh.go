@@ -12,8 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Users paste the command into a shell and the block into a file. Neither may contain more than a login, whatever the
-// API returns: no space, quote, pattern, comment or line break passes.
+// Users paste the command into a shell and the block into a file. Neither may contain anything but a login, even if the
+// API returns a space, quote, pattern, comment or line break.
 var (
 	sshAlias  = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 	sshUser   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*\$?$`)
@@ -32,7 +32,7 @@ const (
 var errAlias = errors.New("it must consist of letters, digits, dots, underscores and hyphens, and must not begin " +
 	"with a hyphen")
 
-// checkAlias refuses an alias that the ssh command could take for an option, or that is a pattern.
+// checkAlias returns an error for an alias that is a pattern, or that the ssh command would parse as an option.
 func checkAlias(alias string) error {
 	if !sshAlias.MatchString(alias) {
 		return fmt.Errorf("%.80q is not a host alias: %w", alias, errAlias)
@@ -40,7 +40,7 @@ func checkAlias(alias string) error {
 	return nil
 }
 
-// checkLogin refuses a login that no server has.
+// checkLogin returns an error for an invalid login.
 func checkLogin(host string, port int64, user string) error {
 	switch {
 	case !isHost(host):
@@ -72,8 +72,8 @@ func isHost(host string) bool {
 	return !allDigits.MatchString(labels[len(labels)-1])
 }
 
-// sshCommand returns the command of the API if it only logs in and forwards ports, else an own one. It is null for a
-// login that no server has.
+// sshCommand returns the command of the API if it only logs in and forwards ports, otherwise a generated one. It is
+// null for an invalid login.
 func sshCommand(ssh rental.SSH) types.String {
 	if checkLogin(ssh.Host, ssh.Port, ssh.User) != nil || strings.HasSuffix(ssh.User, "$") {
 		return types.StringNull()
