@@ -28,7 +28,7 @@ func (e *Env) checkKeys() {
 	type key struct{ ID, Prefix, Name, Source string }
 	for _, k := range Fetch[page[key]](e, "api-keys").Data {
 		if k.Source == "api" && !e.known[k.ID] && !strings.HasPrefix(e.APIKey, k.Prefix) {
-			e.t.Errorf("API key %s (%s) is left", k.ID, k.Name)
+			e.t.Errorf("API key %s (%s) still exists", k.ID, k.Name)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (e *Env) checkKeys() {
 // NoneOwned returns an error if the account has own templates.
 func (e *Env) NoneOwned() error {
 	if slug := e.OwnTemplate(); slug != "" {
-		return fmt.Errorf("template %s is left", slug)
+		return fmt.Errorf("template %s still exists", slug)
 	}
 	return nil
 }
@@ -104,8 +104,8 @@ func (e *Env) Post(path, body string) (id string) {
 	return created.ID
 }
 
-// LoseAnswer cuts the connection of the next POST request to path after the simulator has processed it.
-func (e *Env) LoseAnswer(path string) {
+// LoseResponse cuts the connection of the next POST request to path after the simulator has processed it.
+func (e *Env) LoseResponse(path string) {
 	e.t.Helper()
 	fault := simulator.Fault{Method: http.MethodPost, Path: path, Drop: simulator.DropAfter, Times: 1}
 	if err := e.AddFault(fault); err != nil {

@@ -67,7 +67,7 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 }
 
 // PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
-// writes its state in place, so a killed one can leave an incomplete file, which the next command refuses.
+// writes its state in place, so a killed one can leave an incomplete file, which the next command rejects.
 func (w *Workspace) PutAsideTorn() bool {
 	w.t.Helper()
 	content := w.state()

@@ -40,7 +40,7 @@ type bench struct {
 	config string // TF_CLI_CONFIG_FILE
 }
 
-// sample is what one run of a command took. The zero value is no run.
+// sample is the time and memory of one run of a command. The zero value is no run.
 type sample struct {
 	wall     time.Duration
 	cpu      time.Duration // of the provider's processes
@@ -48,7 +48,8 @@ type sample struct {
 	requests int
 }
 
-// best combines the runs of a command: other work on the machine only makes figures larger.
+// best combines the runs of a command. It takes the smallest times and memory, because other work on the machine only
+// increases them.
 func best(samples []sample) sample {
 	all := samples[0]
 	for _, s := range samples[1:] {
@@ -137,7 +138,7 @@ func (b *bench) measureAll(ctx context.Context, out io.Writer) ([]row, error) {
 	return rows, nil
 }
 
-// measure runs the provider and the control in turn, so that other work on the machine slows both down.
+// measure alternates between the provider and the control, so that other work on the machine slows both down.
 func (b *bench) measure(ctx context.Context, s scenario) (_ row, err error) {
 	var provider, control []sample
 	var w *workspace

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// The CLI starts this program under the provider's name, and this program starts the one to measure. So the provider
-// needs no code for measurements, and any checkout can be measured.
+// The CLI starts this program under the provider's name, and this program starts the one to measure. The provider
+// therefore needs no code for measurements, and any checkout can be measured.
 const (
 	launcherName = "terraform-provider-gpurent"
-	// programVariable names the program to measure, and usageVariable the file for what it used.
+	// programVariable contains the path of the program to measure, and usageVariable that of the file for its usage.
 	programVariable = "BENCH_PROGRAM"
 	usageVariable   = "BENCH_USAGE"
 	usageMode       = 0o600
 )
 
-// launch runs the program to its end, appends a line to the file of usage, and returns the exit code.
+// launch runs the program to its end, appends a line to the usage file, and returns the exit code.
 func launch() int {
 	signal.Ignore(os.Interrupt)                                     // The CLI stops the provider with the plugin protocol.
 	cmd := exec.Command(os.Getenv(programVariable), os.Args[1:]...) //nolint:gosec,noctx // bench names it
@@ -45,7 +45,7 @@ func appendUsage(name string, state *os.ProcessState) (err error) {
 	return err
 }
 
-// readUsage returns the CPU time of all programs in the file of usage, and the peak memory of the largest, in kB.
+// readUsage returns the CPU time of all programs in the usage file, and the peak memory of the largest, in kB.
 func readUsage(name string) (cpu time.Duration, peakKB int64, err error) {
 	file, err := os.Open(name) //nolint:gosec // bench names it
 	if err != nil {

@@ -29,7 +29,7 @@ func maxPlanRequests(servers int) int {
 	return 6
 }
 
-// maxRefreshRequests returns the bound for a refresh that takes the CLI so long.
+// maxRefreshRequests returns the bound for a refresh with this duration.
 func maxRefreshRequests(servers int, took time.Duration) int {
 	return (servers/pageSize + 2) * (1 + int(took/cacheTTL))
 }

@@ -37,8 +37,8 @@ var (
 	applyCommand   = []string{"apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=50"}
 )
 
-// scenarios lists what is measured. No rate limit applies, and servers boot at once: the result is what the provider
-// adds to the work of the CLI.
+// scenarios lists the measurements. No rate limit applies, and servers boot immediately, so the result is the time that
+// the provider adds to the work of the CLI.
 var scenarios = []scenario{
 	{name: "schema", controlProgram: programEmpty, command: schemaCommand, maxCPU: 1.5, maxMemory: 1.35},
 	refresh("refresh/200", 200, 0),

@@ -144,6 +144,6 @@ func (r *run) offerOf(id string) string {
 func (r *run) must(err error) {
 	r.Helper()
 	if err != nil {
-		r.Fatalf("the simulator refuses a change: %v", err)
+		r.Fatalf("the simulator rejects a change: %v", err)
 	}
 }

@@ -81,7 +81,7 @@ var interruptions = []failure{
 	}},
 }
 
-// faults are errors of the service and the network; the apply goes on.
+// faults are errors of the service and the network; the apply continues.
 var faults = []failure{
 	{name: "500/before", anyCLI: true, act: func(x *exchange) {
 		x.fail(http.StatusInternalServerError, "internal")

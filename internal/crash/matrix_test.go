@@ -135,7 +135,8 @@ func (s *sweep) feed() {
 //
 // A sample has every nth failure. If *every is larger than the number of requests, the CLIs divide the failures. A
 // failure with an odd index starts at a request that rents a server, where a mistake is most expensive; the others
-// start at requests all over the apply. From there, the sample takes every so many requests in both directions.
+// start at requests that are distributed over the apply. From there, the sample takes requests at a fixed interval in
+// both directions.
 //
 // A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
 func (s *sweep) sampled(f, number int) bool {

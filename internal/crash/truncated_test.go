@@ -23,7 +23,7 @@ func TestAccTruncatedState(t *testing.T) {
 	}
 }
 
-// The backup is the state before the apply, which lacks half of the servers.
+// The backup is the state before the apply, which does not contain half of the servers.
 func TestAccTruncatedState_withBackup(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

@@ -1,6 +1,6 @@
 // Command control is the provider without requests. It decodes and encodes plans and states as the provider does, reads
-// every resource as its state, and creates every resource as planned. What the provider takes longer is due to its
-// requests and to what it does with the responses.
+// every resource as its state, and creates every resource as planned. The difference to the
+// provider is the cost of its requests and of its processing of the responses.
 package main
 
 import (
@@ -47,7 +47,7 @@ func serve() error {
 	})
 }
 
-// control is the provider's server, never configured: without a client it sends no requests.
+// control is the provider's server without a configuration: without a client it sends no requests.
 type control struct {
 	tfprotov6.ProviderServer
 	schema *tfprotov6.GetProviderSchemaResponse
@@ -60,7 +60,7 @@ func (control) ConfigureProvider(
 	return &tfprotov6.ConfigureProviderResponse{}, nil
 }
 
-// ReadResource returns the state as it is. The provider warns that it has read nothing, and control drops the warning.
+// ReadResource returns the state as it is. The provider warns that it did not refresh, and control drops the warning.
 func (c control) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
@@ -71,7 +71,7 @@ func (c control) ReadResource(
 	return resp, err
 }
 
-// ApplyResourceChange returns the plan, with null in place of what is unknown until after a creation.
+// ApplyResourceChange returns the plan, with null in place of unknown values.
 func (c control) ApplyResourceChange(
 	_ context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {

@@ -112,7 +112,7 @@ func TestAccEphemeralAPIKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test expects one lost response, and one request for each revocation.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-	env.LoseAnswer("/api-keys")
+	env.LoseResponse("/api-keys")
 	testEphemeral(t, env,
 		resource.TestStep{Config: env.Config(strings.Replace(jobWithEcho("count = 3"), ".job\n", ".job[*].secret\n", 1))})
 	for _, r := range env.Requests() {

@@ -99,7 +99,7 @@ func TestAccAPIKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test counts the revocations after one lost response.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-	env.LoseAnswer("/api-keys")
+	env.LoseResponse("/api-keys")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config())}},

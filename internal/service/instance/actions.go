@@ -176,7 +176,8 @@ func validateString(
 	}
 }
 
-// ModifyPlan implements action.ActionWithModifyPlan. It refuses what cannot succeed before the plan is applied.
+// ModifyPlan implements action.ActionWithModifyPlan. It reports an error at plan for an
+// action that cannot succeed.
 func (a *instanceAction) ModifyPlan(
 	ctx context.Context,
 	req action.ModifyPlanRequest,
@@ -297,15 +298,15 @@ func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) b
 	return err == nil
 }
 
-// canStartAgain is false, with an error, if the API would certainly reject the start after the stop. While an instance
-// runs, its price is the upper bound for the price of a new bid.
+// canStartAgain is false, with an error, if the current price exceeds the cap, or if the balance does not cover a start
+// at the current price.
 func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
 	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
 		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
 		return false
 	}
 	if inst.Type == rental.Interruptible {
-		return true // its next bid may cost less
+		return true // its new bid may cost less
 	}
 	balance, err := run.action.Meta.Cache.Balance(ctx)
 	if err != nil {
@@ -340,7 +341,7 @@ func (run *actionRun) converge(
 	return now, true
 }
 
-// resultText is the state of an instance after an action.
+// resultText describes the state of an instance after an action.
 func resultText(inst rental.Instance, unchanged bool) tfkit.Text {
 	already := tfkit.Text("")
 	if unchanged {

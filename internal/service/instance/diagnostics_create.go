@@ -203,7 +203,8 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 		e.Other.ID))
 }
 
-// addUnexpected reports what is wrong with a new instance other than its price.
+// addUnexpected reports an unreadable response, and differences between a new instance and its request except the
+// price.
 func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
 	id := placed.ID
 	if placed.Unreadable != nil {

@@ -85,7 +85,7 @@ func addUpdateWaitError(
 		)
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Textf(summaryNotConverged, inst.ID), tfkit.Textf(
-			"It did not get there within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
+			"It did not reach the desired state within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
 			timeout,
 			causeText(err),
 			lastSeen(ctx, client, inst),
@@ -280,7 +280,7 @@ func lastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	return text
 }
 
-// missingText names the addresses that a running instance lacks.
+// missingText names the missing addresses of a running instance.
 func missingText(inst rental.Instance) tfkit.Text {
 	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
 		return ""

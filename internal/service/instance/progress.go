@@ -24,7 +24,7 @@ type progressReporter struct {
 
 	mu   sync.Mutex
 	send func(action.InvokeProgressEvent) // nil after stop
-	sent bool                             // a start or stop was requested, whatever its outcome
+	sent bool                             // a start or stop was requested, with any outcome
 	last rental.Instance
 	tick *time.Timer
 }

@@ -99,7 +99,7 @@ func TestAccSSHKey_recreatedAfterExternalDelete(t *testing.T) {
 func TestAccSSHKey_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	env.LoseAnswer("/ssh-keys")
+	env.LoseResponse("/ssh-keys")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config(exampleKey))}},

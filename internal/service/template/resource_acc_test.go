@@ -77,7 +77,7 @@ func TestAccTemplate_recreatedAfterExternalDelete(t *testing.T) {
 func TestAccTemplate_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	env.LoseAnswer("/templates")
+	env.LoseResponse("/templates")
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps:                    []resource.TestStep{{Config: env.Config(config())}},

@@ -196,7 +196,7 @@ func TestAllAndOne(t *testing.T) {
 }
 
 // One must not build a CLI when the other one is already built.
-func TestOne_UsesWhatIsBuilt(t *testing.T) {
+func TestOne_PrefersBuiltCLI(t *testing.T) {
 	machine{builtTofu: "1.12.6"}.use(t)
 	var progress strings.Builder
 	one, err := One(t.Context(), &progress)

@@ -53,7 +53,7 @@ func (s *service) ledger(ctx context.Context) (entries int, sum int64, err error
 	return len(all), sum, err
 }
 
-// left lists everything in the account except the API key in use. It returns "" if there is noo.
+// left lists everything in the account except the API key in use. It returns "" if there is none.
 func (s *service) left(ctx context.Context) (string, error) {
 	type object struct {
 		ID     string `json:"id"`
@@ -79,7 +79,7 @@ func (s *service) left(ctx context.Context) (string, error) {
 	return strings.Join(found, ", "), nil
 }
 
-// inUse reports whether a prefix is that of the demo's API key. Other objects have none.
+// inUse reports whether a prefix is that of the demo's API key. Other objects have no prefix.
 func (s *service) inUse(prefix string) bool { return prefix != "" && strings.HasPrefix(s.key, prefix) }
 
 // advance moves the simulator's clock forward.

@@ -23,7 +23,7 @@ var allowed = []allowance{
 	},
 	{
 		pattern: `^internal/simulator/console\.TestScreenshots:`,
-		reason:  "It takes pictures for a person to look at, and checks nothing.",
+		reason:  "It takes screenshots for people and checks nothing.",
 	},
 	{
 		pattern: `^internal/acctest\.TestFirstCLIOnly/2/2:`,
