@@ -38,7 +38,8 @@ func (c *largeAccount) instance(i int) string {
 		return fmt.Sprintf(`{"id":%q}`, instanceID(i))
 	}
 	return fmt.Sprintf(`{"id":%q,"name":"worker-%d","status":"running","desired_state":"running","type":"on_demand",`+
-		`"gpu":{"slug":"rtx-4090","name":"NVIDIA GeForce RTX 4090","count":1,"vram_gb":24},"template":{"slug":"pytorch","name":"PyTorch"},`+
+		`"gpu":{"slug":"rtx-4090","name":"NVIDIA GeForce RTX 4090","count":1,"vram_gb":24},`+
+		`"template":{"slug":"pytorch","name":"PyTorch"},`+
 		`"image":"pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime","disk_gb":50,"country":"RU",`+
 		`"price":{"running_kop_h":9000,"stopped_kop_h":120,"traffic_kop_gb":100},"cost_so_far_kop":123456,`+
 		`"ssh":{"host":"gpu.rent.example","port":42022,"user":"root","command":"ssh -p 42022 root@gpu.rent.example"},`+

@@ -27,7 +27,9 @@ func client(t *testing.T, key string) *rental.Client {
 
 func TestMeta_Owns(t *testing.T) {
 	meta := &Meta{KeyStart: KeyStart(key)}
-	for prefix, want := range map[string]bool{"gpr_CANA": true, "gpr_CANAR": true, "gpr_OTHE": false, "gpr_": false, "": false} {
+	for prefix, want := range map[string]bool{
+		"gpr_CANA": true, "gpr_CANAR": true, "gpr_OTHE": false, "gpr_": false, "": false,
+	} {
 		if got := meta.Owns(prefix); got != want {
 			t.Errorf("Owns(%q) = %t, want %t", prefix, got, want)
 		}

@@ -14,51 +14,67 @@ import (
 
 // An instance whose new bid turns out to be above the cap is stopped, or reported.
 func TestActions_NewBidAboveCap(t *testing.T) {
+	type serve = func() *http.Response
 	lost := errors.New("the connection was cut")
 	for name, test := range map[string]struct {
 		// intercept receives each request to start or stop, and a function that serves it.
-		intercept func(f *fixture, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error)
+		intercept func(f *fixture, verb string, interrupt func(), serve serve) (*http.Response, error)
 		want      string
 		runs      bool
 	}{
 		"it is too much": {
-			func(_ *fixture, _ string, _ func(), serve func() *http.Response) (*http.Response, error) {
+			func(_ *fixture, _ string, _ func(), serve serve) (*http.Response, error) {
 				return serve(), nil
 			},
 			"was stopped again: price above the cap", false,
 		},
-		"interrupted in between": {func(_ *fixture, _ string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
-			interrupt()
-			return serve(), nil
-		}, "was stopped again: price above the cap", false},
-		"interrupted, and the answer is lost": {func(_ *fixture, verb string, interrupt func(), serve func() *http.Response) (*http.Response, error) {
-			resp := serve()
-			if verb == "start" && resp.StatusCode == http.StatusOK {
+		"interrupted in between": {
+			func(_ *fixture, _ string, interrupt func(), serve serve) (*http.Response, error) {
 				interrupt()
-				time.Sleep(25 * time.Second) // the status lags behind the start
-				return nil, lost
-			}
-			return resp, nil
-		}, "was stopped again: price above the cap", false},
-		"the answer is lost": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
-			resp := serve()
-			if verb == "start" && resp.StatusCode == http.StatusOK {
-				return nil, lost
-			}
-			return resp, nil
-		}, "was stopped again: price above the cap", false},
-		"all answers are lost": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
-			if resp := serve(); verb == "stop" {
+				return serve(), nil
+			},
+			"was stopped again: price above the cap", false,
+		},
+		"interrupted, and the response is lost": {
+			func(_ *fixture, verb string, interrupt func(), serve serve) (*http.Response, error) {
+				resp := serve()
+				if verb == "start" && resp.StatusCode == http.StatusOK {
+					interrupt()
+					time.Sleep(25 * time.Second) // the status lags behind the start
+					return nil, lost
+				}
 				return resp, nil
-			}
-			return nil, lost
-		}, "was stopped again: price above the cap", false},
-		"it cannot be stopped again": {func(_ *fixture, verb string, _ func(), serve func() *http.Response) (*http.Response, error) {
-			if verb == "stop" {
+			},
+			"was stopped again: price above the cap", false,
+		},
+		"the response is lost": {
+			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
+				resp := serve()
+				if verb == "start" && resp.StatusCode == http.StatusOK {
+					return nil, lost
+				}
+				return resp, nil
+			},
+			"was stopped again: price above the cap", false,
+		},
+		"all responses are lost": {
+			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
+				if resp := serve(); verb == "stop" {
+					return resp, nil
+				}
 				return nil, lost
-			}
-			return serve(), nil
-		}, "above the price cap and could not be stopped", true},
+			},
+			"was stopped again: price above the cap", false,
+		},
+		"it cannot be stopped again": {
+			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
+				if verb == "stop" {
+					return nil, lost
+				}
+				return serve(), nil
+			},
+			"above the price cap and could not be stopped", true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {

@@ -24,11 +24,17 @@ func TestActions_ReportProgress(t *testing.T) {
 	}{
 		"stop": {
 			newStop,
-			[]string{"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (", "is stopped: only its disk"},
+			[]string{
+				"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (",
+				"is stopped: only its disk",
+			},
 		},
 		"restart": {
 			newRestart,
-			[]string{"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m", "is running, without an SSH address so far (", "runs: ssh "},
+			[]string{
+				"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m",
+				"is running, without an SSH address so far (", "runs: ssh ",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +297,9 @@ func TestActions_PlanFailsForFinalStatus(t *testing.T) {
 			time.Sleep(time.Minute) // longer than a listing is cached
 			f.expectContains(f.plan(f.Context(), newAction(), map[string]any{"instance_id": id}), want...)
 		}
-		for verb, newAction := range map[string]func() action.Action{"start": newStart, "stop": newStop, "restart": newRestart} {
+		for verb, newAction := range map[string]func() action.Action{
+			"start": newStart, "stop": newStop, "restart": newRestart,
+		} {
 			f.setStatus(inst.ID, "failed", "running", "")
 			refuses(
 				newAction,

@@ -201,7 +201,10 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 	for _, test := range []struct {
 		config string
 		most   int
-	}{{dataSourceByID(ids[3]), 1}, {dataSourceByName("gpu-3"), 1}, {byNames, 1}, {byIDs, 2}, {byNames + byIDs + lists, 2}} {
+	}{
+		{dataSourceByID(ids[3]), 1}, {dataSourceByName("gpu-3"), 1}, {byNames, 1}, {byIDs, 2},
+		{byNames + byIDs + lists, 2},
+	} {
 		w.Configure(env.Config(test.config))
 		env.ClearRequests()
 		w.Run("plan")

@@ -54,7 +54,9 @@ func TestAccInstanceLogsDataSource_basic(t *testing.T) {
 			{Config: env.Config(logsDataSource(id, "tail = 1000")), ConfigStateChecks: []statecheck.StateCheck{whole}},
 			{Config: env.Config(logsDataSource(id, "tail = 2")), ConfigStateChecks: []statecheck.StateCheck{end}},
 			{
-				PreConfig:   func() { addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}/logs", Status: 503}) },
+				PreConfig: func() {
+					addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}/logs", Status: 503})
+				},
 				Config:      configWithoutRetries(env, logsDataSource(id, "")),
 				ExpectError: regexp.MustCompile(`(?s)Cannot read the log of instance.*provider_unavailable.*Run\s+again\s+later`),
 			},

@@ -128,11 +128,13 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 					addCreateError(diags, &placement.Error{
 						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, RandomKey: true,
 						Replayed: true,
-						Owner:    owner, Other: owner, Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
+						Owner:    owner, Other: owner, Instance: inst,
+						Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
 					})
 				}
 			}
-			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}})
+			aboveCap := &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}
+			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: aboveCap})
 			addUnexpected(diags, placed, request)
 			placed.Unreadable = errors.New(untrusted)
 			addUnexpected(diags, placed, request)
@@ -167,7 +169,10 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 
 // An id that could be Terraform is in no import block, and the message says where to find it.
 func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
-	for id, block := range map[string]bool{"ins_x7k2": true, `${file("/etc/passwd")}`: false, "%{if true}a%{endif}": false, "a\"\n}": false, "-a": false, "": false} {
+	for id, block := range map[string]bool{
+		"ins_x7k2": true, `${file("/etc/passwd")}`: false, "%{if true}a%{endif}": false, "a\"\n}": false, "-a": false,
+		"": false,
+	} {
 		var diags diag.Diagnostics
 		addDuplicateName(&diags, model{Name: types.StringValue("trainer")}, []rental.Instance{{ID: id}}, "")
 		text := diags[0].Detail()

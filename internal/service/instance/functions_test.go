@@ -76,7 +76,8 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Errorf("%s: passes as %q", name, got)
-		case err.FunctionArgument == nil || *err.FunctionArgument != argument || !strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, "."):
+		case err.FunctionArgument == nil || *err.FunctionArgument != argument,
+			!strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, "."):
 			t.Errorf("%s: got %q, want a part of a sentence about argument %d with %q", name, err.Text, argument, words)
 		case len(err.Text) > 600:
 			t.Errorf("%s: %d bytes of error", name, len(err.Text))
@@ -112,7 +113,9 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 	for _, port := range []int64{0, -1, 65536, math.MaxInt64, math.MinInt64} {
 		refused(fmt.Sprintf("port %v", port), 1, "not between 1 and 65535", alias, loginObject(host, port, user))
 	}
-	for _, user := range []string{"", " ", "a b", "1a", "-a", "$", "a$b", "a\n", "a\nHost *", `"a"`, "a#", "%u", "a@b", "юзер", "a=b"} {
+	for _, user := range []string{
+		"", " ", "a b", "1a", "-a", "$", "a$b", "a\n", "a\nHost *", `"a"`, "a#", "%u", "a@b", "юзер", "a=b",
+	} {
 		refused(fmt.Sprintf("user %q", user), 1, "not a plain user name", alias, loginObject(host, port, user))
 	}
 	nulls := types.ObjectValueMust(sshArgumentType, map[string]attr.Value{

@@ -46,7 +46,8 @@ func stopClock(c *simulator.Config) { c.Step = 0 }
 // queried is a server whose offer is chosen when it is rented.
 func configByQuery(query string, arguments ...string) string {
 	return fmt.Sprintf(
-		"resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n  disk_gb  = 60\n  %s\n}\n",
+		"resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n"+
+			"  disk_gb  = 60\n  %s\n}\n",
 		query,
 		strings.Join(arguments, "\n  "),
 	)

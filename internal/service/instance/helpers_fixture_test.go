@@ -94,7 +94,8 @@ func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental
 // creating returns an instance that is being created, and its offer.
 func (f *fixture) createInstance(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	f.Helper()
-	for offer, err := range f.meta.Client.ListOffers(f.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}) {
+	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}
+	for offer, err := range f.meta.Client.ListOffers(f.Context(), query) {
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -233,7 +233,10 @@ func TestAccInstance_duplicateName(t *testing.T) {
 		),
 	)
 	output := acctest.Words(w.Run("plan", "-no-color"))
-	for _, want := range []string{"Instance " + id + " already has this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id), "per hour", "per month"} {
+	for _, want := range []string{
+		"Instance " + id + " already has this name", fmt.Sprintf("import { to = gpurent_instance.NAME id = %q }", id),
+		"per hour", "per month",
+	} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, output)
 		}
@@ -318,7 +321,8 @@ func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
 	env := acctest.Start(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
-	const template = "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n  ports = [8080]\n}\n"
+	const template = "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n" +
+		"  ports = [8080]\n}\n"
 	config := func(arguments ...string) string {
 		configByOffer := configByQuery(`{}`, append(arguments, `idempotency_key = "k"`)...)
 		return env.Config(template, strings.Replace(configByOffer, `"pytorch"`, "gpurent_template.own.slug", 1))

@@ -26,7 +26,9 @@ func TestAccInstance_generatedConfig(t *testing.T) {
 	)
 	env.Advance(time.Minute)
 	generated := acctest.Words(env.Generated("resources/gpurent_instance/import-by-string-id.tf", id))
-	for _, want := range []string{`name = "by hand"`, `disk_gb = 60`, `template = "pytorch"`, `gpu = ["rtx_4090"]`, `num_gpus = [1]`} {
+	for _, want := range []string{
+		`name = "by hand"`, `disk_gb = 60`, `template = "pytorch"`, `gpu = ["rtx_4090"]`, `num_gpus = [1]`,
+	} {
 		if !strings.Contains(generated, want) {
 			t.Errorf("%s is not in:\n%s", want, generated)
 		}
@@ -42,7 +44,8 @@ func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	id := env.Post(
 		"instances",
 		fmt.Sprintf(
-			`{"offer_id":%q,"template":"custom","image":"registry.example/own:1","disk_gb":60,"type":"interruptible","ssh_key_ids":[]}`,
+			`{"offer_id":%q,"template":"custom","image":"registry.example/own:1","disk_gb":60,"type":"interruptible",`+
+				`"ssh_key_ids":[]}`,
 			env.CheapestOffer("rtx_4090", "interruptible").ID,
 		),
 	)
@@ -50,7 +53,9 @@ func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	env.Post("instances/"+id+"/stop", "")
 	env.Advance(time.Minute)
 	generated := acctest.Words(env.Generated("resources/gpurent_instance/import-by-string-id.tf", id))
-	for _, want := range []string{`type = "interruptible"`, `image = "registry.example/own:1"`, `desired_state = "stopped"`} {
+	for _, want := range []string{
+		`type = "interruptible"`, `image = "registry.example/own:1"`, `desired_state = "stopped"`,
+	} {
 		if !strings.Contains(generated, want) {
 			t.Errorf("%s is not in:\n%s", want, generated)
 		}
@@ -73,7 +78,9 @@ func TestAccInstance_generatedConfigReplacesFailed(t *testing.T) {
 	env.Post("templates", `{"name":"own","image":"registry.example/own:1"}`)
 	s := &actionTest{T: t, Env: env}
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
-	for n, template := range []string{env.OwnTemplate(), env.OwnTemplate(), "pytorch", "custom\",\"image\":\"registry.example/any:2"} {
+	for n, template := range []string{
+		env.OwnTemplate(), env.OwnTemplate(), "pytorch", "custom\",\"image\":\"registry.example/any:2",
+	} {
 		id := env.Post(
 			"instances",
 			fmt.Sprintf(`{"offer_id":%q,"template":"%s","disk_gb":60,"name":"n%d"}`, offers[n].ID, template, n),

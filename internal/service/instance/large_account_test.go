@@ -39,10 +39,8 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 				)
 			}
 			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(
-				w,
-				fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page),
-			) //nolint:errcheck // the client reports it
+			body := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)
+			io.WriteString(w, body) //nolint:errcheck // the client reports it
 		})
 	})
 }
@@ -50,7 +48,7 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 // listedPages is what a list of instances takes until it is too long.
 const listedPages = 21
 
-// What a plan cannot check in an account with more servers than the provider lists, it says, or fails where a limit is
+// In an account with more servers than the provider lists, a plan warns of what it cannot check, and fails if a limit is
 // set.
 func TestPlan_LargeAccount(t *testing.T) {
 	const unchecked = "WARNING: Cannot check the names of all instances"

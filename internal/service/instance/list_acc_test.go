@@ -153,7 +153,10 @@ func TestAccInstanceList_invalidArguments(t *testing.T) {
 	if err == nil {
 		t.Fatal("invalid arguments are accepted")
 	}
-	for _, want := range []string{`status[0] value must be one of`, `status list must contain at least 1`, `name_prefix string length must be at least 1`, `template string length must be at least 1`} {
+	for _, want := range []string{
+		`status[0] value must be one of`, `status list must contain at least 1`,
+		`name_prefix string length must be at least 1`, `template string length must be at least 1`,
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}

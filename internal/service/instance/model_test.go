@@ -84,7 +84,8 @@ func TestModel_RoundTrip(t *testing.T) {
 }
 
 const fullInstance = `{"id":"ins_1","name":"a","status":"running","desired_state":"running","type":"on_demand",
-	"gpu":{"slug":"rtx_4090","name":"RTX 4090","count":1,"vram_gb":24},"template":{"slug":"ubuntu","name":"Ubuntu"},"image":"ubuntu:24.04",
+	"gpu":{"slug":"rtx_4090","name":"RTX 4090","count":1,"vram_gb":24},"template":{"slug":"ubuntu","name":"Ubuntu"},
+	"image":"ubuntu:24.04",
 	"disk_gb":60,"country":"NL","price":{"running_kop_h":100,"stopped_kop_h":1,"traffic_kop_gb":1},
 	"ssh":{"host":"h","port":22,"user":"root","command":"ssh h"},"urls":[{"label":"l","url":"https://l"}],
 	"created_at":"2026-01-01T00:00:00Z","started_at":"2026-01-01T00:01:00Z","stop_reason":"user"}`
@@ -121,7 +122,9 @@ func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}
 	}
-	for _, name := range []string{"name", "desired_state", "template", "image", "disk_gb", "country", "ssh", "urls", "created_at", "started_at"} {
+	for _, name := range []string{
+		"name", "desired_state", "template", "image", "disk_gb", "country", "ssh", "urls", "created_at", "started_at",
+	} {
 		got := fmt.Sprintf("%+v", fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, name) })))
 		if got != want {
 			t.Errorf("without %s:\n%s\nwant\n%s", name, got, want)
@@ -175,7 +178,9 @@ func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
 	if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "creating"}).Image; got.IsUnknown() {
 		t.Error("an image that a create answer leaves out is unknown after the apply")
 	}
-	for status, want := range map[rental.InstanceStatus]string{"running": "running", "stopped": "stopped", "outbid": "running"} {
+	for status, want := range map[rental.InstanceStatus]string{
+		"running": "running", "stopped": "stopped", "outbid": "running",
+	} {
 		if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status}).DesiredState.ValueString(); got != want {
 			t.Errorf("status %s without a desired state reads as %s, want %s", status, got, want)
 		}

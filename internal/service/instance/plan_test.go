@@ -144,12 +144,15 @@ func TestPlanCreateArguments(t *testing.T) {
 		"adopted even when named": {
 			imported: true,
 			state:    with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
-			plan:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }), want: with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
+			plan:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
+			want:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
 		},
 		"a query instead of an offer": {state: base, plan: byQuery, want: byQuery},
 		"a query that is not met instead of an offer": {
 			state: base, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
+			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			replaced: argOfferQuery,
+			warnings: 1,
 		},
 		"another order": {
 			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }),
@@ -157,7 +160,9 @@ func TestPlanCreateArguments(t *testing.T) {
 		},
 		"another gpu": {
 			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), replaced: argOfferQuery, warnings: 1,
+			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			replaced: argOfferQuery,
+			warnings: 1,
 		},
 		"an unchanged query that the server does not meet": {
 			state: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
@@ -166,9 +171,11 @@ func TestPlanCreateArguments(t *testing.T) {
 		},
 		"another gpu, imported": {
 			imported: true,
-			state:    with(byQuery, func(m *model) { m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context())) }),
-			plan:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
+			state: with(byQuery, func(m *model) {
+				m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context()))
+			}),
+			plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
+			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
 		},
 		"another name of the gpu": {
 			state: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }),
@@ -179,9 +186,10 @@ func TestPlanCreateArguments(t *testing.T) {
 			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(null, null) }), want: byQuery, warnings: 1,
 		},
 		"another query, named": {
-			state: byQuery,
-			plan:  with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
-			want:  with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }), replaced: argOfferQuery,
+			state:    byQuery,
+			plan:     with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
+			want:     with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
+			replaced: argOfferQuery,
 		},
 		"other keys": {
 			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),

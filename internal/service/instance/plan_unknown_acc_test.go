@@ -64,7 +64,8 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 				arguments = strings.Replace(arguments, "[local.key]", "[]", 1)
 			}
 			text += fmt.Sprintf(
-				"resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\nresource \"gpurent_instance\" %[1]q {\n  template = \"pytorch\"\n  disk_gb = 60\n  %[4]s\n}\n",
+				"resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\n"+
+					"resource \"gpurent_instance\" %[1]q {\n  template = \"pytorch\"\n  disk_gb = 60\n  %[4]s\n}\n",
 				name,
 				value,
 				after,

@@ -51,7 +51,9 @@ func TestPlan_UnknownValues(t *testing.T) {
 		},
 		"offer_query": {
 			server("running"), func(m *model) { m.OfferQuery = types.ObjectUnknown(noQuery.AttributeTypes(t.Context())) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }, func(m *model) { m.OfferQuery = noQuery }},
+			[]edit{
+				func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }, func(m *model) { m.OfferQuery = noQuery },
+			},
 			true,
 		},
 		"offer_id": {
@@ -61,7 +63,10 @@ func TestPlan_UnknownValues(t *testing.T) {
 		},
 		"ssh_key_ids": {
 			named, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) },
-			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set() }, func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) }},
+			[]edit{
+				func(*model) {}, func(m *model) { m.SSHKeyIDs = set() },
+				func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) },
+			},
 			false,
 		},
 		"an SSH key": {
@@ -99,7 +104,9 @@ func TestPlan_UnknownValues(t *testing.T) {
 		},
 		"on_outbid of an outbid server": {
 			outbid, func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") }},
+			[]edit{
+				func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") },
+			},
 			true,
 		},
 		"on_outbid of a running server": {

@@ -41,10 +41,12 @@ func TestPlan_DuplicateName(t *testing.T) {
 	planned := make(chan []*tfprotov6.Diagnostic)
 	before := env.CountRequests("GET", "/instances")
 	go func() { planned <- tf.plan(nil, configWithoutKey("a")).diags }()
-	for deadline := time.Now().Add(5 * time.Second); env.CountRequests("GET", "/instances") == before; time.Sleep(time.Millisecond) {
+	deadline := time.Now().Add(5 * time.Second)
+	for env.CountRequests("GET", "/instances") == before {
 		if time.Now().After(deadline) {
 			t.Fatal("the plan does not list the servers")
 		}
+		time.Sleep(time.Millisecond)
 	}
 	expectDiags(t, "the server itself", tf.plan(inst, configWithoutKey("a")).diags)
 	expectDiags(t, "a server of the same name, planned first", <-planned)

@@ -76,7 +76,8 @@ func TestAccInstance_fiftyInParallel(t *testing.T) {
 	limit := env.Offers("limit=200")[choice-1].Price.OnDemandKopH
 	config := env.Config(
 		fmt.Sprintf(
-			"resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
+			"resource \"gpurent_instance\" \"fleet\" {\n  count = %d\n  name = \"fleet-${count.index}\"\n"+
+				"  offer_query = {}\n  template = \"ubuntu\"\n  disk_gb = 10\n"+
 				"  max_price_kop_h = %d\n  idempotency_key = \"fleet-${count.index}\"\n}\n",
 			many,
 			limit,

@@ -72,7 +72,9 @@ func TestReplacement_BurnLimit(t *testing.T) {
 // With create_before_destroy both servers exist, so both count right before the second is rented.
 func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{"one run": newSingleRun, "many runs": newManyRuns} {
+	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
+		"one run": newSingleRun, "many runs": newManyRuns,
+	} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
 			createAll(t, env, configWithoutKey("a"))
@@ -109,7 +111,9 @@ func TestReplacement_BurnLimit_InstanceThatStays(t *testing.T) {
 
 // The burn rate of the service may contain a destroyed server for a while.
 func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
-	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{"one run": newSingleRun, "many runs": newManyRuns} {
+	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
+		"one run": newSingleRun, "many runs": newManyRuns,
+	} {
 		t.Run(name, func(t *testing.T) {
 			var burn atomic.Int64
 			env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {

@@ -125,7 +125,8 @@ func TestAccInstance_importAdoptsArguments(t *testing.T) {
 		},
 		"a query, a key and SSH keys": {
 			func(string) string {
-				return configByQuery(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`, `replace_on = ["offer_query", "ssh_key_ids"]`)
+				return configByQuery(`{ gpu = ["rtx_4090"] }`, `idempotency_key = "k"`, `ssh_key_ids = []`,
+					`replace_on = ["offer_query", "ssh_key_ids"]`)
 			},
 			map[string]knownvalue.Check{
 				"offer_query": knownvalue.NotNull(), "idempotency_key": knownvalue.StringExact("k"),
@@ -313,7 +314,8 @@ func TestAccInstance_createdStopped(t *testing.T) {
 func TestAccInstance_sshKeyIDsChange(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n"
+	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
+	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"" + publicKey + "\"\n}\n"
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{

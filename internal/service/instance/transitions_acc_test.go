@@ -238,7 +238,8 @@ func testTransitions(t *testing.T, all []transition) {
 		free = free[1:]
 		return placed
 	}
-	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+\"\n}\n"
+	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
+	const key = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"" + publicKey + "\"\n}\n"
 	configs := [2]string{env.Config(key), env.Config(key)}
 	for n, tr := range all {
 		configs[0] += place(tr.before).block(n)
