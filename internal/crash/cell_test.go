@@ -42,7 +42,7 @@ func newCell(t *testing.T, tb *table, i *interceptor) *cell {
 	return c
 }
 
-// test breaks an apply and checks what the next commands do.
+// test breaks an apply and checks the results of the next commands.
 func (c *cell) test() {
 	c.Cleanup(c.explain)
 	c.breakApply()

@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// failure is what happens at a request.
+// failure is an event at a request.
 type failure struct {
 	name string
 	act  func(*exchange)

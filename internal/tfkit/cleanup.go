@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Cleanup undoes what a process created for the length of a run before the process ends: a CLI that is interrupted or
-// killed does not close ephemeral resources. The zero value is ready for use.
+// Cleanup undoes temporary creations of a process before the process ends, because an interrupted or killed CLI does
+// not close ephemeral resources. The zero value is ready for use.
 type Cleanup struct {
 	mu       sync.Mutex
 	running  bool               // Run was called: nothing more may be created
@@ -20,7 +20,7 @@ type Cleanup struct {
 
 // Task undoes one creation.
 type Task struct {
-	// Name is unique, and names the object for users if it cannot be undone.
+	// Name is unique, and identifies the object in the error message.
 	Name string
 	// Undo undoes the creation.
 	Undo func(context.Context) error
@@ -28,7 +28,7 @@ type Task struct {
 	OnDone func()
 }
 
-// cleanup is a task with the values of the context that registered it, for the log.
+// cleanup is a task with the values of the context that registered it. The logger needs them.
 type cleanup struct {
 	Task
 	values context.Context

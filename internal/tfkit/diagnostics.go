@@ -29,9 +29,8 @@ const (
 	summaryNotADuration        = "Not a duration"
 )
 
-// AddAPIError reports that action ("create instance") failed: what failed, the message of the API with its code and
-// request id, and what to do next. An invalid field is reported at the attribute of the same name, if attributes
-// contains it.
+// AddAPIError reports that action ("create instance") failed, with the message of the API, its code and request id, and
+// the next step. It reports an invalid field at the attribute of the same name, if attributes contains it.
 func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
 	AddAPIErrorAdvising(diags, action, "", err, attributes...)
 }
@@ -63,7 +62,7 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 	}
 }
 
-// Bounds of what a diagnostic contains of a validation error.
+// Bounds of the part of a validation error in a diagnostic.
 const (
 	maxIssues = 20   // fields
 	maxIssue  = 1000 // characters about one of them

@@ -2,7 +2,7 @@ package tfkit
 
 import "github.com/hashicorp/terraform-plugin-framework/diag"
 
-// Each kind of type has a struct that its types embed, in a separate file.
+// The other embed files contain a struct for each kind of type, which the types of that kind embed.
 
 // requireConfig is false, with an error, if the provider configuration is not known. early and later are those of
 // addConfigUnknown.

@@ -17,7 +17,7 @@ import (
 
 const argumentName = "name"
 
-// Lookup is how a data source finds one object: by a unique key, or by a name, which is not unique.
+// Lookup describes how a data source finds one object: by a unique key, or by a name, which may not be unique.
 type Lookup struct {
 	Noun Text   // for example "template"
 	Key  string // the argument with the unique key, for example "slug"
@@ -60,8 +60,8 @@ func NameHasPrefix(name, prefix string) bool {
 	return strings.HasPrefix(norm.NFC.String(name), norm.NFC.String(prefix))
 }
 
-// ByName returns the index of the object with a name. It is an error that names the objects if there is none, or more
-// than one. hint, if any, describes where else the object may be.
+// ByName returns the index of the object with a name. If there is none, or more than one, it adds an error that names
+// the objects. hint, if any, describes where else the object may be.
 func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects []Named) (index int, ok bool) {
 	var matches []Named
 	for i, object := range objects {
@@ -80,12 +80,12 @@ func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects 
 	return 0, false
 }
 
-// NotFound reports that no object has the key, and names the objects.
+// NotFound adds an error that no object has the key. The error names the objects.
 func (l Lookup) NotFound(diags *diag.Diagnostics, key string, hint Text, objects []Named) {
 	addNoneFound(diags, l, l.Key, key, hint, objects)
 }
 
-// isOther reports whether a value that was not found as argument is the value of the other argument.
+// isOther reports whether a value of an argument without a match is the value of the other argument for some object.
 func (l Lookup) isOther(argument, value string, objects []Named) (other string, ok bool) {
 	other = argumentName
 	if argument == argumentName {

@@ -11,23 +11,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// Meta is what a configured provider gives to each of its resources and data sources.
+// Meta is the data of a configured provider that each of its resources and data sources receives.
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
 	Client *rental.Client
 	// KeyUnknown is true at plan while the API key depends on an object that does not exist yet. Client has no key then.
 	KeyUnknown bool
-	// KeyStart is the beginning of the API key: enough to recognize it in a list, too little to use it. Empty without a
-	// key.
+	// KeyStart is the beginning of the API key, which identifies the key in a list but does not grant access. Empty
+	// without a key.
 	KeyStart string
 	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
-	// Cleanup is what the process undoes before it ends. All provider configurations of a process share it.
+	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
 	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.
 	Run *Run
 
-	// What the resources of this configuration share. All are nil without a Client.
+	// The resources of this configuration share these. All are nil without a Client.
 	Cache     *rental.Cache
 	Placement *placement.Placer
 	Lifecycle *lifecycle.Manager
@@ -43,7 +43,7 @@ func (m *Meta) FirstWarning(summary Text) bool {
 	return !warned || !m.Run.Single()
 }
 
-// SetClient sets the client and what depends on it. PollInterval and Run are set before.
+// SetClient sets the client and the fields that depend on it. The caller sets PollInterval and Run before.
 func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
 	m.Cache = rental.NewCache(client, m.PollInterval, m.Run.Single)
@@ -55,7 +55,7 @@ func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 // Ready reports whether requests that need an API key can be sent.
 func (m *Meta) Ready() bool { return m != nil && m.Client != nil && !m.KeyUnknown }
 
-// Owns reports whether the API key with this prefix is the one that the provider itself uses.
+// Owns reports whether prefix belongs to the API key that the provider itself uses.
 func (m *Meta) Owns(prefix string) bool {
 	return m != nil && len(prefix) >= rental.KeyPrefixLength &&
 		strings.HasPrefix(m.KeyStart, prefix[:rental.KeyPrefixLength])

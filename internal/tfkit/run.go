@@ -5,8 +5,8 @@ import "sync/atomic"
 // Run reports whether one configuration of the provider serves a single plan or apply.
 //
 // For each plan and for each apply, Terraform and OpenTofu start a process, validate the provider's configuration,
-// configure the provider, and validate every resource right before they plan it. Totals over such a process belong to
-// one plan, and what it cached is valid until it ends.
+// configure the provider, and validate every resource right before they plan it. The totals of such a process belong to
+// one plan, and its caches are valid until it ends.
 //
 // "terraform test" (since Terraform 1.13) and programs that embed a provider configure one process and then plan and
 // apply in it many times. They skip the first validation or all of them, and nothing marks where a run begins. There,

@@ -17,14 +17,14 @@ import (
 // of the API could contain line breaks, terminal sequences or Terraform expressions.
 type Text string
 
-// How many characters of an argument a Text shows.
+// Maximum lengths of arguments in a Text, in characters.
 const (
 	maxArgument = 200
 	maxError    = 2000
 )
 
-// Textf formats like fmt.Sprintf. Arguments that are not of type Text appear on one line, without control characters,
-// and shortened.
+// Textf formats like fmt.Sprintf. It puts arguments that are not of type Text on one line, removes their control
+// characters, and shortens them.
 func Textf(format string, arguments ...any) Text {
 	for i, argument := range arguments {
 		arguments[i] = sanitizeArgument(argument)
@@ -46,7 +46,7 @@ func sanitizeArgument(argument any) any {
 	return rental.Printable(fmt.Sprint(argument), maxArgument)
 }
 
-// maxListed is how many elements of a list a Text shows.
+// maxListed is the maximum number of elements of a list in a Text.
 const maxListed = 10
 
 // List returns the first elements of a list, separated by commas.
@@ -66,7 +66,7 @@ func andMore(separator Text, all int) Text {
 	return Textf("%s… and %d more", separator, all-maxListed)
 }
 
-// Lines returns each element on an indented line, shortened to max characters.
+// Lines returns each element on an indented line, shortened to maxLength characters.
 func Lines(elements []string, maxLength int) Text {
 	var lines strings.Builder
 	for _, element := range elements {
@@ -95,8 +95,8 @@ func AddAttributeWarning(diags *diag.Diagnostics, at path.Path, summary, detail 
 	diags.AddAttributeWarning(at, string(summary), string(detail))
 }
 
-// Sanitize replaces the control characters of a text, except line breaks, by spaces. They could move the cursor or
-// change colors.
+// Sanitize replaces control characters other than line breaks with spaces, because they could move the cursor or change
+// colors.
 func Sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsGraphic(r) {
@@ -109,8 +109,8 @@ func Sanitize(text string) string {
 // OneLine returns a text of any length on one line, without control characters.
 func OneLine(text string) string { return strings.ReplaceAll(Sanitize(text), "\n", " ") }
 
-// pasteable matches the ids that can be copied into a Terraform configuration or a shell: such an id has no other
-// meaning there. In particular it is no template (${, %{), no quoted text and no option (-).
+// pasteable matches ids that users can safely copy into a Terraform configuration or a shell. They contain no template
+// (${, %{) and no quotes, and do not begin like an option (-).
 var pasteable = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:~+/=@-]{0,199}$`)
 
 // ImportBlock returns the import block for an object of a resource type, for example "gpurent_instance", and false for

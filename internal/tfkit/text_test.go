@@ -34,7 +34,7 @@ func TestTextf_SanitizesItsArguments(t *testing.T) {
 	}
 }
 
-func TestImportBlock_OnlyForPlainIDs(t *testing.T) {
+func TestImportBlock_OnlyForSafeIDs(t *testing.T) {
 	for _, id := range []string{"ins_x7k2", "0198a3c4-5b6e-7f80", "a", "i.2:3~4+5/6=7@8", strings.Repeat("a", 200)} {
 		block, ok := ImportBlock("gpurent_instance", id)
 		if want := "  import {\n    to = gpurent_instance.NAME\n    id = \"" + id + "\"\n  }"; !ok || string(block) != want {

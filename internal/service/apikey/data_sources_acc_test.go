@@ -16,7 +16,7 @@ import (
 
 const listed = "data.gpurent_api_keys.all"
 
-// After 100 days, the list has the expired, the used and the unused keys with the right times.
+// After 100 days, the list has the expired, the used and the unused keys with the correct times.
 func TestAccAPIKeysDataSource(t *testing.T) {
 	const day = 24 * time.Hour
 	// The test checks the whole list and a documented source.

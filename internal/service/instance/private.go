@@ -42,7 +42,7 @@ func replacedFrom(found placement.Predecessor) replacedInstance {
 	return replacedInstance{ID: found.ID, OfferID: found.OfferID, RunningKopH: found.RunningKopH, BurnKopH: found.BurnKopH}
 }
 
-// normalizedName is a name as it was configured, and as the API returned it.
+// normalizedName is a configured name, and its form in the response of the API.
 type normalizedName struct {
 	Configured string `json:"configured"`
 	Stored     string `json:"stored"`

@@ -1,6 +1,6 @@
 // Package clis finds the command-line tools that can drive the provider. It uses
 // Terraform and OpenTofu from PATH and builds what is missing or too old from
-// source, so that a machine with only Go can run everything. It also builds the
+// source, so that a machine with only Go can run all tests and tools. It also builds the
 // provider for them to use.
 package clis
 

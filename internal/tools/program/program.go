@@ -45,7 +45,7 @@ var Unwanted = []string{
 // reviewedFile lists the modules that may be in the provider, one per line.
 const reviewedFile = "internal/tools/program/modules.txt"
 
-// Rules are what a built provider is checked against.
+// Rules are the requirements for a built provider.
 type Rules struct {
 	// Reviewed are the paths of the reviewed modules, sorted.
 	Reviewed []string
