@@ -9,10 +9,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// actionStories are sequences of actions on one service.
+// actionScenarios are sequences of actions against one simulator.
 var actionScenarios = map[string]struct {
 	run func(*actionTest)
-	// without are the quirks that would break the story.
+	// without lists the quirks that would break the scenario.
 	without []string
 }{
 	"a server is stopped and started":   {run: testStopAndStart},
@@ -28,7 +28,7 @@ var actionScenarios = map[string]struct {
 	},
 	// Its caps are 100 kopecks around the price of the offer.
 	"a cap holds for starts": {testPriceCap, []string{"price-moves-on-create", "price-moves-on-start"}},
-	// It moves the market itself, by less than a price moves.
+	// It changes prices by less than the market-moves quirk does.
 	"a cap holds for what is known only afterwards": {
 		testPriceCapOfBid,
 		[]string{"outbid-soon-after-start", "price-moves-on-create", "price-moves-on-start"},
@@ -50,7 +50,7 @@ func TestAccInstanceActions_scenarios(t *testing.T) {
 	}
 }
 
-// unhurried lets a server be on its way for some requests.
+// bootInOneMinute keeps a new instance in its transitional statuses for several requests.
 func bootInOneMinute(c *simulator.Config) { c.Boot = time.Minute }
 
 func testStopAndStart(s *actionTest) {
@@ -135,7 +135,7 @@ func testRestartChecksBalance(s *actionTest) {
 	s.setBalance(offer.Price.OnDemandKopH) // for about one hour of the two
 	s.fails("restart", id, "", "running", "was not restarted: insufficient balance", "It was not stopped", "Missing: ")
 	s.expectRequests(id, 0, 0)
-	// Without the permission to look, only the service knows.
+	// Without the permission to read instances, only the API can refuse.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
 	s.fails(
 		"restart",

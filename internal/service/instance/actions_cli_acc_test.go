@@ -12,10 +12,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// exitCodeOfChanges is the status of plan -detailed-exitcode when the plan has changes.
+// exitWithChanges is the status of plan -detailed-exitcode when the plan has changes.
 const exitWithChanges = "exit status 2"
 
-// An action changes the server and not the configuration: the next plan shows the difference.
+// An action changes the instance and not the configuration: the next plan shows the drift.
 func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
 	t.Parallel()
 	s := newActionTest(t)
@@ -140,7 +140,7 @@ resource "terraform_data" "trigger" {
 	s.fails("stop", id, "", "stopped", "Missing API key")
 }
 
-// A lifecycle triggers an action after the server it is about was changed.
+// An action_trigger invokes an action after a change of its instance.
 func TestAccInstanceActions_actionTrigger(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	env := acctest.Start(t)

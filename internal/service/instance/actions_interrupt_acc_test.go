@@ -11,11 +11,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// Ctrl-C in the middle of a restart makes the CLI fail and print where the server is. The next plan starts it.
+// Ctrl-C during a restart makes the CLI fail and print the status of the instance. The next plan starts it.
 func TestAccInstanceActions_interrupt(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
-	// The first request to stop has to reach the service. The stop ends when the test moves the clock.
+	// The first stop request must reach the API. The stop ends when the test moves the clock.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors"), func(c *simulator.Config) { c.Step = 0 })
 	w := env.Workspace(env.Config(configByQuery(`{}`)))
 	apply := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")

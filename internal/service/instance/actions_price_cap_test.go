@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// An instance whose new bid turns out to be above the cap is stopped, or reported.
+// An instance with a new bid above the cap is stopped, or the error reports that it runs.
 func TestActions_NewBidAboveCap(t *testing.T) {
 	type serve = func() *http.Response
 	lost := errors.New("the connection was cut")

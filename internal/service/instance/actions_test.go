@@ -16,7 +16,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Nobody who watches is left without a word for long, and every change is told.
+// An action reports every change of the status, and reports regularly while nothing changes.
 func TestActions_ReportProgress(t *testing.T) {
 	for name, test := range map[string]struct {
 		newAction func() action.Action
@@ -72,7 +72,7 @@ func TestActions_DefaultTimeout(t *testing.T) {
 	})
 }
 
-// The message of a timeout says what the action requested, and nothing that contradicts it.
+// The message after a timeout contains what the action requested, and no contradiction.
 func TestActions_Timeout(t *testing.T) {
 	for name, test := range map[string]struct {
 		slow    string // the request that does not end in time
@@ -105,7 +105,7 @@ func TestActions_Timeout(t *testing.T) {
 	}
 }
 
-// An interruption ends an action at once, and the next one takes up where it ended.
+// An interruption ends an action at once, and the next run continues where it ended.
 func TestActions_Interrupted(t *testing.T) {
 	for name, test := range map[string]struct {
 		newAction     func() action.Action
@@ -166,7 +166,7 @@ func TestActions_StoppedWhileStarting(t *testing.T) {
 	})
 }
 
-// What a text of the service could do to a terminal, it does not.
+// Progress messages contain no control characters of the API's texts.
 func TestActions_SanitizeStatus(t *testing.T) {
 	withFixture(t, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
@@ -189,7 +189,7 @@ func TestActions_SanitizeStatus(t *testing.T) {
 	})
 }
 
-// What a restart must know it asks afresh: what the run has listed may be old by then.
+// A restart reads the instance and does not use the cached listing of the run.
 func TestActions_IgnoreCachedListing(t *testing.T) {
 	withFixture(t, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
@@ -246,7 +246,7 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 	})
 }
 
-// An action waits for a transition that is under way, and then requests only what is missing.
+// An action waits for a transition in progress, and then requests only the missing steps.
 func TestActions_InstanceInTransition(t *testing.T) {
 	for name, test := range map[string]struct {
 		newAction     func() action.Action
@@ -288,7 +288,7 @@ func TestActions_InstanceInTransition(t *testing.T) {
 	}
 }
 
-// The plan of an action refuses a server that cannot be started or stopped any more.
+// The plan of an action fails for an instance that can never be started or stopped again.
 func TestActions_PlanFailsForFinalStatus(t *testing.T) {
 	withFixture(t, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)

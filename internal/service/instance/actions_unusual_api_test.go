@@ -12,10 +12,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// An action copes with what the API document allows: a lagging status, an outbid, failed or destroyed server, a
+// Actions handle everything that the API document allows: a lagging status, an outbid, failed or destroyed instance, a
 // refusal.
 func TestActions_UnusualAPI(t *testing.T) {
-	// The service accepts a start only of a server that is really stopped or outbid.
+	// The API accepts a start only for an instance with the status stopped or outbid.
 	startsStopped := func(s *rentaltest.Service) int {
 		if s.Inst.Status != rental.StatusStopped && s.Inst.Status != rental.StatusOutbid {
 			return http.StatusConflict

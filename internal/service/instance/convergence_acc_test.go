@@ -46,7 +46,7 @@ func TestAccInstance_drift(t *testing.T) {
 				ConfigStateChecks: running,
 			},
 			{
-				// Out of money for a while.
+				// Stopped by the API because the balance was used up.
 				PreConfig: set(
 					simulator.InstancePatch{Status: ptr("stopped"), DesiredState: ptr("stopped"), StopReason: ptr("low_balance")},
 				),
@@ -55,7 +55,7 @@ func TestAccInstance_drift(t *testing.T) {
 				ConfigStateChecks: running,
 			},
 			{
-				// A boot that came to nothing: only another server helps.
+				// The boot failed, so only a replacement reaches the desired state.
 				PreConfig:         set(simulator.InstancePatch{Status: ptr("failed")}),
 				Config:            config,
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
@@ -75,7 +75,7 @@ func TestAccInstance_drift(t *testing.T) {
 
 func TestAccInstance_outbid(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test passes the first bid itself.
+	// The test outbids the instance itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	offer := env.CheapestOffer("rtx_4090", "interruptible")
 	bid := *offer.Price.InterruptibleKopH
@@ -121,7 +121,7 @@ func TestAccInstance_outbid(t *testing.T) {
 	})
 }
 
-// A cap that was lowered holds for the next start, too.
+// A lowered cap also applies to the next start.
 func TestAccInstance_startAboveCap(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// Whatever the answer to a create costs is compared with the cap. A server of this apply is destroyed, one of an
-// earlier run stopped, and the state has what is left.
+// The price in every response to a create request is compared with the cap. Above it, an instance of this apply is
+// destroyed, an instance of an earlier run is stopped, and the state matches the result.
 func TestCreate_ResponseAboveCap(t *testing.T) {
 	t.Parallel()
 	unavailable := func(method, suffix string, intercept interceptor) interceptor {
@@ -102,7 +102,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 	}
 }
 
-// What the disk costs is no reason to destroy a server.
+// The price of the disk does not count against the cap.
 func TestCreate_CapExcludesDisk(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := startWithProxy(t)
@@ -126,7 +126,7 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 			t.Parallel()
 			env, tf, p := startWithProxy(t)
 			offer, price := cheapestOffer(env)
-			// The listing and the offer disagree with what the service then does: it rents.
+			// The API rents although the listing and the offer show that it is not available.
 			p.set(
 				rewriteResponse(
 					func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/offers/"+offer.ID) },
@@ -146,8 +146,8 @@ func TestCreate_UnavailableOfferAboveCap(t *testing.T) {
 	}
 }
 
-// With a random key an offer that is known to be gone is not asked for. With a fixed one it is: an earlier run may have
-// rented it.
+// An unavailable offer is not requested with a random key. It is requested with a fixed key, because an earlier run may
+// have rented it.
 func TestCreate_OfferUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -168,7 +168,7 @@ func TestCreate_OfferUnavailable(t *testing.T) {
 	}
 }
 
-// The server of an earlier run is found under its key when its offer costs too much by now. Its own price is locked.
+// The instance of an earlier run is recovered by its key although its offer is above the cap. Its own price is locked.
 func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := startWithProxy(t)
@@ -180,7 +180,7 @@ func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 	if err := env.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(2 * price)}); err != nil {
 		t.Fatal(err)
 	}
-	// The plan refuses it before it asks for the key, so this is what happens when the price rises after the plan.
+	// The plan would fail before the request, so this test covers a price that rises after the plan.
 	plan := tf.plan(nil, configWithKey("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", 3*price))
 	config["max_price_kop_h"] = price
 	value := acctest.Value(tf.schema().ValueType(), config)
@@ -192,7 +192,8 @@ func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 	}
 }
 
-// Before the request is repeated the price is read again. Above the cap the repetition can only find what was rented.
+// The price is read again before a repetition. Above the cap, the repetition can only return the instance of an earlier
+// attempt.
 func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

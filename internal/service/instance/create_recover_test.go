@@ -8,8 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A server that is taken over keeps a template of the same content, also if the create response leaves its template
-// out.
+// A recovered instance keeps a template with the same content, also if the create response omits the template.
 func TestCreate_RecoversInstanceWithoutTemplateInResponse(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)
@@ -44,7 +43,7 @@ func TestCreate_RecoversInstanceWithoutTemplateInResponse(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// A renamed resource with an unchanged key has one server after two applies at most, in whatever order Terraform
+// A renamed resource with an unchanged key has one instance after at most two applies, in any order in which Terraform
 // destroys the old address and creates the new one.
 func TestCreate_RenamedResource(t *testing.T) {
 	t.Parallel()
@@ -98,7 +97,7 @@ func TestCreate_RenamedResource(t *testing.T) {
 	}
 }
 
-// settled is the resource after another apply.
+// applyAgain returns the resource after another apply.
 func applyAgain(tf *core, inst *resourceState, config map[string]any) *resourceState {
 	tf.Helper()
 	if inst != nil {

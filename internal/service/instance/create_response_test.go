@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A new server is in the state whatever else its answer says. What is harmless only warns.
+// A new instance is always saved in the state. A harmless difference in the response is only a warning.
 func TestCreate_UnexpectedResponse(t *testing.T) {
 	t.Parallel()
 	gpu := func(field string, value any) func(map[string]any) {
@@ -89,7 +89,7 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 	}
 }
 
-// A success without an id is repeated with the same key, a bounded number of times.
+// A request with a success response without an id is repeated with the same key, up to a limit.
 func TestCreate_ResponseWithoutID(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -122,8 +122,8 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 	}
 }
 
-// Two resources never have one instance, even if the service ignores the key. The second has no state, so that
-// destroying it leaves the instance of the first.
+// Two resources never have the same instance, even if the API ignores the key. The second resource has no state, so its
+// destruction leaves the instance of the first.
 func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ fromState, unread bool }{

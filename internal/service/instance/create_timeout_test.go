@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// The create request goes on when timeouts.create expires while it is under way.
+// The create request continues when timeouts.create expires while it is in flight.
 func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)
@@ -40,7 +40,7 @@ func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 	tf.fetch(env, inst)
 }
 
-// Where timeouts.create expires before anything was rented, that is what the error says, and not an interruption.
+// If timeouts.create expires before the request, the error names the timeout and not an interruption.
 func TestCreate_TimeoutBeforeTheRequest(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)

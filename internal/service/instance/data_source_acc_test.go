@@ -18,7 +18,7 @@ import (
 
 const instanceData = "data.gpurent_instance.one"
 
-// lookUp is a look-up of one server.
+// dataSource is a configuration that reads one instance.
 func dataSource(arguments ...string) string {
 	return "data \"gpurent_instance\" \"one\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
@@ -119,7 +119,7 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{dataSourceIs("id", exactly(ids[2]))},
 			},
 			{
-				// Destroyed: known by its id, not by its name.
+				// A destroyed instance is found by its id, not by its name.
 				PreConfig: func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
 				Config:    env.Config(dataSourceByID(ids[0])),
 				ConfigStateChecks: []statecheck.StateCheck{
@@ -177,11 +177,10 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	says(dataSourceByID("worker"), `It is the name of one: set name instead of id`)
 }
 
-// However many servers are looked for: a listing, and one request before it. The
-// refresh of a resource and the other data sources use the same.
+// One listing and one request before it serve any number of data sources and the refresh of the resources.
 func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test counts requests, and looks for names that may be absent.
+	// The test counts requests and searches for names, which may be null.
 	env := acctest.Start(t, acctest.WithoutQuirks("small-pages", "gateway-errors", "optional-fields-absent"))
 	var names []string
 	for i := range 10 {
@@ -214,9 +213,9 @@ func TestAccInstanceDataSource_sharesRequests(t *testing.T) {
 	}
 }
 
-// A server that the same apply has rented is seen as that left it.
+// A data source returns an instance of the same apply as the apply left it.
 func TestAccInstanceDataSource_createdInSameApply(t *testing.T) {
-	// The test counts servers, and looks for names that may be absent.
+	// The test counts instances and searches for names, which may be null.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	createInstances(env, "another")
 	config := env.Config(

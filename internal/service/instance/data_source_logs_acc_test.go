@@ -21,7 +21,7 @@ func logsDataSource(id string, arguments string) string {
 	return fmt.Sprintf("data \"gpurent_instance_logs\" \"end\" {\n  instance_id = %q\n  %s\n}\n", id, arguments)
 }
 
-// lines are those that the service tells.
+// fetchLog returns the lines of the log of an instance.
 func fetchLog(env *acctest.Env, id string) []knownvalue.Check {
 	var checks []knownvalue.Check
 	for _, line := range acctest.Fetch[struct{ Lines []string }](env, "instances/"+id+"/logs").Lines {
@@ -61,7 +61,7 @@ func TestAccInstanceLogsDataSource_basic(t *testing.T) {
 				ExpectError: regexp.MustCompile(`(?s)Cannot read the log of instance.*provider_unavailable.*Run\s+again\s+later`),
 			},
 			{
-				// A destroyed server is still there to be read.
+				// A destroyed instance can still be read.
 				PreConfig: func() { env.ClearFaults(); env.Delete("instances/" + id); env.Advance(time.Minute) },
 				Config:    env.Config(logsDataSource(id, "tail = 1")),
 				ConfigStateChecks: []statecheck.StateCheck{
@@ -76,7 +76,7 @@ func TestAccInstanceLogsDataSource_basic(t *testing.T) {
 	})
 }
 
-// The number of lines is always told, and only for the one server.
+// The request contains the number of lines, and is sent for one instance only.
 func TestAccInstanceLogsDataSource_tail(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

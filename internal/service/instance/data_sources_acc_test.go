@@ -94,11 +94,11 @@ func TestAccInstancesDataSource_filters(t *testing.T) {
 	})
 }
 
-// Two pages of servers are one list, and the whole of it is what names are looked for in.
+// Two pages are one list, and names are searched in all of it.
 func TestAccInstancesDataSource_pagination(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	const instances = 203
-	// The test counts the whole list, and looks for a name that may be absent.
+	// The test counts the whole list and searches for a name, which may be null.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"),
 		func(c *simulator.Config) { c.MarketScale = 4 })
 	setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(instances)), BalanceKop: new(int64(1e12))})
@@ -119,7 +119,7 @@ func TestAccInstancesDataSource_pagination(t *testing.T) {
 	})
 }
 
-// rentable are the ids of all offers.
+// offerIDs returns the ids of all offers.
 func offerIDs(env *acctest.Env) (ids []string) {
 	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { ids = append(ids, o.ID) })
 	return ids

@@ -13,7 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A server that was destroyed since the last refresh answers 409 to a DELETE. That is a success: it is gone.
+// A DELETE of an instance that was destroyed since the last refresh returns 409. That is a success.
 func TestDelete_AlreadyDestroyed(t *testing.T) {
 	env := acctest.Start(t)
 	tf := newManyRuns(t, env, nil)
@@ -27,8 +27,8 @@ func TestDelete_AlreadyDestroyed(t *testing.T) {
 	expectDiags(t, "the destruction", tf.destroy(inst))
 }
 
-// The answer to a rename can show that the server was destroyed since the last refresh: the apply fails, and the next
-// plan creates another.
+// The response to a rename can show that the instance was destroyed since the last refresh. The apply then fails, and
+// the next plan creates another instance.
 func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	renamed := configWithKey("renamed", "idempotency_key", "key-trainer")
 	for _, status := range []string{"destroying", "destroyed"} {
@@ -56,9 +56,9 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	}
 }
 
-// Only the service's own word removes a server from the state: not_found for its id, or a status of destruction.
-// Everything else that a refresh can meet keeps it, both when the server is read by its id at once and when a listing
-// lacks it.
+// A refresh removes an instance from the state only after a 404 with the code not_found for its id, or the status
+// destroying or destroyed. Any other response keeps it, both for a request by id and for a listing that lacks the
+// instance.
 func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	t.Parallel()
 	page := func(status int, body string) interceptor {

@@ -34,10 +34,10 @@ func TestStopAdvice(t *testing.T) {
 	}
 }
 
-// hostile is a text that looks like a message of Terraform and like a configuration.
+// untrusted is a text that looks like a message of Terraform and like a configuration.
 var untrusted = "x\nError: injected\x1b[31m${file(\"/etc/passwd\")}\u2028import {\n" + strings.Repeat("y", 5000)
 
-// fillHostile sets every text in a value, lists and pointers included.
+// fillUntrusted sets every text in a value to the untrusted text, lists and pointers included.
 func fillUntrusted(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -60,7 +60,7 @@ func fillUntrusted(v reflect.Value) {
 	}
 }
 
-// hostileLog answers every request with a log of 50 hostile lines.
+// untrustedLog responds to every request with a log of 50 untrusted lines.
 type untrustedLog struct{}
 
 func (untrustedLog) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -71,7 +71,7 @@ func (untrustedLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"lines": lines})
 }
 
-// expectPlain checks that a hostile text begins no line, controls no terminal, and is shortened.
+// expectSanitized checks that an untrusted text begins no line, contains no control characters, and is shortened.
 func expectSanitized(t *testing.T, diags diag.Diagnostics) {
 	t.Helper()
 	if len(diags) == 0 {
@@ -167,7 +167,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	}
 }
 
-// An id that could be Terraform is in no import block, and the message says where to find it.
+// A message contains no import block for an id that Terraform could evaluate, and names the place to find the id.
 func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 	for id, block := range map[string]bool{
 		"ins_x7k2": true, `${file("/etc/passwd")}`: false, "%{if true}a%{endif}": false, "a\"\n}": false, "-a": false,

@@ -13,8 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A fleet's file is known once its servers have their addresses, and can be made
-// also while one of them is stopped.
+// The file is known as soon as the instances have addresses, and can be written while one of them is stopped.
 func TestAccSSHConfig_basic(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

@@ -129,7 +129,7 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 	refused("no port", 1, "port 0 is not between", alias, nulls)
 }
 
-// aloneInFile fails unless the text is a comment line or one block of the four lines.
+// expectOneBlock fails unless the text is a comment line or one block of the four lines.
 func expectOneBlock(t rapid.TB, text, alias, host, port, user string) {
 	t.Helper()
 	want := []string{"Host", alias, "HostName", host, "Port", port, "User", user}
@@ -141,7 +141,7 @@ func expectOneBlock(t rapid.TB, text, alias, host, port, user string) {
 	}
 }
 
-// Whatever the names are made of, they stay in their lines.
+// The output has the same lines for any name.
 func TestSSHConfig_OneBlock(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plain := rapid.StringMatching(`[a-z][a-z0-9.-]{0,9}`)
@@ -171,7 +171,7 @@ func FuzzSSHConfig(f *testing.F) {
 	})
 }
 
-// The ssh command understands a file of joined blocks as it is meant.
+// The ssh command parses a file of joined blocks as intended.
 func TestSSHConfig_ParsedBySSH(t *testing.T) {
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {

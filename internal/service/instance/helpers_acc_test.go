@@ -20,8 +20,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// rent rents a server behind Terraform's back for each name, "" for none, and waits
-// until they run.
+// createInstances creates an instance through the API for each name, "" for none, and waits until they run.
 func createInstances(env *acctest.Env, names ...string) (ids []string) {
 	free := env.Offers("limit=200")
 	for i, name := range names {
@@ -39,11 +38,10 @@ func createInstances(env *acctest.Env, names ...string) (ids []string) {
 	return ids
 }
 
-// still makes time pass only when a test says so: what servers cost would make every
-// plan another one.
+// stopClock makes the clock move only when the test moves it: charges would change every plan.
 func stopClock(c *simulator.Config) { c.Step = 0 }
 
-// queried is a server whose offer is chosen when it is rented.
+// configByQuery returns an instance with an offer_query.
 func configByQuery(query string, arguments ...string) string {
 	return fmt.Sprintf(
 		"resource \"gpurent_instance\" \"trainer\" {\n  offer_query = %s\n  template = \"pytorch\"\n"+
@@ -53,7 +51,7 @@ func configByQuery(query string, arguments ...string) string {
 	)
 }
 
-// after does something when the first request that matches is answered.
+// afterFirst calls f after the response to the first matching request.
 func afterFirst(method, pattern string, do func()) acctest.Option {
 	var done atomic.Bool
 	wanted := regexp.MustCompile(pattern)
@@ -67,7 +65,7 @@ func afterFirst(method, pattern string, do func()) acctest.Option {
 	})
 }
 
-// forget makes Terraform forget its servers, as a run that is killed before it saves its state does.
+// forgetStep removes the instances from the state, as a run does that is killed before it saves the state.
 func forgetStep(config string) resource.TestStep {
 	return resource.TestStep{
 		Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n",
@@ -76,7 +74,7 @@ func forgetStep(config string) resource.TestStep {
 
 const address = "gpurent_instance.trainer"
 
-// server is a configuration of one server with the given further arguments.
+// configByOffer returns an instance with an offer_id and further arguments.
 func configByOffer(arguments ...string) string {
 	return offersDataSource("") + resourceBlock("data.gpurent_offers.test.ids[0]", arguments...)
 }
@@ -110,7 +108,7 @@ func addFaults(t *testing.T, env *acctest.Env, faults ...simulator.Fault) {
 	}
 }
 
-// impatient fails where others would retry, so that faults reach the resource.
+// configWithoutRetries disables the retries of the client, so that the resource receives faults.
 func configWithoutRetries(env *acctest.Env, parts ...string) string {
 	return strings.Replace(env.Config(parts...), "max_retries = 3", "max_retries = 0", 1)
 }
@@ -119,11 +117,10 @@ func checkDestroyed(env *acctest.Env) resource.TestCheckFunc {
 	return func(*terraform.State) error { return env.NothingLeft("instances") }
 }
 
-// slow makes servers boot in an hour of simulated time, which passes only when
-// a test says so.
+// bootInOneHour makes instances boot in an hour of simulated time, which passes only when the test moves the clock.
 func bootInOneHour(c *simulator.Config) { c.Boot = time.Hour }
 
-// onFirstLook does something when a server is first asked about by its id.
+// onFirstGet calls f before the first request for an instance by id.
 func onFirstGet(do func(id string)) acctest.Option {
 	var done atomic.Bool
 	pattern := regexp.MustCompile(`^/api/v1/instances/([^/]+)$`)
@@ -137,7 +134,7 @@ func onFirstGet(do func(id string)) acctest.Option {
 	})
 }
 
-// pair is two servers with everything else the same.
+// configOfTwo returns two instances with equal arguments.
 func configOfTwo(query string) string {
 	return strings.Replace(configByQuery(query), "offer_query", "count = 2\n  offer_query", 1)
 }

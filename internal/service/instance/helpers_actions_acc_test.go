@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
-// stage is a service and a workspace in which the CLI invokes actions.
+// actionTest is a simulator and a workspace in which the CLI invokes actions.
 type actionTest struct {
 	*testing.T
 	*acctest.Env
@@ -26,7 +26,7 @@ func newActionTest(t *testing.T, options ...acctest.Option) *actionTest {
 	return &actionTest{t, env, env.Workspace("", append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...), env.Provider()}
 }
 
-// actionBlock is an action with the given arguments.
+// actionBlock returns an action block with the given arguments.
 func actionBlock(verb, id string, arguments ...string) string {
 	return fmt.Sprintf(
 		"action \"gpurent_instance_%s\" \"it\" {\n  config {\n    instance_id = %q\n    %s\n  }\n}\n",
@@ -41,7 +41,7 @@ func (s *actionTest) invoke(verb, id string, arguments ...string) (string, bool)
 	return s.workspace.Invoke(s.provider+actionBlock(verb, id, arguments...), "action.gpurent_instance_"+verb+".it")
 }
 
-// does expects an action to go well, to leave the server so, and to say all that.
+// succeeds expects an action to succeed, to leave the instance in a status, and to print the texts.
 func (s *actionTest) succeeds(verb, id, status string, want ...string) {
 	s.Helper()
 	output, ok := s.invoke(verb, id)
@@ -51,7 +51,7 @@ func (s *actionTest) succeeds(verb, id, status string, want ...string) {
 	s.expectResult(id, status, output, want)
 }
 
-// refuses expects an action to fail, and the same of the rest.
+// fails expects an action to fail, to leave the instance in a status, and to print the texts.
 func (s *actionTest) fails(verb, id, argument, status string, want ...string) {
 	s.Helper()
 	output, ok := s.invoke(verb, id, argument)
@@ -80,8 +80,8 @@ func (s *actionTest) status(id string) string {
 	return acctest.Fetch[struct{ Status string }](s.Env, "instances/"+id).Status
 }
 
-// asked expects so many starts and stops since the last time. With quirks, which lose answers, it accepts repetitions
-// of a request that is expected.
+// expectRequests expects numbers of start and stop requests since the last call. With quirks, which lose responses, it
+// accepts repetitions.
 func (s *actionTest) expectRequests(id string, starts, stops int) {
 	s.Helper()
 	for verb, want := range map[string]int{"start": starts, "stop": stops} {
@@ -93,7 +93,7 @@ func (s *actionTest) expectRequests(id string, starts, stops int) {
 	s.ClearRequests()
 }
 
-// rents makes a server that runs.
+// create creates a running instance.
 func (s *actionTest) create(offer, arguments string) string {
 	s.Helper()
 	id := s.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60%s}`, offer, arguments))
@@ -113,7 +113,7 @@ func (s *actionTest) setStatus(id, status string) {
 	}
 }
 
-// passes moves the market that far above the first price of an offer.
+// raiseBid raises the price of an offer above its first price.
 func (s *actionTest) raiseBid(offer acctest.Offer, by int64) {
 	s.Helper()
 	err := s.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(*offer.Price.InterruptibleKopH + by)})

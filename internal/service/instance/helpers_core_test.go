@@ -18,7 +18,7 @@ func (tf *core) attribute(s *resourceState, name string) tftypes.Value {
 	return attributes[name]
 }
 
-// saved fails unless there is an object for one instance of the service, and returns that.
+// fetch returns the instance of a resource. It fails the test unless it is the only instance of the account.
 func (tf *core) fetch(env *acctest.Env, s *resourceState) (inst struct {
 	ID, Status string
 },
@@ -32,7 +32,7 @@ func (tf *core) fetch(env *acctest.Env, s *resourceState) (inst struct {
 	return inst
 }
 
-// with is a value with another attribute.
+// with returns a value with another attribute.
 func (tf *core) with(value tftypes.Value, name string, attribute any) tftypes.Value {
 	tf.Helper()
 	attributes := map[string]tftypes.Value{}
@@ -45,29 +45,29 @@ func (tf *core) with(value tftypes.Value, name string, attribute any) tftypes.Va
 
 const instanceType = "gpurent_instance"
 
-// host configures a provider once and then plans and applies with it as often as a test wants, as
-// "terraform test" and programs that embed a provider do.
+// core is a provider that is configured once and plans and applies any number of times, like "terraform test" and
+// programs that embed a provider.
 type core struct {
 	*testing.T
 	server  tfprotov6.ProviderServer
 	schemas *tfprotov6.GetProviderSchemaResponse
-	// validates is whether it validates every resource before it plans it.
+	// validates: every resource is validated before its plan.
 	validates bool
 }
 
-// object is a resource in the state of a host.
+// resourceState is the state of a resource in a core.
 type resourceState struct {
 	state   tftypes.Value
 	private []byte
 }
 
-// newHost configures the provider with further arguments.
+// newManyRuns configures the provider with further arguments, for several runs.
 func newManyRuns(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
 	t.Helper()
 	return configureProvider(t, env, arguments, false)
 }
 
-// newRun configures the provider for a single plan or apply, as a CLI does for each.
+// newSingleRun configures the provider for a single plan or apply, as a CLI does for each.
 func newSingleRun(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
 	t.Helper()
 	return configureProvider(t, env, arguments, true)
@@ -169,7 +169,7 @@ func (tf *core) planDestroy(s *resourceState) []*tfprotov6.Diagnostic {
 	return resp.Diagnostics
 }
 
-// proposed is what Terraform proposes: the configuration, and the prior values of what only the provider sets.
+// proposed returns the proposed new state: the configuration, and the prior values of computed attributes.
 func (tf *core) proposed(prior, config tftypes.Value) tftypes.Value {
 	tf.Helper()
 	if prior.IsNull() {
@@ -190,7 +190,7 @@ func (tf *core) proposed(prior, config tftypes.Value) tftypes.Value {
 	return tftypes.NewValue(config.Type(), now)
 }
 
-// apply plans an instance once more, as Terraform does, and applies that.
+// apply plans an instance again, as Terraform does, and applies the plan.
 func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceState, []*tfprotov6.Diagnostic) {
 	tf.Helper()
 	plan := tf.plan(prior, config)
@@ -265,17 +265,17 @@ func (tf *core) idOf(s *resourceState) string {
 	return id
 }
 
-// applyResult is what host.apply returns.
+// applyResult is the result of apply.
 type applyResult struct {
 	server *resourceState
 	diags  []*tfprotov6.Diagnostic
 }
 
-// noPrior is the state of a resource that does not exist.
+// absent returns the state of a resource that does not exist.
 func (tf *core) absent() tftypes.Value { return acctest.Value(tf.schema().ValueType(), nil) }
 
-// replace plans a replacement as Terraform does, and returns what it shows: the diagnostics of the first plan, and
-// those of the second only with an error. forced is -replace.
+// planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
+// second plan if it fails. forced is -replace.
 func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
 	tf.Helper()
 	change := tf.plan(prior, config)

@@ -19,12 +19,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// bubble is a simulator whose instances boot in three minutes, and a provider, in a synctest bubble.
+// fixture is a simulator whose instances boot in three minutes, with a provider, in a synctest bubble.
 type fixture struct {
 	*testing.T
 	*simulator.Simulator
 	meta *tfkit.Meta
-	// intercept, if set, answers in place of the simulator. Nil leaves the request to the simulator.
+	// intercept, if set, responds instead of the simulator. A nil result passes the request to the simulator.
 	intercept  func(*http.Request) (*http.Response, error)
 	onProgress func(text string) // is called with each progress message of an action
 }
@@ -83,7 +83,7 @@ func (f *fixture) serve(req *http.Request) *http.Response {
 	return resp
 }
 
-// running returns an instance that runs, and its offer.
+// createRunning creates an instance and returns it, running, with its offer.
 func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	f.Helper()
 	inst, offer := f.createInstance(kind)
@@ -91,7 +91,7 @@ func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental
 	return inst, offer
 }
 
-// creating returns an instance that is being created, and its offer.
+// createInstance creates an instance and returns it, still booting, with its offer.
 func (f *fixture) createInstance(kind rental.RentalType) (rental.Instance, rental.Offer) {
 	f.Helper()
 	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}
@@ -113,7 +113,7 @@ func (f *fixture) createInstance(kind rental.RentalType) (rental.Instance, renta
 	return rental.Instance{}, rental.Offer{}
 }
 
-// changes counts the requests to start and to stop instances, and clears them.
+// countChanges returns the numbers of start and stop requests, and resets them.
 func (f *fixture) countChanges() (starts, stops int) {
 	for _, r := range f.Requests() {
 		if strings.HasSuffix(r.Path, "/start") {

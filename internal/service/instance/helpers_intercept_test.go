@@ -14,10 +14,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// responder answers a request in place of the service, or passes it on.
+// interceptor responds to a request instead of the simulator, or passes it on.
 type interceptor func(w http.ResponseWriter, r *http.Request, api http.Handler)
 
-// middlebox is between the provider and the service. It passes everything on until a test sets handle.
+// proxy is between the provider and the simulator. It passes all requests on until a test sets an interceptor.
 type proxy struct {
 	mu        sync.Mutex
 	intercept interceptor
@@ -42,7 +42,7 @@ func (p *proxy) wrap(api http.Handler) http.Handler {
 	})
 }
 
-// behindMiddlebox starts a service and a provider that does not retry by itself.
+// startWithProxy starts a simulator behind a proxy, and a provider that does not retry.
 func startWithProxy(t *testing.T, arguments ...any) (*acctest.Env, *core, *proxy) {
 	t.Helper()
 	p := &proxy{}
@@ -58,7 +58,7 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instances")
 }
 
-// rewrites changes the body of the answers to the requests that match.
+// rewriteResponse changes the body of the responses to matching requests.
 func rewriteResponse(matches func(*http.Request) bool, change func(body map[string]any)) interceptor {
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if !matches(r) {
@@ -80,21 +80,21 @@ func rewriteResponse(matches func(*http.Request) bool, change func(body map[stri
 	}
 }
 
-// recorderFor records an answer, with the headers that are set before the service gets the request.
+// newRecorder returns a recorder for a response, with the headers that the simulator has set before.
 func newRecorder(w http.ResponseWriter) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	maps.Copy(recorder.Header(), w.Header())
 	return recorder
 }
 
-// pass passes on what the service returned.
+// writeRecorded sends the recorded response.
 func writeRecorded(w http.ResponseWriter, recorder *httptest.ResponseRecorder) {
 	maps.Copy(w.Header(), recorder.Header())
 	w.WriteHeader(recorder.Code)
 	_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client tells
 }
 
-// fails answers with an error of the service.
+// writeError responds with an error of the API.
 func writeError(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -109,7 +109,7 @@ func isGet(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/")
 }
 
-// refusedAtFirst refuses two of these requests as if the status of the server did not allow them.
+// conflictTwice refuses the first two matching requests as if the status of the instance did not allow them.
 func conflictTwice(matches func(*http.Request) bool, intercept interceptor) interceptor {
 	var refused atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
@@ -123,7 +123,7 @@ func conflictTwice(matches func(*http.Request) bool, intercept interceptor) inte
 
 func isStop(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stop") }
 
-// losesFirst carries out the first of these requests and loses its answer.
+// loseFirstResponse passes the first matching request on and loses the response.
 func loseFirstResponse(matches func(*http.Request) bool, intercept interceptor) interceptor {
 	var lost atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// errorsOf are the summaries of the errors.
+// errorSummaries returns the summaries of the errors.
 func errorSummaries(diags []*tfprotov6.Diagnostic) (summaries []string) {
 	for _, d := range diags {
 		if d.Severity == tfprotov6.DiagnosticSeverityError {
@@ -35,13 +35,13 @@ func expectCount(t *testing.T, env *acctest.Env, active, ever int) {
 	}
 }
 
-// cheapest is the offer that keyed takes, and its price.
+// cheapestOffer returns the offer that configWithKey rents from, and its price.
 func cheapestOffer(env *acctest.Env) (acctest.Offer, int64) {
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	return offer, offer.Price.OnDemandKopH
 }
 
-// offered is keyed with an offer and a cap.
+// configWithOffer is configWithKey with an offer and a cap.
 func configWithOffer(name, offerID string, limit int64, arguments ...any) map[string]any {
 	arguments = append([]any{"offer_query", nil, "offer_id", offerID, "max_price_kop_h", limit}, arguments...)
 	return configWithKey(name, arguments...)
@@ -54,7 +54,7 @@ func stringOf(value tftypes.Value) (text string) {
 	return text
 }
 
-// failed reports whether there is an error among the diagnostics.
+// hasError reports whether there is an error among the diagnostics.
 func hasError(diags []*tfprotov6.Diagnostic) bool {
 	for _, d := range diags {
 		if d.Severity == tfprotov6.DiagnosticSeverityError {
@@ -64,7 +64,7 @@ func hasError(diags []*tfprotov6.Diagnostic) bool {
 	return false
 }
 
-// said is the text of all diagnostics.
+// diagsText returns all diagnostics as one text.
 func diagsText(diags []*tfprotov6.Diagnostic) string {
 	var text strings.Builder
 	for _, d := range diags {
@@ -73,12 +73,12 @@ func diagsText(diags []*tfprotov6.Diagnostic) string {
 	return text.String()
 }
 
-// limits are spending limits that one server of the price fits in, and two do not.
+// spendingLimits returns limits that suffice for one instance of the price, and not for two.
 func spendingLimits(price int64) map[string]any {
 	return map[string]any{"spending": map[string]any{"require_funds": "error", "max_burn_kop_h": price * 3 / 2}}
 }
 
-// keyed is the configuration of a server with an idempotency key.
+// configWithKey returns the configuration of an instance with an idempotency key.
 func configWithKey(name string, arguments ...any) map[string]any {
 	config := map[string]any{
 		"template": "pytorch", "disk_gb": int64(60), "name": name, "idempotency_key": "key-" + name,
@@ -90,7 +90,8 @@ func configWithKey(name string, arguments ...any) map[string]any {
 	return config
 }
 
-// expect fails unless the diagnostics contain the texts; without any, unless there are no diagnostics.
+// expectDiags fails the test unless the diagnostics contain the texts. Without texts, it fails unless there are no
+// diagnostics.
 func expectDiags(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want ...string) {
 	t.Helper()
 	text := acctest.Words(diagsText(diags))
@@ -118,7 +119,7 @@ func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
 	}
 }
 
-// rentAll rents servers in a run of its own.
+// createAll creates instances in a separate run.
 func createAll(t *testing.T, env *acctest.Env, configs ...map[string]any) []*resourceState {
 	t.Helper()
 	tf := newSingleRun(t, env, nil)
@@ -131,14 +132,14 @@ func createAll(t *testing.T, env *acctest.Env, configs ...map[string]any) []*res
 	return instances
 }
 
-// unkeyed is the configuration of a server without an idempotency key.
+// configWithoutKey returns the configuration of an instance without an idempotency key.
 func configWithoutKey(name string, arguments ...any) map[string]any {
 	return configWithKey(name, append([]any{"idempotency_key", nil}, arguments...)...)
 }
 
 const burnLimitExceeded = "Plan exceeds max_burn_kop_h"
 
-// burnOfAll is what all servers burn together while running, kopecks per hour.
+// totalBurn returns the burn rate of all instances while running, in kopecks per hour.
 func totalBurn(env *acctest.Env) int64 {
 	type instance struct {
 		Price struct {
@@ -152,7 +153,7 @@ func totalBurn(env *acctest.Env) int64 {
 	return total
 }
 
-// severities is the text of all diagnostics as a CLI shows it.
+// diagsAsShown returns all diagnostics as a CLI shows them.
 func diagsAsShown(diags []*tfprotov6.Diagnostic) string {
 	return strings.NewReplacer("ERROR: ", "Error: ", "WARNING: ", "Warning: ").Replace(acctest.Words(diagsText(diags)))
 }

@@ -42,7 +42,7 @@ func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 			},
 			forgetStep(env.Provider()),
 			{
-				// The next run takes it over, and gives it the name it has by now.
+				// The next run recovers it and renames it to the configured name.
 				Config:           config(`name = "found again"`),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
@@ -54,7 +54,7 @@ func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 			},
 			{Config: config(`name = "found again"`), ConfigPlanChecks: acctest.Unchanged()},
 			{
-				// A replacement on purpose is another server.
+				// A forced replacement creates another instance.
 				Config: config(), Taint: []string{address},
 				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
 				ConfigStateChecks: []statecheck.StateCheck{otherID()},
@@ -89,7 +89,7 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			// At plan: an apply would rent the first before it refuses the second.
+			// The plan fails, because an apply would create the first instance before it refuses the second.
 			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`Two instances with the same idempotency_key`)},
 			{Config: block(1)},
 			{
@@ -97,7 +97,7 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 				PlanOnly:    true,
 				ExpectError: regexp.MustCompile(`(?is)Two instances with the same idempotency_key.*\binstance\s+ins_`),
 			},
-			// The one that is there may be replaced all the same.
+			// The existing instance can still be replaced.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
 		CheckDestroy: checkDestroyed(env),
@@ -107,7 +107,7 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 	}
 }
 
-// A server that the key stands for, but that is not the configured one, is neither taken over nor doubled.
+// An instance of the key that differs from the configuration is neither recovered nor duplicated.
 func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
@@ -130,7 +130,7 @@ func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 	}
 }
 
-// The key leads back to the server also when the market has nothing left to rent.
+// The key recovers the instance also if no offer is available.
 func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
@@ -159,7 +159,7 @@ func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
 	}
 }
 
-// While it is not known whether a server was rented, the same request is repeated, however long that takes.
+// The create request is repeated until its outcome is known, however long that takes.
 func TestAccInstance_unknownOutcomeRetried(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The client of this test does not retry, and the test injects faults itself.
@@ -184,7 +184,7 @@ func TestAccInstance_unknownOutcomeRetried(t *testing.T) {
 	}
 }
 
-// Even where the outcome stays unknown, the error says how to find out without renting twice.
+// If the outcome stays unknown, the error describes how to find the instance without renting twice.
 func TestAccInstance_unknownOutcomeReportsKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The client of this test does not retry, and the test injects faults itself.
@@ -244,7 +244,7 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already has this name") == 0 {
 		t.Error("the apply does not say it")
 	}
-	// Its own server is no twin of what replaces it, nor is its key another's.
+	// The instance to replace is no duplicate of its replacement, and its key is not in use by another resource.
 	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
 	output = w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
 	if strings.Contains(output, "Instance "+own+" already") {
@@ -252,8 +252,8 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	}
 }
 
-// With create_before_destroy and the same key the service answers with the very server that is to be replaced. It must
-// not be destroyed as its own predecessor.
+// With create_before_destroy and an unchanged key, the API returns the instance that is to be replaced. It must not be
+// destroyed as its own predecessor.
 func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
@@ -269,7 +269,7 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	if err := env.Left("instances", 1); err != nil {
 		t.Error(err)
 	}
-	// With another key it is replaced.
+	// With another key, the instance is replaced.
 	w.Configure(
 		env.Config(configByQuery(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")),
 	)
@@ -283,8 +283,8 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	}
 }
 
-// A resource that is renamed without a moved block keeps its key. Within two applies there is one server, and it is in
-// the state.
+// A resource that is renamed without a moved block keeps its key. After at most two applies there is one instance, and
+// it is in the state.
 func TestAccInstance_renamedResource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
@@ -314,8 +314,8 @@ func TestAccInstance_renamedResource(t *testing.T) {
 	}
 }
 
-// A run that was killed may have left a server and the template it was made from. The next run makes the template once
-// more, for it has no key, and must recognise the server all the same.
+// A killed run may have left an instance and its template. The next run creates the template again, because templates
+// have no idempotency key, and must still recover the instance.
 func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

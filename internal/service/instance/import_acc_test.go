@@ -12,8 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A server that was rented by hand gets a configuration that is valid, plans nothing,
-// and would get the same GPUs again.
+// The generated configuration of an instance that was created outside Terraform is valid, plans no change, and rents
+// the same GPUs.
 func TestAccInstance_generatedConfig(t *testing.T) {
 	// The test expects the GPU of the offer in the generated query.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu"))
@@ -38,7 +38,7 @@ func TestAccInstance_generatedConfig(t *testing.T) {
 	}
 }
 
-// One with a number of GPUs that no filter names, stopped, and interruptible.
+// An instance with a number of GPUs that no filter has, stopped and interruptible.
 func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	env := acctest.Start(t)
 	id := env.Post(
@@ -62,18 +62,18 @@ func TestAccInstance_generatedConfigUnusual(t *testing.T) {
 	}
 }
 
-// imageOf is the image of the server with the given id.
+// imageOf returns the image of the instance with the given id.
 func imageOf(env *acctest.Env, id string) string {
 	return acctest.Fetch[struct{ Image string }](env, "instances/"+id).Image
 }
 
-// A generated configuration contains the image of each server. If a server failed, the configuration has to work for
-// its replacement, too.
+// A generated configuration contains the image of each instance. If an instance failed, the configuration also works
+// for its replacement.
 func TestAccInstance_generatedConfigReplacesFailed(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
-	// The generated query names the GPU of the server, which must be that of an offer. The test lists every server, and
-	// compares images.
+	// The generated query contains the GPU of the instance, which must be that of an offer. The test lists all instances
+	// and compares images.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu", "strange-neighbours", "image-spelling"))
 	env.Post("templates", `{"name":"own","image":"registry.example/own:1"}`)
 	s := &actionTest{T: t, Env: env}

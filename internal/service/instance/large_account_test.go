@@ -12,8 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// largeAccount adds servers of other people to the list of instances, a thousand on each page, without end. The first
-// page has one named "namesake". It counts the pages.
+// largeAccount adds instances of other configurations to the list, a thousand on each page, without end. The first page
+// contains one with the name "namesake". It counts the pages.
 func largeAccount(pages *atomic.Int64) acctest.Option {
 	var large atomic.Bool
 	large.Store(true)
@@ -45,7 +45,7 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 	})
 }
 
-// listedPages is what a list of instances takes until it is too long.
+// listedPages is the number of pages after which a list of instances is too long.
 const listedPages = 21
 
 // In an account with more servers than the provider lists, a plan warns of what it cannot check, and fails if a limit is
@@ -88,7 +88,7 @@ func TestPlan_LargeAccount(t *testing.T) {
 	}
 }
 
-// A burn limit that cannot be checked at apply, where plans have no totals, keeps servers from being rented, too.
+// A burn limit that cannot be checked at apply, where plans have no totals, prevents rentals, too.
 func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 	var pages atomic.Int64
 	var large atomic.Bool

@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
-// park rents servers through the API: one that runs, one that is stopped, one that runs without a name, and one that is
-// destroyed. It returns the ids of the first three.
+// createMixed creates instances through the API: a running one, a stopped one, a running one without a name, and a
+// destroyed one. It returns the ids of the first three.
 func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed string) {
 	t.Helper()
 	offers := env.Offers("num_gpus=1&gpu=rtx_4090")
@@ -24,7 +24,7 @@ func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed stri
 			fmt.Sprintf(`{"offer_id":%q,"template":%q,"disk_gb":60%s}`, offers[n].ID, template, more),
 		)
 	}
-	// The end of the second name is a letter in two parts, which configurations hold as one.
+	// The second name ends with a letter and a combining mark, which configurations store as one character.
 	running, stopped = createInstances(
 		0,
 		"pytorch",
@@ -42,7 +42,7 @@ func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed stri
 	return running, stopped, unnamed
 }
 
-// listBlock is a list block with the given name, arguments and arguments of config.
+// listBlock returns a list block with the given name, arguments and config arguments.
 func listBlock(name, outer, inner string) string {
 	return fmt.Sprintf(
 		"list \"gpurent_instance\" %q {\n  provider = gpurent\n  %s\n  config {\n    %s\n  }\n}\n",
@@ -57,7 +57,7 @@ const listExample = "list-resources/gpurent_instance/list-resource.tfquery.hcl"
 func TestAccInstanceList_filters(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
-	// The test asserts the whole list by names, which may be absent.
+	// The test asserts the whole list by names, which may be null.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
 	running, stopped, unnamed := createMixed(t, env)
@@ -106,7 +106,7 @@ func TestAccInstanceList_filters(t *testing.T) {
 func TestAccInstanceList_import(t *testing.T) {
 	t.Parallel()
 	acctest.Needs(t, "1.14.0", "")
-	// Nobody can import the servers of other people, or one whose answer lacks what the configuration requires.
+	// Instances of neighbours, and an instance whose response lacks required arguments, cannot be imported.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
 	createMixed(t, env)

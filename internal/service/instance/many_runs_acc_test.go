@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// testedServers are two servers with keys and one without a name, and what a test file asserts about them.
+// testConfig has two instances with keys and one without a name, and the assertions of a test file.
 const testConfig = `
 variable "disk_gb" {
   type    = number
@@ -92,14 +92,16 @@ run "plan_at_the_end" {
 }
 `
 
-// A test file with plans, applies and replacements passes without warnings, with limits that all servers just fit in.
+// A test file with plans, applies and replacements passes without warnings, with limits that just suffice for all
+// instances.
 func TestAccInstance_terraformTest(t *testing.T) {
 	t.Parallel()
-	// With max_burn_kop_h a plan without a balance fails. The test expects no warnings, and limits that just suffice for
-	// its own servers.
+	// With max_burn_kop_h, a plan without a balance fails. The test expects no warnings, and limits that just suffice for
+	// its instances.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
-	// Servers of the cheapest offers; one more offer is for a replacement while its predecessor has its own.
+	// The instances use the cheapest offers. One more offer is for a replacement that is created before its predecessor is
+	// destroyed.
 	var fits int64
 	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:6] {
 		fits = max(fits, offer.Price.OnDemandKopH)
@@ -118,7 +120,7 @@ func TestAccInstance_terraformTest(t *testing.T) {
 	}
 }
 
-// Two new servers with one key are refused by every CLI, and one of them at most is rented.
+// Every CLI refuses two new instances with one key, and at most one of them is rented.
 func TestAccInstance_terraformTestSharedKey(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)

@@ -14,14 +14,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A provider that is configured once gives the same results however many runs it has served: with a key, a burn limit
-// and a balance that one server fits in, and two offers.
+// A provider that is configured once gives the same results for every run: with a key, a burn limit and a balance for
+// one instance, and two offers.
 func TestManyRuns_SameResult(t *testing.T) {
 	t.Parallel()
 	for name, validates := range map[string]bool{"without validation": false, "with validation": true} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
-			// The cheapest offer is taken while its server is replaced.
+			// The cheapest offer is not available while its instance is replaced.
 			price := env.Offers("gpu=rtx_4090&num_gpus=1")[1].Price.OnDemandKopH
 			setAccount(t, env, simulator.AccountPatch{BalanceKop: new(3 * price), CreditLimitKop: new(int64(0))})
 			tf := newManyRuns(t, env, spendingLimits(price))
@@ -67,7 +67,7 @@ func TestManyRuns_SameResult(t *testing.T) {
 	}
 }
 
-// A run sees the balance, the market and the servers as they are, not as an earlier run saw them.
+// A run uses the current balance, offers and instances, not those of an earlier run.
 func TestManyRuns_NothingCached(t *testing.T) {
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
@@ -103,7 +103,7 @@ func TestManyRuns_NothingCached(t *testing.T) {
 	expectDiags(t, "the destruction", tf.destroy(inst))
 }
 
-// Two servers never share a key, and a key is free again when its server is gone.
+// Two instances never share a key, and a key is free after its instance is destroyed.
 func TestManyRuns_SharedKey(t *testing.T) {
 	env := acctest.Start(t)
 	tf := newManyRuns(t, env, nil)
@@ -134,7 +134,7 @@ func TestManyRuns_SharedKey(t *testing.T) {
 	expectDiags(t, "its destruction", tf.destroy(second))
 }
 
-// A renamed resource keeps its server, in whatever order Terraform plans and applies the old and the new address.
+// A renamed resource keeps its instance, in any order in which Terraform plans and applies the old and the new address.
 func TestManyRuns_RenamedResource(t *testing.T) {
 	t.Parallel()
 	for _, refreshes := range []bool{true, false} {
@@ -198,7 +198,7 @@ func TestManyRuns_RenamedResource(t *testing.T) {
 	}
 }
 
-// A server that was taken over is destroyed like any other, also by the process that took it over.
+// A recovered instance is destroyed like any other, also by the process that recovered it.
 func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
@@ -216,7 +216,7 @@ func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
 	}
 }
 
-// With create_before_destroy and an unchanged key the service returns the server that is to be replaced. It stays, and
+// With create_before_destroy and an unchanged key, the API returns the instance that is to be replaced. It stays, and
 // is destroyed when its only object in the state is.
 func TestManyRuns_CreateBeforeDestroyWithSameKey(t *testing.T) {
 	env := acctest.Start(t)
@@ -239,7 +239,7 @@ func TestManyRuns_CreateBeforeDestroyWithSameKey(t *testing.T) {
 	}
 }
 
-// Where plans have no totals, the burn limit holds when servers are rented and started.
+// In a process without totals, the burn limit is checked before every create and start.
 func TestManyRuns_BurnLimitAtApply(t *testing.T) {
 	env := acctest.Start(t)
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
@@ -285,7 +285,7 @@ func TestManyRuns_BurnLimitAtApply(t *testing.T) {
 	expectDiags(t, "its destruction", tf.destroy(start))
 }
 
-// A server whose request is unanswered is already in the listing. It counts once against the burn limit.
+// An instance whose create request is in flight is already in the listing. It counts once against the burn limit.
 func TestManyRuns_BurnLimitCountsInFlightRequestOnce(t *testing.T) {
 	env, _, api := startWithProxy(t)
 	var fits int64

@@ -25,7 +25,7 @@ func schemaOf(t *testing.T) schema.Schema {
 	return resp.Schema
 }
 
-// anyValue makes up a value of a type: null, unknown or filled.
+// randomValue returns a value of a type: null, unknown or filled.
 func randomValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
 	switch random.IntN(5) {
 	case 0:
@@ -59,7 +59,7 @@ func randomValue(random *rand.Rand, typ tftypes.Type) tftypes.Value {
 	panic(typ.String())
 }
 
-// Any state is the same after it was read and written.
+// Reading and writing a state does not change it.
 func TestModel_RoundTrip(t *testing.T) {
 	s := schemaOf(t)
 	object, ok := s.Type().TerraformType(t.Context()).(tftypes.Object)
@@ -108,7 +108,7 @@ func readInstance(t *testing.T, text string, change func(map[string]any)) rental
 	return inst
 }
 
-// An optional field that an answer leaves out keeps its value, and another spelling of an image is no change.
+// An optional field that a response omits keeps its value, and another spelling of an image is not a change.
 func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
 	want := fmt.Sprintf("%+v", prior)
@@ -132,7 +132,7 @@ func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 	}
 }
 
-// A field that is null is not left out.
+// A null field is not an omitted one.
 func TestFromAPI_NullFields(t *testing.T) {
 	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
 	for name, is := range map[string]func(model) bool{
@@ -151,8 +151,8 @@ func TestFromAPI_NullFields(t *testing.T) {
 	}
 }
 
-// The service's intent is read, not guessed from the status: a server that is
-// being stopped in the console shows as a difference at once.
+// The desired state comes from the API and not from the status: an instance that is being stopped in the console shows
+// drift at once.
 func TestFromAPI_DesiredState(t *testing.T) {
 	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
 		for _, desired := range []rental.DesiredState{"running", "stopped"} {
@@ -164,7 +164,7 @@ func TestFromAPI_DesiredState(t *testing.T) {
 	}
 }
 
-// Optional fields that the service leaves out must not undo what is known.
+// Optional fields that the API omits keep known values.
 func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
 	prior := stateOf("running", "running")
 	prior.Image = types.StringValue("ubuntu:24.04")

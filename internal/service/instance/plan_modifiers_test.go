@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// An imported server is not replaced for arguments that the service left out of every answer.
+// An imported instance is not replaced because of arguments that the API omits in every response.
 func TestPlanModifiers_ArgumentsUnknownSinceImport(t *testing.T) {
 	const slug, image = "pytorch", "ubuntu:24.04"
 	attributes := schemaOf(t).Attributes

@@ -13,7 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// saved is the state of a server in the given status.
+// stateOf returns the state of an instance with the given status.
 func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 	started := "2026-05-06T07:08:09Z"
 	m := fromAPI(model{OfferID: types.StringValue("off_1"), SSHKeyIDs: types.SetNull(types.StringType)}, rental.Instance{
@@ -30,7 +30,7 @@ func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 	return m
 }
 
-// What a plan says may change is exactly what an apply can change.
+// A plan marks exactly the attributes as unknown that an apply can change.
 func TestPlanConvergence(t *testing.T) {
 	for name, test := range map[string]struct {
 		state       model
@@ -58,7 +58,7 @@ func TestPlanConvergence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
-			// As the framework leaves it when any argument changes.
+			// The framework sets these values when any argument changes.
 			plan.ID, plan.Status, plan.GPU, plan.Price = types.StringUnknown(), types.StringUnknown(), types.ObjectUnknown(
 				gpuType,
 			), types.ObjectUnknown(
@@ -111,7 +111,7 @@ func TestPlanConvergence_UnknownDesiredState(t *testing.T) {
 	}
 }
 
-// What acts at creation only plans nothing later, unless replace_on names it.
+// A change of creation-only arguments plans nothing, unless replace_on contains them.
 func TestPlanCreateArguments(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
@@ -239,7 +239,7 @@ func TestPlanCreateArguments(t *testing.T) {
 	}
 }
 
-// queryFor is an offer_query with the terms that are not null.
+// queryFor returns an offer_query with the arguments that are not null.
 func queryFor(t *testing.T, gpu, order types.String) types.Object {
 	t.Helper()
 	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()

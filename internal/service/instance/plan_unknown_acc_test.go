@@ -10,10 +10,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// Arguments that are unknown at plan, and change or stay the same in that apply, never contradict the plan.
+// Arguments that are unknown at plan never contradict the plan, whether or not they change in the apply.
 func TestAccInstance_unknownArguments(t *testing.T) {
 	t.Parallel()
-	// The test sets the status outbid itself: a replacement that is outbid, too, is an error with on_outbid = "replace".
+	// The test sets the status outbid itself: with on_outbid = "replace", a replacement that is outbid, too, is an error.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(100))})
 	key := env.Post(

@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// A plan with unknown values holds whatever they turn out to be: Terraform accepts no replacement that was not planned,
-// and no other value for what was planned as known.
+// A plan with unknown values is valid for every final value: Terraform accepts neither an unplanned replacement nor a
+// change of a value that was known at plan.
 func TestPlan_UnknownValues(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }

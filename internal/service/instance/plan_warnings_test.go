@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// A running server above its cap is named by every plan.
+// Every plan warns of a running instance above its cap.
 func TestPlan_WarnsAboveCap(t *testing.T) {
 	t.Parallel()
 	_, tf, p := startWithProxy(t)
@@ -29,7 +29,7 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	)
 }
 
-// The warning about an equal name does not name servers of this state, even if the new server is planned first.
+// The warning about a duplicate name does not list instances of this state, even if the new instance is planned first.
 func TestPlan_DuplicateName(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)

@@ -24,7 +24,7 @@ func TestAccInstance_offerQueryNextOffer(t *testing.T) {
 		}
 	}
 	env = acctest.Start(t,
-		// When the list is read, the first is already taken, and the second too dear.
+		// When the list is read, the first offer is not available, and the second is too expensive.
 		afterFirst("GET", `/offers$`, func() {
 			all = env.Offers("gpu=rtx_4090&num_gpus=1")
 			set(all[0], simulator.OfferPatch{Available: new(false)})
@@ -56,7 +56,7 @@ func TestAccInstance_offerQueryErrors(t *testing.T) {
 				),
 			},
 			{
-				// A limit of the account is not the offer's fault: no other is tried.
+				// A limit of the account does not depend on the offer: no other offer is tried.
 				PreConfig:   func() { setAccount(t, env, simulator.AccountPatch{MaxInstances: new(int64(0))}) },
 				Config:      env.Config(configByQuery(`{}`)),
 				ExpectError: regexp.MustCompile(`(?s)conflict.*a\s+limit\s+of\s+the\s+account`),
@@ -68,7 +68,7 @@ func TestAccInstance_offerQueryErrors(t *testing.T) {
 	}
 }
 
-// Fifty servers at once, each from an offer of its own, none above the cap.
+// Fifty instances at the same time rent different offers, none above the cap.
 func TestAccInstance_fiftyInParallel(t *testing.T) {
 	const many, choice = 50, 60
 	env := acctest.Start(t)
@@ -105,7 +105,7 @@ func TestAccInstance_fiftyInParallel(t *testing.T) {
 	}
 }
 
-// A server that failed to boot is replaced from another offer, though its own is the cheapest again.
+// An instance that failed to boot is replaced from another offer, although its own offer is the cheapest again.
 func TestAccInstance_failedOfferAvoided(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

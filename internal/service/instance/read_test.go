@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// A service may show the image of a server differently later, for example by its digest.
+// The API may later return another spelling of the image, for example its digest.
 func TestRead_KeepsImage(t *testing.T) {
 	t.Parallel()
 	_, tf, p := startWithProxy(t)
@@ -24,7 +24,7 @@ func TestRead_KeepsImage(t *testing.T) {
 	}
 }
 
-// A service may normalize names.
+// The API may normalize names.
 func TestRead_KeepsNormalizedName(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)
@@ -52,7 +52,7 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// Another spelling of an image plans nothing, whichever side has it.
+// Another spelling of an image plans no change, in the configuration or in the response.
 func TestPlan_ImageSpelling(t *testing.T) {
 	t.Parallel()
 	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"

@@ -15,7 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A replacement does not count together with the server that it replaces, at plan and at apply.
+// A replacement does not count together with its predecessor, at plan and at apply.
 func TestReplacement_BurnLimit(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -69,7 +69,7 @@ func TestReplacement_BurnLimit(t *testing.T) {
 	}
 }
 
-// With create_before_destroy both servers exist, so both count right before the second is rented.
+// With create_before_destroy, both instances exist and count before the second one is rented.
 func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
@@ -88,7 +88,7 @@ func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
 	}
 }
 
-// A new server does not use the place of one that has its name and stays, in whatever order they are planned.
+// A new instance does not use the credit of an instance with its name that stays, in any order of the plans.
 func TestReplacement_BurnLimit_InstanceThatStays(t *testing.T) {
 	for _, newFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint("the new one first: ", newFirst), func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestReplacement_BurnLimit_InstanceThatStays(t *testing.T) {
 	}
 }
 
-// The burn rate of the service may contain a destroyed server for a while.
+// The burn rate of the API may contain a destroyed instance for some time.
 func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
 		"one run": newSingleRun, "many runs": newManyRuns,
@@ -140,7 +140,7 @@ func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
 	}
 }
 
-// A replacement that cannot succeed is refused in the plan, as long as the old server exists.
+// A replacement that cannot succeed fails at plan, while the old instance exists.
 func TestReplacement_FailsAtPlan(t *testing.T) {
 	t.Parallel()
 	noOffers := func(env *acctest.Env) {
@@ -239,7 +239,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 	}
 }
 
-// The replacement of a tainted server is refused like any other.
+// The replacement of a tainted instance fails like any other.
 func TestReplacement_FailsAtPlan_Tainted(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
@@ -258,7 +258,7 @@ func TestReplacement_FailsAtPlan_Tainted(t *testing.T) {
 	expectDiags(t, "a new server", tf.plan(nil, configWithoutKey("b")).diags, "WARNING: No matching offer")
 }
 
-// A cached market can still list the offer of the server that is to be replaced.
+// A cached listing can still contain the offer of the instance that is to be replaced.
 func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
 	var answers sync.Map
 	env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
@@ -284,7 +284,7 @@ func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
 	expectDiags(t, "the plan", tf.planReplacement(inst, config, true), "no matching offer")
 }
 
-// The offer that a server is rented from may not exist any more.
+// The offer of an instance may no longer exist.
 func TestReplacement_FailsAtPlan_OwnOfferDeleted(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)
@@ -302,7 +302,7 @@ func TestReplacement_FailsAtPlan_OwnOfferDeleted(t *testing.T) {
 	expectDiags(t, "the plan", tf.planReplacement(inst, config, false), "no matching offer")
 }
 
-// A renamed resource with its key takes its server over, so it needs no offer.
+// A renamed resource with a key recovers its instance, so it needs no offer.
 func TestReplacement_RenamedResource(t *testing.T) {
 	env := acctest.Start(t)
 	config := configWithKey("a", "offer_query", nil, "offer_id", env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID)

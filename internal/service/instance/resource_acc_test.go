@@ -19,7 +19,7 @@ import (
 )
 
 func TestAccInstance_basic(t *testing.T) {
-	// The test asserts the GPU of the offer, documented values and fields that may be absent, and counts requests.
+	// The test asserts the GPU of the offer, documented values and optional fields, and counts requests.
 	env := acctest.Start(
 		t,
 		acctest.WithoutQuirks("other-gpu", "optional-fields-absent", "unknown-enums", "status-after-work", "gateway-errors"),
@@ -112,8 +112,7 @@ func TestAccInstance_offerIDChange(t *testing.T) {
 	})
 }
 
-// What the service cannot tell is taken over from the configuration after an
-// import, without a request and without touching the server.
+// An import adopts creation-only arguments, which the API does not return, from the configuration, without a request.
 func TestAccInstance_importAdoptsArguments(t *testing.T) {
 	for name, test := range map[string]struct {
 		config func(offer string) string
@@ -240,7 +239,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 				ExpectError: regexp.MustCompile(`Offer price above max_price_kop_h`),
 			},
 			{
-				// Someone else was quicker.
+				// Another customer has rented the offer.
 				PreConfig: func() {
 					env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, taken.ID))
 				},
@@ -254,7 +253,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 	}
 }
 
-// A key that the service does not know is told at plan: an apply would make half of what it needs before it found out.
+// An invalid API key is an error at plan, before an apply creates a part of the resources.
 func TestAccInstance_invalidAPIKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

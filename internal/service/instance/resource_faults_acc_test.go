@@ -20,7 +20,7 @@ import (
 
 func TestAccInstance_lostResponse(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// Slow enough that a repeated DELETE meets the server still destroying: a conflict.
+	// A repeated DELETE finds the instance still destroying, which is a conflict.
 	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 2 * time.Minute })
 	addFaults(t, env,
 		simulator.Fault{Method: "POST", Path: "/instances", Drop: "after", Times: 1},
@@ -41,7 +41,7 @@ func TestAccInstance_lostResponse(t *testing.T) {
 
 func TestAccInstance_unavailableAPI(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// Without retries, further errors reach the resource.
+	// Without retries, the resource receives the errors.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors"))
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
@@ -62,7 +62,7 @@ func TestAccInstance_unavailableAPI(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{sameID(), attributeIs("status", knownvalue.StringExact("running"))},
 			},
 			{
-				// At a refresh: an error, and the server stays in the state.
+				// A refresh fails, and the instance stays in the state.
 				PreConfig: func() {
 					addFaults(t, env, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 500, Times: 1})
 				},
@@ -75,7 +75,7 @@ func TestAccInstance_unavailableAPI(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{sameID()},
 			},
 			{
-				// At its destruction.
+				// During the destruction.
 				PreConfig: func() {
 					addFaults(t, env, simulator.Fault{Method: "DELETE", Path: "/instances/{id}", Drop: "after", Times: 1})
 				},
@@ -170,8 +170,8 @@ func TestAccInstance_failedBoot(t *testing.T) {
 	})
 }
 
-// A host that vanishes takes the server down without its owner's doing. While it is away an apply says so and changes
-// nothing; once it is back, the next apply starts the same server.
+// If a host goes offline, the instance stops without a request of the user. Meanwhile an apply reports it and changes
+// nothing. When the host is online again, the next apply starts the instance.
 func TestAccInstance_hostOffline(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

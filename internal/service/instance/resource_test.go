@@ -20,7 +20,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// textOf is all diagnostics as one text.
+// textOf returns all diagnostics as one text.
 func textOf(diags diag.Diagnostics) string {
 	var text strings.Builder
 	for _, d := range diags {
@@ -29,7 +29,7 @@ func textOf(diags diag.Diagnostics) string {
 	return text.String()
 }
 
-// begins compares the beginning of a text. An empty one means no text.
+// expectPrefix compares the beginning of a text. An empty prefix means no text.
 func expectPrefix(t *testing.T, text, want string) {
 	t.Helper()
 	if want == "" && text != "" || !strings.HasPrefix(text, want) {
@@ -37,7 +37,7 @@ func expectPrefix(t *testing.T, text, want string) {
 	}
 }
 
-// emptyState is a state of an instance without any value, and its model.
+// emptyState returns a state of an instance with null values, and its model.
 func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
 	t.Helper()
 	var schema resource.SchemaResponse
@@ -55,7 +55,7 @@ func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
 	return state, m
 }
 
-// An update reports why it ended: a time-out is no interruption, and an outbid server names its policy.
+// The error of an update distinguishes a timeout from an interruption, and names the policy of an outbid instance.
 func TestUpdate_Diagnostics(t *testing.T) {
 	noSSH := func(s *rentaltest.Service) int {
 		rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
@@ -171,7 +171,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 	}
 }
 
-// The burn limit is checked right before the start, also if the instance is still stopping.
+// The burn limit is checked before the start, also if the instance is still stopping.
 func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		limit int64
@@ -208,7 +208,7 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 	}
 }
 
-// A destruction reports why the instance may still exist.
+// The error of a destruction describes why the instance may still exist.
 func TestDelete_Diagnostics(t *testing.T) {
 	for name, test := range map[string]struct {
 		destroy func(*rentaltest.Service) int

@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// The money is summed up over the plan: each server alone would be covered.
+// The balance is compared with the sum of the plan: it covers each instance alone.
 func TestAccInstance_requireFunds(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test compares the balance.
@@ -49,11 +49,11 @@ func TestAccInstance_requireFunds(t *testing.T) {
 
 func TestAccInstance_maxBurn(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// With max_burn_kop_h a plan without a balance fails, and the servers of neighbours burn more than it allows.
+	// With max_burn_kop_h, a plan without a balance fails, and the instances of the neighbours quirk exceed the limit.
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")
 	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
-	// Room for one server with its disk, not for two.
+	// The limit suffices for one instance with its disk, and not for two.
 	limit := fmt.Sprintf("max_burn_kop_h = %d", offers[0].Price.OnDemandKopH*3/2)
 	one, two := configWithSpending(env, limit, configByQuery(query)), configWithSpending(env, limit, configOfTwo(query))
 	w := env.Workspace(two)
@@ -63,7 +63,7 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	}
 	w.Configure(one)
 	w.Run("apply", "-auto-approve", "-no-color")
-	// Its replacement makes room for itself, and what runs already is no reason to refuse a change.
+	// A replacement does not add to its predecessor, and a running instance does not prevent other changes.
 	w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
 	w.Configure(configWithSpending(env, limit, configByQuery(query, `name = "a"`)))
 	w.Run("apply", "-auto-approve", "-no-color")

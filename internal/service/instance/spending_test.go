@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// answering makes the service answer requests for paths with the suffix like this, while it is switched on.
+// respondWith makes the simulator respond to requests for paths with a suffix, while it is switched on.
 func respondWith(on *atomic.Bool, suffix string, status int, body string) acctest.Option {
 	return acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ const (
 	internalBody  = `{"error":{"code":"internal","message":"trouble"}}`
 )
 
-// A limit that cannot be checked fails the plan, and the default check warns once.
+// A limit that cannot be checked fails the plan. The default check warns once.
 func TestSpending_UnreadableAccount(t *testing.T) {
 	hard, burn, warn := map[string]any{
 		"require_funds": "error",
@@ -95,7 +95,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 	}
 }
 
-// Where plans have no totals, nothing is rented or started while the burn limit cannot be checked.
+// In a process without totals, nothing is rented or started while the burn limit cannot be checked.
 func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 	for _, suffix := range []string{"/balance", "/offers"} {
 		t.Run(suffix, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 	}
 }
 
-// A burn limit holds for a server whose offer the plan did not find.
+// The burn limit applies to an instance for which the plan found no offer.
 func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

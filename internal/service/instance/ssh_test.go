@@ -9,7 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// The command is made to be pasted into a shell: what the service says must be able to do no more there than to log in.
+// Users paste the command into a shell, so the texts of the API must not be able to do more than log in.
 func TestSSHCommand(t *testing.T) {
 	const host, port, user, own = "203.0.113.5", 30022, "root", "ssh -p 30022 root@203.0.113.5"
 	for command, want := range map[string]string{

@@ -13,19 +13,18 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// arguments are a server's, by name, as they are written; "" leaves one out.
+// arguments holds the arguments of an instance in HCL, by name; "" omits one.
 type arguments map[string]string
 
-// transition is a change of one argument, and what a plan is to make of it.
+// transition is a change of one argument with the expected plan.
 type transition struct {
 	before, after arguments
-	// want is "no-op", "update" with the attributes that change, or "replace" with those it is for.
+	// want is "no-op", "update" with the changed attributes, or "replace" with the attributes that force it.
 	want    string
 	changes []string
 }
 
-// argument has values that a server can go through. between says what a plan
-// makes of two of them.
+// argument has values that an instance can have. between returns the expected plan for a change between two of them.
 type argument struct {
 	name    string
 	values  []string
@@ -37,7 +36,7 @@ func always(want string, changes ...string) func(string, string) (string, []stri
 	return func(string, string) (string, []string) { return want, changes }
 }
 
-// like is always, but for values that mean the same: "" is the default.
+// like is always, but without a change between values with the same meaning: "" is the default.
 func like(preset, want string, changes ...string) func(string, string) (string, []string) {
 	return func(before, after string) (string, []string) {
 		value := func(v string) string {
@@ -53,7 +52,7 @@ func like(preset, want string, changes ...string) func(string, string) (string, 
 	}
 }
 
-// desiredStates is between for desired_state: a start can move the price.
+// desiredStates is between for desired_state: a start can change the price.
 func desiredStates(before, after string) (string, []string) {
 	changes := []string{"desired_state", "status", "stop_reason", "ssh", "urls"}
 	if before == `"stopped"` {
@@ -62,7 +61,7 @@ func desiredStates(before, after string) (string, []string) {
 	return like(`"running"`, "update", changes...)(before, after)
 }
 
-// testedArguments go through all ordered pairs of their values.
+// testedArguments are tested with all ordered pairs of their values.
 func testedArguments(offers []string) []argument {
 	const someQuery, otherQuery = `{ gpu = ["rtx_4090"] }`, `{ gpu = ["rtx_4090"], order = "dlperf", max_attempts = 3 }`
 	return []argument{
@@ -142,7 +141,7 @@ func testedArguments(offers []string) []argument {
 	}
 }
 
-// transitions are all ordered pairs, and the change from one way to name an offer to the other.
+// transitions returns all ordered pairs, and the change between the two ways to select an offer.
 func transitions(offers []string) []transition {
 	var all []transition
 	for _, a := range testedArguments(offers) {
@@ -171,10 +170,10 @@ func transitions(offers []string) []transition {
 	)
 }
 
-// fillers are servers whose offer is of no interest: they take the dearest, the others name cheap ones.
+// otherQuery selects the most expensive offer, for instances whose offer does not matter; the others use cheap offers.
 const otherQuery = `{ order = "-price" }`
 
-// block writes the n-th server.
+// block returns the configuration of the n-th instance.
 func (a arguments) block(n int) string {
 	full := arguments{"template": `"pytorch"`, "disk_gb": "60"}
 	maps.Copy(full, a)
@@ -194,7 +193,7 @@ func (a arguments) block(n int) string {
 	return text.String() + "}\n"
 }
 
-// Every change of one argument does what its description says, and shows nothing besides.
+// Every change of one argument has the documented effect, and the plan shows no other change.
 func TestAccInstance_argumentChanges(t *testing.T) {
 	placeholders := make([]string, 5)
 	for i := range placeholders {
@@ -204,7 +203,7 @@ func TestAccInstance_argumentChanges(t *testing.T) {
 	if len(all) < 80 {
 		t.Errorf("only %d transitions", len(all))
 	}
-	// The market has no room for all at once.
+	// There are not enough offers for all instances at once.
 	const atOnce = 50
 	for chunk := range slices.Chunk(all, atOnce) {
 		t.Run("", func(t *testing.T) {
@@ -215,20 +214,20 @@ func TestAccInstance_argumentChanges(t *testing.T) {
 }
 
 func testTransitions(t *testing.T, all []transition) {
-	// Without started_at in the last answer, a plan shows it as changed, too.
+	// Without started_at in the last response, a plan shows it as changed, too.
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent"))
 	err := env.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(500)), BalanceKop: new(int64(1e10))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In the middle of the market, where no query of the others takes them.
+	// The offers of average price, which no query of the other instances selects.
 	var free []string
 	for _, offer := range env.Offers("limit=200")[20:50] {
 		if offer.GPU.Slug != "rtx_4090" {
 			free = append(free, offer.ID)
 		}
 	}
-	// place gives an offer of its own to a server that names one.
+	// place sets a different offer for each instance that names one.
 	place := func(a arguments) arguments {
 		if !strings.HasPrefix(a["offer_id"], "offer ") {
 			return a
@@ -260,7 +259,8 @@ func testTransitions(t *testing.T, all []transition) {
 	}
 }
 
-// plannedChange is what a plan does with a resource, and which attributes it changes or replaces it for.
+// plannedChange is the action of a plan for a resource, with the attributes that it changes or that force a
+// replacement.
 type plannedChange struct {
 	action     string
 	attributes []string
