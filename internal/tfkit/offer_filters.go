@@ -109,7 +109,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		"gpu": datasource.SetAttribute{
 			Optional:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: "GPU model slugs, any of them; see `gpurent_gpus`.",
+			MarkdownDescription: "GPU model slugs, from `gpurent_gpus`. An offer matches any of them.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug,
@@ -119,20 +119,20 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		"num_gpus": datasource.SetAttribute{
 			Optional:            true,
 			ElementType:         types.Int64Type,
-			MarkdownDescription: "GPUs in the server, any of `1`, `2`, `4`, `8`.",
+			MarkdownDescription: "Number of GPUs in the server. Valid values: `1`, `2`, `4`, `8`. An offer matches any of them.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...)),
 			},
 		},
 		"min_gpus": datasource.Int64Attribute{
-			Optional: true, MarkdownDescription: "GPUs in the server at least.",
+			Optional: true, MarkdownDescription: "Minimum number of GPUs in the server.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"country": datasource.SetAttribute{
 			Optional:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`, any of them.",
+			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`. An offer matches any of them.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
@@ -140,29 +140,35 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			},
 		},
 		"min_reliability": datasource.Float64Attribute{
-			Optional: true, MarkdownDescription: "Reliability at least, 0 to 1.",
+			Optional: true, MarkdownDescription: "Minimum reliability. Must be between 0 and 1.",
 			Validators: []validator.Float64{float64validator.Between(0, 1)},
 		},
 		"min_vram_gb": datasource.Float64Attribute{
 			Optional:            true,
-			MarkdownDescription: "VRAM of each GPU at least, GB.",
+			MarkdownDescription: "Minimum VRAM of each GPU in GB.",
 			Validators:          atLeastZero,
 		},
-		"verified": datasource.BoolAttribute{Optional: true, MarkdownDescription: "`true`: verified datacenters only."},
-		"min_cuda": datasource.Float64Attribute{Optional: true, MarkdownDescription: "CUDA version at least, for example " +
-			"`12.4`.", Validators: atLeastZero},
+		"verified": datasource.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to select only offers in verified datacenters.",
+		},
+		"min_cuda": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum CUDA version, for example `12.4`.",
+			Validators:          atLeastZero,
+		},
 		"min_disk_gb": datasource.Float64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Disk at least, GB.",
+			MarkdownDescription: "Minimum disk size in GB.",
 			Validators:          atLeastZero,
 		},
 		"min_inet_down_mbps": datasource.Float64Attribute{
-			Optional: true, MarkdownDescription: "Download at least, Mbit/s.", Validators: atLeastZero,
+			Optional: true, MarkdownDescription: "Minimum download speed in Mbit/s.", Validators: atLeastZero,
 		},
 		"order": datasource.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "`price` (default, cheapest first), `-price`, `dlperf`, `dlperf_per_price`, " +
-				"`reliability`, `vram` or `inet_down`.",
+			MarkdownDescription: "Order of the offers. Valid values: `price` (cheapest first), `-price`, `dlperf`, " +
+				"`dlperf_per_price`, `reliability`, `vram`, `inet_down`. Defaults to `price`.",
 			Validators: []validator.String{
 				stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
 					rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown),

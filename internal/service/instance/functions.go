@@ -21,7 +21,7 @@ func newSSHConfig() function.Function {
 			MarkdownDescription: "Returns a block for an SSH configuration file: the lines `Host`, `HostName`, `Port` and " +
 				"`User`, each with a line break. With the block, `ssh ALIAS` opens the instance.\n\nFor an instance without an " +
 				"SSH address, because it is stopped, starting or created from a template without SSH, the function returns a " +
-				"comment of one line. So the blocks of many instances can be joined to one file.",
+				"comment of one line. The blocks of many instances can therefore be joined to one file.",
 			Parameters: []function.Parameter{
 				function.StringParameter{
 					Name: "host_alias",

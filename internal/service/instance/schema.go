@@ -157,10 +157,10 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Idempotency key of this instance, up to 64 printable ASCII characters without spaces, " +
-				"different for each instance. With a fixed key, also a run that is killed between the creation and the saved " +
-				"state loses nothing: the next apply receives the same instance and saves it. When the instance is replaced, " +
+				"different for each instance. With a fixed key, a run that is killed between the creation and the saved " +
+				"state loses no instance: the next apply receives the same instance and saves it. When the instance is replaced, " +
 				"the provider uses `KEY-2`, `KEY-3` and so on; with `create_before_destroy`, change the key with each " +
-				"replacement. A later change is adopted without a request. Defaults to a random key for each creation.",
+				"replacement. A later change only updates the state. Defaults to a random key for each creation.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtMost(maxKeyLength),
 				stringvalidator.RegexMatches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
