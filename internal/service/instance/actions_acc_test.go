@@ -15,30 +15,30 @@ var actionScenarios = map[string]struct {
 	// without lists the quirks that would break the scenario.
 	without []string
 }{
-	"a server is stopped and started":   {run: testStopAndStart},
-	"a restart stops what runs":         {run: testRestart},
-	"what is outbid gets a new bid":     {run: testNewBid},
-	"what has ended is refused at plan": {run: testFailedInstance},
+	"a server is stopped and started":                 {run: testStopAndStart},
+	"a restart stops a running instance":              {run: testRestart},
+	"a start of an outbid instance places a new bid":  {run: testNewBid},
+	"a plan fails for a destroyed or failed instance": {run: testFailedInstance},
 	// It asserts the warning about the balance.
-	"money that is missing": {testInsufficientBalance, []string{"forbidden-balance"}},
+	"insufficient balance": {testInsufficientBalance, []string{"forbidden-balance"}},
 	// It reads the balance, and compares it with the price of the offer.
-	"a restart looks at the money before it stops": {
+	"a restart checks the balance before the stop": {
 		testRestartChecksBalance,
 		[]string{"forbidden-balance", "price-moves-on-create", "price-moves-on-start"},
 	},
 	// Its caps are 100 kopecks around the price of the offer.
-	"a cap holds for starts": {testPriceCap, []string{"price-moves-on-create", "price-moves-on-start"}},
+	"a cap applies to starts": {testPriceCap, []string{"price-moves-on-create", "price-moves-on-start"}},
 	// It changes prices by less than the market-moves quirk does.
-	"a cap holds for what is known only afterwards": {
+	"a cap applies to the price in the response": {
 		testPriceCapOfBid,
 		[]string{"outbid-soon-after-start", "price-moves-on-create", "price-moves-on-start"},
 	},
 	// A limit that cannot be checked is an error.
 	"a burn rate is capped": {testBurnLimit, []string{"forbidden-balance"}},
 	// Its time-out ends before a second attempt.
-	"a time-out says where it stands": {testTimeout, []string{"gateway-errors", "unknown-enums"}},
-	"a refusal that lasts":            {run: testConflict},
-	"a key that may only read":        {run: testMissingScope},
+	"a timeout reports the status": {testTimeout, []string{"gateway-errors", "unknown-enums"}},
+	"a refusal that lasts":         {run: testConflict},
+	"a key that may only read":     {run: testMissingScope},
 }
 
 func TestAccInstanceActions_scenarios(t *testing.T) {

@@ -82,7 +82,7 @@ func TestActions_Timeout(t *testing.T) {
 		"before the server is read": {
 			"GET", []string{"requested no start or stop", "did not return the instance"}, "may still be carried out",
 		},
-		"before the answer to stop": {
+		"before the response to stop": {
 			"POST", []string{"requested a start or stop", "may still be carried out", `status "running"`}, "no start or stop",
 		},
 	} {
@@ -109,7 +109,7 @@ func TestActions_Timeout(t *testing.T) {
 func TestActions_Interrupted(t *testing.T) {
 	for name, test := range map[string]struct {
 		newAction     func() action.Action
-		at            string // what is said when it is interrupted
+		at            string // progress message at the interruption
 		want, notWant string
 	}{
 		"start":               {newStart, "is starting", `status "starting"`, "is now stopped"},

@@ -155,7 +155,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusCreated)
-				_ = json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client tells
+				_ = json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client reports it
 			})
 			second, diags := tf.apply(nil, configWithKey("b"))
 			p.set(nil)

@@ -76,7 +76,7 @@ func rewriteResponse(matches func(*http.Request) bool, change func(body map[stri
 		maps.Copy(w.Header(), recorder.Header())
 		w.Header().Del("Content-Length")
 		w.WriteHeader(recorder.Code)
-		_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client tells
+		_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client reports it
 	}
 }
 
@@ -91,7 +91,7 @@ func newRecorder(w http.ResponseWriter) *httptest.ResponseRecorder {
 func writeRecorded(w http.ResponseWriter, recorder *httptest.ResponseRecorder) {
 	maps.Copy(w.Header(), recorder.Header())
 	w.WriteHeader(recorder.Code)
-	_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client tells
+	_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client reports it
 }
 
 // writeError responds with an error of the API.

@@ -38,8 +38,8 @@ func TestPlanConvergence(t *testing.T) {
 		want        lifecycle.Action
 		wantUnknown []string
 	}{
-		"settled":          {stateOf("running", "running"), "running", lifecycle.ActionNone, nil},
-		"settled, stopped": {stateOf("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
+		"converged":          {stateOf("running", "running"), "running", lifecycle.ActionNone, nil},
+		"converged, stopped": {stateOf("stopped", "stopped"), "stopped", lifecycle.ActionNone, nil},
 		"to stop": {
 			stateOf("running", "running"), "stopped", lifecycle.ActionStop, []string{"status", "stop_reason"},
 		},
@@ -196,10 +196,10 @@ func TestPlanCreateArguments(t *testing.T) {
 			plan:  with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
 			want:  with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
 		},
-		"keys no longer mentioned": {
+		"keys removed": {
 			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1,
 		},
-		"keys mentioned now": {
+		"keys configured now": {
 			state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
 			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
 		},

@@ -170,7 +170,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		change   []any
 		provider map[string]any
 		want     string
-		warns    bool // for a replacement that only warns, and only if the first plan knows of it
+		warns    bool // for a replacement that only warns, and only if the first plan has prior state
 	}{
 		"no offer": {noOffers, disk, nil, "no matching offer", false},
 		"only its own": {

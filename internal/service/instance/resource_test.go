@@ -84,17 +84,17 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		contains          string
 		status            rental.InstanceStatus // in the state afterwards
 	}{
-		"a time-out while it starts": {
+		"a timeout while it starts": {
 			start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting",
 		},
-		"a time-out without an answer": {
+		"a timeout without a response": {
 			start: rentaltest.Replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state",
 			status: "stopped",
 		},
-		"a time-out of the first read": {
+		"a timeout of the first read": {
 			read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not in its desired state",
 		},
-		"a time-out without SSH": {
+		"a timeout without SSH": {
 			start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state",
 			contains: "It has no SSH address.", status: "running",
 		},
@@ -220,7 +220,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 			rentaltest.Replies(http.StatusOK), "1m", 0,
 			"Error: Instance ins_1 is not destroyed yet: The API accepted the request",
 		},
-		"a timeout before its answer": {
+		"a timeout before its response": {
 			rentaltest.Replies(http.StatusBadGateway), "20s", 0,
 			"Error: Instance ins_1 is not destroyed yet: The API did not confirm",
 		},
