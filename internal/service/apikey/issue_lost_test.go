@@ -1,16 +1,18 @@
 package apikey
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -86,25 +88,50 @@ func TestIssue_WrongLocalClock(t *testing.T) {
 
 func testIssueAfterLostResponses(t *testing.T, clockOffset time.Duration) {
 	t.Helper()
-	const requestTimeout = 300 * time.Millisecond
-	service := &fakeService{t: t, keys: map[string]time.Time{}, lostResponses: 2, listDelay: requestTimeout / 2,
-		clockOffset: clockOffset}
-	server := httptest.NewServer(service)
-	defer server.Close()
+	synctest.Test(t, func(t *testing.T) {
+		service := &fakeService{t: t, keys: map[string]time.Time{}, lostResponses: 2,
+			listDelay: rental.DefaultRequestTimeout / 2, clockOffset: clockOffset}
+		client := newClient(t, service)
+		meta := &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}
+		issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}})
+		service.mu.Lock()
+		defer service.mu.Unlock()
+		if err != nil || issued.ID != "key3" || issued.Secret == "" || service.issued != 3 || len(service.keys) != 1 {
+			t.Errorf("got %s, %v after %d requests; keys: %v, want only the third one", issued.ID, err, service.issued,
+				service.keys)
+		}
+	})
+}
+
+// newClient returns a client that calls the handler without a network.
+func newClient(t *testing.T, handler http.Handler) *rental.Client {
+	t.Helper()
 	client, err := rental.New(rental.Config{
-		BaseURL: server.URL + "/api/v1", APIKey: "test" + strings.Repeat("0", 40), RequestTimeout: requestTimeout,
-		Backoff: backoff.Exponential{Factor: 1}, // no pauses
+		BaseURL: "https://rent.example/api/v1", APIKey: apiKey, Transport: transport{handler}, MaxRetries: 3,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.CloseIdleConnections()
-	meta := &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}
-	issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}})
-	service.mu.Lock()
-	defer service.mu.Unlock()
-	if err != nil || issued.ID != "key3" || issued.Secret == "" || service.issued != 3 || len(service.keys) != 1 {
-		t.Errorf("got %s, %v after %d requests; keys: %v, want only the third one", issued.ID, err, service.issued,
-			service.keys)
+	return client
+}
+
+var apiKey = "test" + strings.Repeat("0", 40)
+
+// transport sends requests to a handler. A handler that panics cuts the connection.
+type transport struct{ http.Handler }
+
+func (tr transport) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			resp, err = nil, io.ErrUnexpectedEOF
+		}
+	}()
+	req = req.Clone(context.WithoutCancel(req.Context()))
+	req.RemoteAddr = "127.0.0.1:1"
+	if req.Body == nil {
+		req.Body = http.NoBody
 	}
+	recorder := httptest.NewRecorder()
+	tr.ServeHTTP(recorder, req)
+	return recorder.Result(), nil
 }

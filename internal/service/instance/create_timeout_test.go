@@ -15,6 +15,7 @@ import (
 func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 	t.Parallel()
 	env, tf, p := startWithProxy(t)
+	const timeout = 2 * time.Second // enough until the request on a busy machine
 	p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if isCreate(r) {
 			body, err := io.ReadAll(r.Body) // or the server does not notice that the client left
@@ -25,7 +26,7 @@ func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 			recorder := newRecorder(w)
 			api.ServeHTTP(recorder, r)
 			select {
-			case <-time.After(time.Second):
+			case <-time.After(timeout):
 			case <-r.Context().Done():
 				t.Error("the request was given up")
 			}
@@ -34,7 +35,7 @@ func TestCreate_RequestOutlivesTimeout(t *testing.T) {
 		}
 		api.ServeHTTP(w, r)
 	})
-	inst, diags := tf.apply(nil, configWithKey("a", "timeouts", map[string]any{"create": "300ms"}))
+	inst, diags := tf.apply(nil, configWithKey("a", "timeouts", map[string]any{"create": timeout.String()}))
 	p.set(nil)
 	expectDiags(t, "the apply", diags, "is not ready yet")
 	tf.fetch(env, inst)
