@@ -48,8 +48,8 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 // listedPages is the number of pages after which a list of instances is too long.
 const listedPages = 21
 
-// In an account with more servers than the provider lists, a plan warns of what it cannot check, and fails if there is a
-// limit.
+// In an account with more servers than the provider lists, a plan warns of what it cannot check, and fails if there is
+// a limit.
 func TestPlan_LargeAccount(t *testing.T) {
 	const unchecked = "WARNING: Cannot check the names of all instances"
 	burn := map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}}
