@@ -47,7 +47,7 @@ var versionPattern = regexp.MustCompile(`^\d+\.\d+$`)
 // versions returns the table in the README: for each row, the first version of each CLI, and "" for none.
 func versions(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	_, after, ok := strings.Cut(readFiles(t, "README.md"), "\n## What works on which version\n")
+	_, after, ok := strings.Cut(readFiles(t, "README.md"), "\n## Supported versions\n")
 	section, _, _ := strings.Cut(after, "\n## ")
 	rows := map[string]map[string]string{}
 	for line := range strings.Lines(section) {
