@@ -24,10 +24,11 @@ type scenario struct {
 }
 
 const (
-	// maxRefreshWall is for 1,000 servers and more. The start of the processes dominates a smaller refresh.
+	// maxRefreshWall is for 1,000 servers. The start of the processes dominates a smaller refresh, and the time of the CLI
+	// for 5,000 servers varies too much.
 	maxRefreshWall = 1.15
 	// maxCreateWall allows for the polls of the provider: the control does not wait for servers.
-	maxCreateWall = 1.5
+	maxCreateWall = 1.7
 	maxMemory     = 2
 )
 
@@ -43,7 +44,7 @@ var scenarios = []scenario{
 	{name: "schema", controlProgram: programEmpty, command: schemaCommand, maxCPU: 1.5, maxMemory: 1.35},
 	refresh("refresh/200", 200, 0),
 	refresh("refresh/1000", 1000, maxRefreshWall),
-	refresh("refresh/5000", 5000, maxRefreshWall),
+	refresh("refresh/5000", 5000, 0),
 	create("create/200", 200, ""),
 	create("create/1000", 1000, ""),
 	create("create/1000/max-burn", 1000, "spending = { max_burn_kop_h = 100000000000 }"),
