@@ -15,9 +15,9 @@ import (
 
 var refreshStateCommand = []string{"apply", "-refresh-only", "-auto-approve", "-input=false", "-no-color"}
 
-// seed creates the servers of a scenario. The CLI creates only the first one: its time to create servers grows with the
-// square of their number, to minutes for 5,000. The other ones are created with the API and copied into the state, and
-// a refresh corrects their attributes.
+// seed creates the servers of a scenario. The CLI creates only the first one: its time to create servers grows with
+// the square of their number, to minutes for 5,000. seed creates the others with the API and copies them into the
+// state. A refresh then corrects their attributes.
 func (w *workspace) seed(ctx context.Context, settings string, offers []string) error {
 	if err := w.configure(settings, offers[:1]); err != nil {
 		return err

@@ -28,8 +28,8 @@ func goFiles(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// literals returns the string literals of the Go files below a folder, without those of tests. Concatenated literals
-// are one text, with an ellipsis for other expressions and for the verbs of formats.
+// literals returns the string literals of the Go files below a folder, without tests. Concatenated literals are one
+// text, with an ellipsis for other expressions and for the verbs of formats.
 func literals(t *testing.T, folder string) string {
 	t.Helper()
 	var all strings.Builder

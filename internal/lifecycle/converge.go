@@ -45,9 +45,9 @@ type Outcome struct {
 	NoSSH bool
 }
 
-// Converge moves an instance to a state and waits until it is there: running means ready to use. inst is the instance
-// from the latest read. Converge returns the instance from its last read, also with an error. Errors are of type
-// *Error, or of the API.
+// Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
+// use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
+// Errors are of type *Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
 	c := &converger{manager: m, client: m.client, Target: target}
 	inst, err := c.run(ctx, inst)
@@ -168,8 +168,8 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	return c.send(ctx, inst, c.client.StopInstance)
 }
 
-// send requests a start or stop. If the API refuses it because of the status, or its response is lost, the next
-// observations decide, because an earlier attempt may have arrived.
+// send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
+// decide, because an earlier attempt may have succeeded.
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error),
 ) error {
@@ -177,11 +177,11 @@ func (c *converger) send(
 		c.Progress.Requesting(c.State)
 	}
 	sent := newRequest(c.State, *inst)
-	updated, err := request(ctx, inst.ID)
+	response, err := request(ctx, inst.ID)
 	sent.ended(err)
 	switch {
 	case err == nil:
-		*inst = updated
+		*inst = response
 	case rental.IsNotFound(err):
 		return c.failure(Gone)
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):

@@ -217,7 +217,7 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 	}
 }
 
-// A request that was carried out before its response was lost is a success, and is not repeated.
+// What was done before its response was lost is a success in the end, and is not done twice.
 func TestConverge_LostResponses(t *testing.T) {
 	const retries = 2 // of the client
 	for name, test := range map[string]struct {

@@ -25,8 +25,8 @@ func (m *Manager) Destroy(ctx context.Context, id string) (confirmed bool, err e
 	return confirmed, err
 }
 
-// awaitDestroying returns when an instance is being destroyed although its request failed with cause: an attempt whose
-// response was lost may have been carried out, and the status may lag. It returns cause if nothing shows that in time.
+// awaitDestroying waits for the status destroying after a request failed with cause. An attempt with a lost response
+// may have succeeded, and the status may lag. It returns cause if the status does not change in time.
 func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (rental.Instance, error) {
 	var last rental.Instance
 	failed := request{at: time.Now(), err: cause}
@@ -51,7 +51,8 @@ func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (
 	return last, err
 }
 
-// awaitDestroyed waits until an instance that is being destroyed is destroyed, also while the API is unavailable.
+// awaitDestroyed waits until an instance with the status destroying is destroyed. It tolerates an API that does not
+// respond.
 func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
 	return m.poller.wait(ctx, waiter{id: id, destroyAccepted: true}, m.pauses().Pause,
 		func(_ context.Context, inst rental.Instance, err error) (bool, error) {
@@ -90,8 +91,8 @@ func (m *Manager) RequestDestroy(ctx context.Context, id string) error {
 	})
 }
 
-// untilAccepted repeats a request while the API refuses it because of the status of an instance: for example, an
-// instance that starts cannot be stopped yet. A request whose outcome is unknown is repeated a few times.
+// untilAccepted repeats a request while the API refuses it because of the status: an instance may have to run before it
+// can be stopped. It repeats a request with an unknown outcome a few times.
 func (m *Manager) untilAccepted(ctx context.Context, send func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := send()
@@ -102,8 +103,7 @@ func (m *Manager) untilAccepted(ctx context.Context, send func() error) error {
 	}
 }
 
-// readAfter reads an instance after a request that failed, but that may have been carried out although its response was
-// lost.
+// readAfter reads an instance after a request that failed, but that may have succeeded with a lost response.
 func (m *Manager) readAfter(ctx context.Context, id string, failed error) (inst rental.Instance, ok bool) {
 	if failed == nil || !rental.IsConflict(failed) && rental.IsDefinitive(failed) {
 		return inst, false
@@ -112,7 +112,8 @@ func (m *Manager) readAfter(ctx context.Context, id string, failed error) (inst 
 	return inst, err == nil
 }
 
-// Rename changes the name of an instance. If the response is lost, the name that the instance has decides.
+// Rename changes the name of an instance. After a lost response it reads the name to find out whether the request
+// succeeded.
 func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.Instance, error) {
 	update := rental.InstanceUpdate{Name: name}
 	inst, err := m.client.UpdateInstance(ctx, id, update)

@@ -96,7 +96,7 @@ func TestRequestUntilAccepted(t *testing.T) {
 	}{
 		"only while it runs":   {onlyWhileRunning, ""},
 		"the response is lost": {func(accept response) response { return rentaltest.Loses(accept, 0, 2) }, ""},
-		"never a response":     {func(response) response { return rentaltest.Replies(503) }, "API"},
+		"no response":          {func(response) response { return rentaltest.Replies(503) }, "API"},
 		"no permission":        {func(response) response { return rentaltest.Replies(402) }, "API"},
 	} {
 		t.Run(name, func(t *testing.T) {

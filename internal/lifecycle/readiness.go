@@ -17,8 +17,7 @@ const (
 	urlIntervals = 24
 	// sshIntervals is for the SSH address if the template has SSH. The field is optional, so it may never be returned.
 	sshIntervals = 120
-	// minObservations is how often the instance is read at least before the end of such a time counts: a single response
-	// may omit an address.
+	// minObservations is the minimum number of reads in that time, because a single response may omit an address.
 	minObservations = 10
 )
 

@@ -13,11 +13,11 @@ func TestIsReady(t *testing.T) {
 	open, ssh := "http://host/", &rental.SSH{Host: "host", Port: 22, User: "root"}
 	page := func(url *string) []rental.InstanceURL { return []rental.InstanceURL{{Label: "Jupyter", URL: url}} }
 	for name, test := range map[string]struct {
-		inst        rental.Instance
-		after       int  // poll intervals
-		rarely      bool // few responses arrive meanwhile
-		noAddresses bool // its template has neither SSH nor web pages
-		wanted      bool
+		inst   rental.Instance
+		after  int  // poll intervals
+		rarely bool // few responses arrive meanwhile
+		bare   bool // its template has neither SSH nor web pages
+		wanted bool
 	}{
 		"stopped": {rental.Instance{Status: "stopped"}, 0, false, false, true},
 		"running with all addresses": {
@@ -49,7 +49,7 @@ func TestIsReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &converger{manager: New(nil, nil, time.Second)}
-				c.addresses = &addresses{ssh: !test.noAddresses, urls: !test.noAddresses}
+				c.addresses = &addresses{ssh: !test.bare, urls: !test.bare}
 				c.isReady(t.Context(), test.inst)
 				if !test.rarely {
 					c.observations = minObservations

@@ -9,7 +9,7 @@ import (
 const (
 	// maxStatusLag is how long the status may stay unchanged after the API accepted a start or stop.
 	maxStatusLag = 30 * time.Second
-	// lagIntervals bounds it for short poll intervals, which are for services that respond quickly.
+	// lagIntervals limits it to a number of poll intervals: a short interval means a service that responds quickly.
 	lagIntervals = 30
 	// lagObservations is the minimum number of observations of an unchanged status.
 	lagObservations = 5
@@ -37,11 +37,11 @@ func newRequest(wanted rental.DesiredState, before rental.Instance) *request {
 	return &request{wanted: wanted, before: before}
 }
 
-// ended records the response.
+// ended records the end of the request.
 func (r *request) ended(err error) { r.at, r.err = time.Now(), err }
 
-// observe records an observation. The response to the request itself is none: the next read may return the status from
-// before it.
+// observe records an observation. The response to the request itself does not count as one, because the next read may
+// return an older status.
 func (r *request) observe(inst rental.Instance) {
 	r.seen++
 	if inst.Status != r.before.Status && (r.wanted == rental.DesiredRunning || inst.Status != rental.StatusRunning) {
@@ -92,7 +92,7 @@ func (c *converger) refused(err error) *Error {
 	return &Error{Kind: Refused, Wanted: c.State, Err: err}
 }
 
-// repeat returns next while the wait may request it again, and err after that.
+// repeat returns next while the wait may request it again, else err.
 func (c *converger) repeat(next Action, err error) (Action, error) {
 	if c.mayRepeat(next) {
 		return next, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// start starts an instance or places a new bid. With a price cap, an interruption does not come between the request and
+// start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
 // the check of the price in its response.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	if err := c.checkPriceBeforeStart(ctx, *inst); err != nil {
@@ -82,8 +82,8 @@ func isPriceError(err error) bool {
 	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
 }
 
-// checkPriceAfterStart stops an instance again that this wait started above the cap. Every observation after a start is
-// checked: its response may be lost, or contain the price from before.
+// checkPriceAfterStart stops an instance that this wait started above the cap. It checks every observation after a
+// start, because the response to the start may be lost or contain the old price.
 func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Instance) error {
 	if c.MaxPriceKopH == 0 || c.starts == 0 || c.aboveCap != nil || c.last == nil ||
 		c.last.wanted != rental.DesiredRunning {
@@ -114,5 +114,5 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 	if c.last.err == nil {
 		return c.aboveCap
 	}
-	return nil // the next observations decide whether to stop it again
+	return nil // the next observations decide whether to repeat the stop
 }

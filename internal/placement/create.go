@@ -104,8 +104,8 @@ func (c *creation) existed(id string) bool {
 	return existed
 }
 
-// maxUnreadable is how many responses that a repetition is not likely to improve are accepted before the outcome counts
-// as unknown: successes without an id, and errors that do not come from the API itself.
+// maxUnreadable is the number of unreadable responses after which the outcome counts as unknown. A success without an
+// id and an error that does not come from the API are unreadable, and a repetition is unlikely to help.
 const maxUnreadable = 3
 
 // createOnce repeats the request until its outcome is known. Until then no other offer may be tried, because an
@@ -133,8 +133,8 @@ type attempts struct {
 	order         rental.InstanceCreate
 	made          int
 	unreadable    int
-	lost          error     // the last response that was lost; nil for none
-	inFlightUntil time.Time // until then the API may carry out a request whose response was lost
+	lost          error     // error of the last request with a lost response; nil for none
+	inFlightUntil time.Time // until then a request with a lost response may be in flight
 	refused       bool      // the last response proves that nothing was rented
 	aboveCap      *Error    // the price of the offer rose above the cap after a response was lost
 }
@@ -146,7 +146,7 @@ const (
 	retryJitter       = 0.2
 )
 
-// next returns whether to repeat the request after a response without an instance, and after which pause.
+// next returns whether to repeat the request after err, and the pause before.
 func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	pauses := backoff.Exponential{
 		First:  a.placer.pollInterval,
@@ -156,9 +156,9 @@ func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	}
 	pause = pauses.Pause(a.made)
 	a.made++
-	apiErr, _ := errors.AsType[*rental.Error](err)
-	if apiErr != nil && apiErr.InFlightUntil.After(a.inFlightUntil) {
-		a.inFlightUntil = apiErr.InFlightUntil
+	response, _ := errors.AsType[*rental.Error](err)
+	if response != nil && response.InFlightUntil.After(a.inFlightUntil) {
+		a.inFlightUntil = response.InFlightUntil
 	}
 	inFlight := time.Until(a.inFlightUntil)
 	switch {
@@ -170,12 +170,12 @@ func (a *attempts) next(err error) (pause time.Duration, again bool) {
 		return 0, false
 	case rental.IsOutcomeUnknown(err):
 		a.lost = err
-		if apiErr.Foreign && apiErr.Status < 500 || apiErr.Status/100 == 2 {
+		if response.Foreign && response.Status < 500 || response.Status/100 == 2 {
 			a.unreadable++
 		}
 		return pause, a.unreadable < maxUnreadable
 	case provesNothingRented(err) && inFlight > 0:
-		// A request whose response was lost may still be carried out, although its repetition was refused.
+		// A request with a lost response may still be in flight, although its repetition was refused.
 		a.lost = err
 		return inFlight, true
 	case provesNothingRented(err):

@@ -16,7 +16,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// responses are the responses to one create request after the other. The last one is for all later requests.
+// responses are the responses to successive create requests. The last one is for all later requests.
 type responses []func(http.ResponseWriter)
 
 func (a responses) handler() http.HandlerFunc {
@@ -131,7 +131,7 @@ func TestCreateOnce(t *testing.T) {
 				if got != test.want {
 					t.Errorf("%s (%v), want %s", got, err, test.want)
 				}
-				time.Sleep(time.Hour) // until late responses arrive
+				time.Sleep(time.Hour) // until late responses are sent
 			})
 		})
 	}
@@ -148,7 +148,7 @@ func codeOf(err error) string {
 }
 
 // A response that a repetition is not likely to improve ends the creation soon.
-func TestCreateOnce_ForeignAnswersEndSoon(t *testing.T) {
+func TestCreateOnce_ForeignResponses(t *testing.T) {
 	asked := 0
 	service := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++

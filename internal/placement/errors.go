@@ -14,7 +14,7 @@ type ErrorKind int
 const (
 	// Interrupted: the context ended first, with Err.
 	Interrupted ErrorKind = iota + 1
-	// OutcomeUnknown: an instance may have been rented under Key. Err is the last response.
+	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request.
 	OutcomeUnknown
 	// KeyInUse: another creation in progress, Other, uses the key.
 	KeyInUse

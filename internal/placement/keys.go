@@ -14,9 +14,9 @@ const (
 	maxKeys = 100
 )
 
-// idempotencyKeys are the idempotency keys of one creation: the configured one, then its successors for the instances
-// that replace the first. An instance is rented under the first key whose instance is not destroyed, so the same series
-// selects the same instance in every run.
+// idempotencyKeys is the series of idempotency keys of one creation: the configured key, then its successors for the
+// replacements of the first instance. An instance is rented under the first key whose instance is not destroyed, so the
+// series leads to the same instance in every run.
 type idempotencyKeys struct {
 	base   string
 	random bool

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// firstCandidates is how many offers of a query are read first: one request, which is usually enough.
+	// firstCandidates is the number of offers that are read first: one page, which is usually enough.
 	firstCandidates = rental.MaxPageSize
 	// maxCandidates is the maximum number of offers that are read.
 	maxCandidates = 1000

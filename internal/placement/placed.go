@@ -89,9 +89,8 @@ func (p Placed) Differences(request Request) []Difference {
 	return all
 }
 
-// sameTemplateContent reports whether an instance was created from another template than the requested one, but with
-// the same content. A run that was killed may have created both the template and the instance, and this run
-// creates the template again.
+// sameTemplateContent reports whether an instance was created from another template with the same content as the
+// requested one. A killed run may have created the template and the instance, and this run the template again.
 func (c *creation) sameTemplateContent(inst rental.Instance) bool {
 	if inst.Template.Slug == "" || inst.Template.Slug == c.Order.Template {
 		return false

@@ -39,7 +39,7 @@ func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration,
 type Request struct {
 	// Order is what to rent, without the offer.
 	Order rental.InstanceCreate
-	// Image is the image that the instance is to have, also if its template decides that; empty for any image.
+	// Image is the expected container image, also if the template sets it; empty for any image.
 	Image string
 	// Query selects the offers to try. Nil: OfferID is the only one.
 	Query   *rental.OfferQuery
@@ -69,7 +69,7 @@ type Placed struct {
 	// TemplateAlias is the slug of the template that it was created from, if that is not the one in the request but has
 	// the same content; else empty.
 	TemplateAlias string
-	// Unreadable is why a part of the response could not be read; nil if all of it was.
+	// Unreadable is the error of a response that could be read only in part; nil otherwise.
 	Unreadable error
 
 	replayed bool // the API returned an instance that was rented before under the key

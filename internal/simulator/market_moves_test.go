@@ -51,15 +51,8 @@ func TestMarketMoves_PricesAndAvailability(t *testing.T) {
 		last = now
 	}
 	if higher < 50 || lower < 50 || appeared < 10 || disappeared < 10 || len(last) < len(first)/2 {
-		t.Errorf(
-			"in one day %d prices rose and %d fell, %d offers appeared and %d disappeared, %d of %d remain",
-			higher,
-			lower,
-			appeared,
-			disappeared,
-			len(last),
-			len(first),
-		)
+		t.Errorf("in one day %d prices rose and %d fell, %d offers appeared and %d disappeared, %d of %d remain",
+			higher, lower, appeared, disappeared, len(last), len(first))
 	}
 	r.Advance(100 * 24 * time.Hour)
 	for id, o := range r.market() {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// BurnBeforeDestroy returns what an instance that is about to be destroyed costs. In a single run it reads the account
+// BurnBeforeDestroy returns the cost of an instance that is about to be destroyed. In a single run it reads the account
 // before the first destruction, because a later response may or may not contain the destroyed instances.
 func (t *Tracker) BurnBeforeDestroy(ctx context.Context, inst rental.Instance) int64 {
 	switch {

@@ -1,6 +1,6 @@
-// Package spending compares what a plan starts with the money of the account and with the limits that the user set. It
-// adds up the instances of a plan as they are planned one after another. It does not depend on Terraform. All prices
-// are kopecks per hour.
+// Package spending compares a plan with the balance of the account and with the configured limits. Terraform plans one
+// instance at a time, so the package sums up the instances of a plan. It is about instances and prices and does not
+// depend on Terraform. All prices are in kopecks per hour.
 package spending
 
 import (

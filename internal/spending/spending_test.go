@@ -52,7 +52,7 @@ func TestCheckBurn(t *testing.T) {
 	}
 }
 
-// fakeAccount serves the balance and the instances.
+// fakeAccount serves requests for the balance and the instances.
 type fakeAccount struct {
 	status    int // of the balance
 	available int64
