@@ -228,12 +228,12 @@ func addNotADuration(diags *diag.Diagnostics, at path.Path, value string, descri
 }
 
 // addSkipped names the entries of a list that cannot be read.
-func addSkipped(diags *diag.Diagnostics, noun Text, entries []rental.Skipped) {
+func addSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	var lines Text
 	for _, entry := range entries[:min(len(entries), maxListed)] {
 		lines += Textf("\n  %s: %s", cmp.Or(entry.ID, "without an id"), entry.Err)
 	}
-	AddWarning(diags, Textf(summarySkipped, noun), Textf("The list of the API has %d entries that this version of the "+
+	AddWarning(diags, Textf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
 		"provider cannot read. They were left out:%s%s\n\nUpdate the provider if there is a newer version, or contact the "+
 		"service's support.", len(entries), lines, andMore("\n  ", len(entries))))
 }
@@ -247,7 +247,7 @@ func addSeveralFound(diags *diag.Diagnostics, l Lookup, name string, matches []N
 			lines += Textf(" (%s)", match.Note)
 		}
 	}
-	AddAttributeError(diags, path.Root(argumentName), Textf(summarySeveralNamed, l.Noun, quote(name)),
+	AddAttributeError(diags, path.Root(argumentName), Textf(summarySeveralNamed, l.Kind, quote(name)),
 		Textf("Set %s instead of name:%s%s", l.Key, lines, andMore("\n  ", len(matches))))
 }
 
@@ -266,14 +266,14 @@ func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hin
 		names = append(names, name)
 	}
 	if len(objects) == 0 {
-		detail += Textf("The account has no %s.", l.Noun)
+		detail += Textf("The account has no %s.", l.Kind)
 	} else {
 		detail += Textf("Existing: %s%s.", join(names, ", "), andMore(", ", len(objects)))
 	}
 	if hint != "" {
 		detail += "\n\n" + hint
 	}
-	AddAttributeError(diags, path.Root(argument), Textf(summaryNoneWith, l.Noun, argument, quote(value)), detail)
+	AddAttributeError(diags, path.Root(argument), Textf(summaryNoneWith, l.Kind, argument, quote(value)), detail)
 }
 
 // maxQuoted is how many characters of a text quote shows, each of which may be escaped.

@@ -18,8 +18,8 @@ import (
 
 // ListResults are the results of a list resource.
 type ListResults[T, M any] struct {
-	// Noun is the kind of object in the plural, for errors: "instances".
-	Noun Text
+	// Kind is the kind of object in the plural, for errors: "instances".
+	Kind Text
 	// List lists all objects.
 	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
 	// Filters select objects: each one must be true. A nil filter selects all.
@@ -43,7 +43,7 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 		for item, err := range l.List(ctx, options) {
 			if err != nil {
 				var diags diag.Diagnostics
-				AddAPIError(&diags, Textf("list %s", l.Noun), err)
+				AddAPIError(&diags, Textf("list %s", l.Kind), err)
 				push(list.ListResult{Diagnostics: diags})
 				return
 			}
@@ -55,7 +55,7 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 			}
 		}
 		var diags diag.Diagnostics
-		if skipped.Warn(&diags, l.Noun); len(diags) > 0 {
+		if skipped.Warn(&diags, l.Kind); len(diags) > 0 {
 			push(list.ListResult{Diagnostics: diags})
 		}
 	}

@@ -130,7 +130,7 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 		service := &largeAccount{instances: 500_000, pageSize: 200, short: true}
 		client := service.client()
 		listing := ListResults[rental.Instance, struct{}]{
-			Noun: "instances",
+			Kind: "instances",
 			List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 				return client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
 			},

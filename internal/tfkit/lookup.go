@@ -19,7 +19,7 @@ const argumentName = "name"
 
 // Lookup describes how a data source finds one object: by a unique key, or by a name, which may not be unique.
 type Lookup struct {
-	Noun Text   // for example "template"
+	Kind Text   // for example "template"
 	Key  string // the argument with the unique key, for example "slug"
 }
 

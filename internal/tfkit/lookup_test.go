@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-var bySlug = Lookup{Noun: "template", Key: "slug"}
+var bySlug = Lookup{Kind: "template", Key: "slug"}
 
 func TestLookup_ByName(t *testing.T) {
 	catalog := []Named{

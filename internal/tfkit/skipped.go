@@ -21,12 +21,12 @@ func CollectSkipped(ctx context.Context) (context.Context, *Skipped) {
 	), skipped
 }
 
-// Warn adds a warning that names the entries, if there are any. noun is their kind in the plural: "SSH keys".
-func (s *Skipped) Warn(diags *diag.Diagnostics, noun Text) { WarnSkipped(diags, noun, s.entries) }
+// Warn adds a warning that names the entries, if there are any. kind is their kind in the plural: "SSH keys".
+func (s *Skipped) Warn(diags *diag.Diagnostics, kind Text) { WarnSkipped(diags, kind, s.entries) }
 
 // WarnSkipped adds a warning that names the entries that a list omits, if there are any.
-func WarnSkipped(diags *diag.Diagnostics, noun Text, entries []rental.Skipped) {
+func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	if len(entries) > 0 {
-		addSkipped(diags, noun, entries)
+		addSkipped(diags, kind, entries)
 	}
 }

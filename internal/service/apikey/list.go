@@ -58,7 +58,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		filters = append(filters, func(k rental.APIKey) bool { return string(k.Source) == config.Source.ValueString() })
 	}
 	tfkit.ListResults[rental.APIKey, model]{
-		Noun:    "API keys",
+		Kind:    "API keys",
 		List:    l.Meta.Client.ListAPIKeys,
 		Filters: filters,
 		Display: l.display,

@@ -45,15 +45,15 @@ func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owne
 }
 
 // ownerText describes the instance that has an idempotency key.
-func ownerText(noun tfkit.Text, owner placement.Owner) tfkit.Text {
+func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
 	name := tfkit.Text("without a name")
 	if owner.Name != "" {
 		name = tfkit.Textf("with the name %q", owner.Name)
 	}
 	if owner.ID == "" {
-		return tfkit.Textf("%s to be created %s", noun, name)
+		return tfkit.Textf("%s to be created %s", subject, name)
 	}
-	return tfkit.Textf("%s %s %s", noun, owner.ID, name)
+	return tfkit.Textf("%s %s %s", subject, owner.ID, name)
 }
 
 func addNoTemplate(diags *diag.Diagnostics, slug string) {

@@ -248,7 +248,7 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
 	output = w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
 	if strings.Contains(output, "Instance "+own+" already") {
-		t.Errorf("the plan takes the server for its own twin:\n%s", output)
+		t.Errorf("the plan takes the server for a duplicate of itself:\n%s", output)
 	}
 }
 

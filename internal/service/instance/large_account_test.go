@@ -13,7 +13,7 @@ import (
 )
 
 // largeAccount adds instances of other configurations to the list, a thousand on each page, without end. The first page
-// contains one with the name "namesake". It counts the pages.
+// contains one with the name "duplicate". It counts the pages.
 func largeAccount(pages *atomic.Int64) acctest.Option {
 	var large atomic.Bool
 	large.Store(true)
@@ -30,7 +30,7 @@ func largeAccountWhile(large *atomic.Bool, pages *atomic.Int64) acctest.Option {
 			}
 			page := pages.Add(1)
 			entries := []string{
-				`{"id":"namesake","name":"namesake","status":"running","type":"on_demand","price":{"running_kop_h":1}}`,
+				`{"id":"duplicate","name":"duplicate","status":"running","type":"on_demand","price":{"running_kop_h":1}}`,
 			}
 			for i := range int64(999) {
 				entries = append(
@@ -64,7 +64,8 @@ func TestPlan_LargeAccount(t *testing.T) {
 		"with a key":     {nil, configWithKey("a"), nil, nil},
 		"without a name": {nil, configWithoutKey("", "name", nil), nil, []string{unchecked}},
 		"a name on page 1": {
-			nil, configWithoutKey("namesake"), []string{"WARNING: Instance namesake already has this name"}, []string{unchecked},
+			nil, configWithoutKey("duplicate"), []string{"WARNING: Instance duplicate already has this name"},
+			[]string{unchecked},
 		},
 		"a burn limit": {
 			burn, configWithKey("a"), []string{"ERROR: Cannot check the spending limits", "more than 20000 entries"},

@@ -83,7 +83,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 		return
 	}
 	tfkit.ListResults[rental.Instance, model]{
-		Noun: "instances",
+		Kind: "instances",
 		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 			return l.Meta.Client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
 		},

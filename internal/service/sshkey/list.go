@@ -38,7 +38,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		return
 	}
 	tfkit.ListResults[rental.SSHKey, model]{
-		Noun: "SSH keys",
+		Kind: "SSH keys",
 		List: l.Meta.Client.ListSSHKeys,
 		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix,
 			func(k rental.SSHKey) string { return k.Name })},

@@ -19,7 +19,7 @@ func newDataSource() datasource.DataSource {
 	return &templateDataSource{tfkit.DataSource{Name: "template", Public: true}}
 }
 
-var lookup = tfkit.Lookup{Noun: "template", Key: "slug"}
+var lookup = tfkit.Lookup{Kind: "template", Key: "slug"}
 
 // named returns the slugs and names of templates for messages.
 func named(templates []rental.Template) []tfkit.Named {

@@ -39,7 +39,7 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 		return
 	}
 	tfkit.ListResults[rental.Template, model]{
-		Noun: "templates",
+		Kind: "templates",
 		List: l.Meta.Client.ListTemplates,
 		Filters: []func(rental.Template) bool{
 			func(t rental.Template) bool { return t.Owner == rental.OwnerMe },
