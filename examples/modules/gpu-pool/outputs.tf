@@ -9,7 +9,7 @@ locals {
 }
 
 output "servers" {
-  description = "The servers by name: id, status, ssh (the command that logs in, null while there is no way in) and kop_h (what it costs now, kopecks per hour)."
+  description = "The servers by name: id, status, ssh (the SSH command; null without an SSH address) and kop_h (current cost in kopecks per hour)."
   value = {
     for name, server in gpurent_instance.server : name => {
       id     = server.id
@@ -21,7 +21,7 @@ output "servers" {
 }
 
 output "total_kop_h" {
-  description = "What all servers cost now, disks included, kopecks per hour."
+  description = "Current cost of all servers with their disks in kopecks per hour."
   value       = local.total_kop_h
 
   # The validation of max_total_kop_h knows only price caps, which exclude extra disk.
@@ -33,6 +33,6 @@ output "total_kop_h" {
 }
 
 output "monthly_kop" {
-  description = "What they cost if nothing changes for a month of 730 hours, kopecks."
+  description = "Cost of a month of 730 hours without changes in kopecks."
   value       = local.total_kop_h * 730
 }

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the pool. A server is called NAME-SERVER."
+  description = "Name of the pool. The name of a server is NAME-SERVER."
   type        = string
 
   validation {
@@ -9,7 +9,7 @@ variable "name" {
 }
 
 variable "size" {
-  description = "Number of servers, called 01, 02 and so on. The last ones go first. Not used with names."
+  description = "Number of servers, with the names 01, 02 and so on. A smaller number destroys the last ones. Not used with names."
   type        = number
   default     = 1
 
@@ -20,7 +20,7 @@ variable "size" {
 }
 
 variable "names" {
-  description = "Names of the servers, instead of a number: then you choose which ones go. Numbered by default."
+  description = "Names of the servers, instead of a number. Numbered by default."
   type        = set(string)
   default     = null
 
@@ -31,7 +31,7 @@ variable "names" {
 }
 
 variable "offer_query" {
-  description = "What kind of server to rent, in the filters of gpurent_instance.offer_query. Any by default. It acts when a server is rented."
+  description = "Filters of gpurent_instance.offer_query for the servers. Any server by default. Used only at creation."
   type = object({
     gpu                = optional(set(string))
     num_gpus           = optional(set(number))
@@ -50,7 +50,7 @@ variable "offer_query" {
 }
 
 variable "type" {
-  description = "on_demand, or interruptible: cheaper, and taken away when the market passes the bid. A change replaces the servers."
+  description = "on_demand, or interruptible, which is cheaper but can be outbid. A change replaces the servers."
   type        = string
   default     = "on_demand"
 
@@ -61,7 +61,7 @@ variable "type" {
 }
 
 variable "max_price_kop_h" {
-  description = "Most that one server may cost, kopecks per hour, before disk beyond the offer's base. It caps rentals, starts and bids."
+  description = "Maximum price of one server in kopecks per hour, without disk beyond the offer's base, for rentals, starts and bids."
   type        = number
 
   validation {
@@ -82,7 +82,7 @@ variable "max_total_kop_h" {
 }
 
 variable "template" {
-  description = "Slug of the template that the servers start from. A change replaces them."
+  description = "Slug of the template of the servers. A change replaces them."
   type        = string
   default     = "pytorch"
 }
@@ -99,7 +99,7 @@ variable "disk_gb" {
 }
 
 variable "ssh_key_ids" {
-  description = "Ids of the SSH keys that open the servers, up to 10. All of the account's by default. It acts when a server is rented."
+  description = "Ids of up to 10 SSH keys for the servers. All keys of the account by default. Used only at creation."
   type        = set(string)
   default     = null
 
@@ -110,7 +110,7 @@ variable "ssh_key_ids" {
 }
 
 variable "desired_state" {
-  description = "running, or stopped: a pool parked for the night keeps its disks, and only they are billed."
+  description = "running or stopped. Only the disks of stopped servers are billed."
   type        = string
   default     = "running"
 
@@ -121,7 +121,7 @@ variable "desired_state" {
 }
 
 variable "on_outbid" {
-  description = "What the next apply does about an interruptible server that was outbid: restart, keep or replace."
+  description = "Policy for an outbid interruptible server at the next apply: restart, keep or replace."
   type        = string
   default     = "restart"
 
@@ -132,7 +132,7 @@ variable "on_outbid" {
 }
 
 variable "idempotency_key_prefix" {
-  description = "What the servers' idempotency keys begin with: different for each pool in the account. The pool's name by default."
+  description = "Prefix of the servers' idempotency keys, which must be unique in the account. The pool's name by default."
   type        = string
   default     = null
 
