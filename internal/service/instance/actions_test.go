@@ -48,11 +48,11 @@ func TestActions_ReportProgress(t *testing.T) {
 				last := time.Duration(0)
 				for i, at := range times {
 					if at-last > 15*time.Second {
-						f.Errorf("nothing is said from %s to %s: %q", last, at, progress[max(i-1, 0):i+1])
+						f.Errorf("no progress message from %s to %s: %q", last, at, progress[max(i-1, 0):i+1])
 					}
 					last = at
 				}
-				f.onProgress = func(text string) { f.Errorf("%q is said after the end", text) }
+				f.onProgress = func(text string) { f.Errorf("message %q after the end", text) }
 				time.Sleep(time.Hour)
 			})
 		})

@@ -41,7 +41,7 @@ func TestActions_UnusualAPI(t *testing.T) {
 		newAction   func() action.Action
 		start, stop func(*rentaltest.Service) int
 		lag         time.Duration
-		current     bool // the answers to start and stop do not lag
+		current     bool // the responses to start and stop do not lag
 		sent        string
 		want        []string // in the errors
 	}{

@@ -96,7 +96,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 				Data []struct{ ID, Status string }
 			}](env, "instances?status=all").Data
 			if len(all) != 1 || all[0].Status != test.status || test.state && all[0].ID != tf.idOf(inst) {
-				t.Errorf("the service has %v, want one that is %s", all, test.status)
+				t.Errorf("instances %v, want one that is %s", all, test.status)
 			}
 		})
 	}
@@ -197,7 +197,7 @@ func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 func TestCreate_PriceRisesBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		rented bool // by the request whose answer was lost
+		rented bool // by the request whose response was lost
 		want   string
 	}{
 		"nothing was rented": {false, "Offer price above max_price_kop_h"},

@@ -147,7 +147,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 				tf.refresh(first)
 			}
 			id := tf.idOf(first)
-			answer := acctest.Fetch[map[string]any](env, "instances/"+id)
+			response := acctest.Fetch[map[string]any](env, "instances/"+id)
 			p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 				if !isCreate(r) {
 					api.ServeHTTP(w, r)
@@ -155,7 +155,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusCreated)
-				_ = json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client reports it
+				_ = json.NewEncoder(w).Encode(response) //nolint:errcheck // the client reports it
 			})
 			second, diags := tf.apply(nil, configWithKey("b"))
 			p.set(nil)

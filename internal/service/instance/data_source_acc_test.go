@@ -153,7 +153,7 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 		words := acctest.Words(strings.ReplaceAll(output, "│", ""))
 		for _, want := range wants {
 			if err == nil || !regexp.MustCompile(want).MatchString(words) {
-				t.Errorf("%v, and it does not say %s:\n%s", err, want, output)
+				t.Errorf("%v, no %s in:\n%s", err, want, output)
 			}
 		}
 	}

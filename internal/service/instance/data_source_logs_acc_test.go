@@ -87,7 +87,7 @@ func TestAccInstanceLogsDataSource_tail(t *testing.T) {
 		env.ClearRequests()
 		w.Run("plan")
 		if made := env.Requests(); len(made) != 1 || made[0].Query != query || made[0].Path != "/instances/"+id+"/logs" {
-			t.Errorf("%q asks for %v", arguments, made)
+			t.Errorf("%q requests %v", arguments, made)
 		}
 	}
 }

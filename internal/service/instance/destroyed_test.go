@@ -67,10 +67,10 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 			fmt.Fprint(w, body)
 		}
 	}
-	says := func(status int, code string) interceptor {
+	respondError := func(status int, code string) interceptor {
 		return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { writeError(w, status, code) }
 	}
-	shows := func(field, value string) interceptor {
+	respondField := func(field, value string) interceptor {
 		return rewriteResponse(isGet, func(body map[string]any) { body[field] = value })
 	}
 	const html = "<html><h1>404 Not Found</h1></html>"
@@ -78,29 +78,29 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags)
 	for name, test := range map[string]struct {
-		answer           interceptor
+		response         interceptor
 		removed, wantErr bool
 	}{
-		"not_found":                     {answer: says(404, "not_found"), removed: true},
-		"status destroying":             {answer: shows("status", "destroying"), removed: true},
-		"status destroyed":              {answer: shows("status", "destroyed"), removed: true},
-		"desired_state destroyed":       {answer: shows("desired_state", "destroyed"), removed: true},
-		"status failed":                 {answer: shows("status", "failed")},
-		"unknown status":                {answer: shows("status", "hibernating")},
-		"404 of a proxy":                {answer: page(404, html), wantErr: true},
-		"404 of a proxy that says JSON": {answer: page(404, `{"message":"not_found"}`), wantErr: true},
-		"404 with another code":         {answer: says(404, "conflict"), wantErr: true},
-		"410":                           {answer: page(410, html), wantErr: true},
-		"not_found with another status": {answer: says(410, "not_found"), wantErr: true},
-		"not_found with status 200":     {answer: says(200, "not_found"), wantErr: true},
+		"not_found":                     {response: respondError(404, "not_found"), removed: true},
+		"status destroying":             {response: respondField("status", "destroying"), removed: true},
+		"status destroyed":              {response: respondField("status", "destroyed"), removed: true},
+		"desired_state destroyed":       {response: respondField("desired_state", "destroyed"), removed: true},
+		"status failed":                 {response: respondField("status", "failed")},
+		"unknown status":                {response: respondField("status", "hibernating")},
+		"404 of a proxy":                {response: page(404, html), wantErr: true},
+		"404 of a proxy with JSON":      {response: page(404, `{"message":"not_found"}`), wantErr: true},
+		"404 with another code":         {response: respondError(404, "conflict"), wantErr: true},
+		"410":                           {response: page(410, html), wantErr: true},
+		"not_found with another status": {response: respondError(410, "not_found"), wantErr: true},
+		"not_found with status 200":     {response: respondError(200, "not_found"), wantErr: true},
 		"another server, destroyed": {
-			answer: page(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
+			response: page(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
 		},
-		"no server":  {answer: page(200, `{}`), wantErr: true},
-		"no content": {answer: page(204, ""), wantErr: true},
-		"401":        {answer: says(401, "unauthorized"), wantErr: true},
-		"403":        {answer: says(403, "forbidden"), wantErr: true},
-		"502":        {answer: page(502, html), wantErr: true},
+		"no server":  {response: page(200, `{}`), wantErr: true},
+		"no content": {response: page(204, ""), wantErr: true},
+		"401":        {response: respondError(401, "unauthorized"), wantErr: true},
+		"403":        {response: respondError(403, "forbidden"), wantErr: true},
+		"502":        {response: page(502, html), wantErr: true},
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 						listings.Add(1)
 						page(200, `{"data":[],"next_cursor":null}`)(w, r, api)
 					case isGet(r):
-						test.answer(w, r, api)
+						test.response(w, r, api)
 					default:
 						api.ServeHTTP(w, r)
 					}

@@ -29,7 +29,7 @@ func TestStopAdvice(t *testing.T) {
 		"meteor":                    `"meteor"`,
 	} {
 		if got := stopAdvice(reason); !strings.Contains(string(got), want) {
-			t.Errorf("%s: %q does not say %q", reason, got, want)
+			t.Errorf("%s: %q does not contain %q", reason, got, want)
 		}
 	}
 }

@@ -197,13 +197,13 @@ func TestSSHConfig_ParsedBySSH(t *testing.T) {
 			"hostname 203.0.113.5", "port 30022", "user root"}, "stopped": {"hostname stopped",
 			"port 22"}, "six": {"hostname 2001:db8::5", "port 30023", "user svc$"},
 	} {
-		told, err := exec.CommandContext(t.Context(), ssh, "-G", "-F", path, alias).CombinedOutput()
+		output, err := exec.CommandContext(t.Context(), ssh, "-G", "-F", path, alias).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v\n%s", err, told)
+			t.Fatalf("%v\n%s", err, output)
 		}
 		for _, line := range want {
-			if !strings.Contains("\n"+string(told), "\n"+line+"\n") {
-				t.Errorf("ssh does not understand of %s: %s\n%s", alias, line, told)
+			if !strings.Contains("\n"+string(output), "\n"+line+"\n") {
+				t.Errorf("ssh does not parse for %s: %s\n%s", alias, line, output)
 			}
 		}
 	}

@@ -65,8 +65,8 @@ func afterFirst(method, pattern string, do func()) acctest.Option {
 	})
 }
 
-// forgetStep removes the instances from the state, as a run does that is killed before it saves the state.
-func forgetStep(config string) resource.TestStep {
+// removeFromStateStep removes the instances from the state, like a kill before the state is saved.
+func removeFromStateStep(config string) resource.TestStep {
 	return resource.TestStep{
 		Config: config + "removed {\n  from = gpurent_instance.trainer\n  lifecycle {\n    destroy = false\n  }\n}\n",
 	}

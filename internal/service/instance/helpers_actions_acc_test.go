@@ -65,7 +65,7 @@ func (s *actionTest) expectResult(id, status, output string, want []string) {
 	s.Helper()
 	for _, want := range want {
 		if !strings.Contains(output, want) {
-			s.Errorf("%q is not said in: %s", want, output)
+			s.Errorf("no %q in: %s", want, output)
 		}
 	}
 	if status == "" {

@@ -76,9 +76,9 @@ func (f *fixture) serve(req *http.Request) *http.Response {
 	if req.Body == nil {
 		req.Body = http.NoBody
 	}
-	answer := httptest.NewRecorder()
-	f.Handler().ServeHTTP(answer, req)
-	resp := answer.Result()
+	response := httptest.NewRecorder()
+	f.Handler().ServeHTTP(response, req)
+	resp := response.Result()
 	resp.Request = req
 	return resp
 }

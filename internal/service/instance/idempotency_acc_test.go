@@ -40,7 +40,7 @@ func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 					attributeIs("quoted_kop_h", knownvalue.NotNull()),
 				},
 			},
-			forgetStep(env.Provider()),
+			removeFromStateStep(env.Provider()),
 			{
 				// The next run recovers it and renames it to the configured name.
 				Config:           config(`name = "found again"`),
@@ -116,7 +116,7 @@ func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config},
-			forgetStep(env.Provider()),
+			removeFromStateStep(env.Provider()),
 			{
 				Config:      strings.Replace(config, "= 60", "= 80", 1),
 				ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`),
@@ -146,7 +146,7 @@ func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
 				Config:            config,
 				ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.StringExact(offer.ID))},
 			},
-			forgetStep(env.Provider()),
+			removeFromStateStep(env.Provider()),
 			{
 				Config:            config,
 				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
@@ -238,11 +238,11 @@ func TestAccInstance_duplicateName(t *testing.T) {
 		"per hour", "per month",
 	} {
 		if !strings.Contains(output, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, output)
+			t.Errorf("no %q in the plan:\n%s", want, output)
 		}
 	}
 	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already has this name") == 0 {
-		t.Error("the apply does not say it")
+		t.Error("the message is missing")
 	}
 	// The instance to replace is no duplicate of its replacement, and its key is not in use by another resource.
 	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
@@ -263,7 +263,7 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
 	if !strings.Contains(output, "was not replaced") {
-		t.Errorf("the apply does not say that nothing was replaced:\n%s", output)
+		t.Errorf("no message that nothing was replaced:\n%s", output)
 	}
 	w.Run("plan", "-detailed-exitcode", "-no-color")
 	if err := env.Left("instances", 1); err != nil {
@@ -327,13 +327,13 @@ func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
 		configByOffer := configByQuery(`{}`, append(arguments, `idempotency_key = "k"`)...)
 		return env.Config(template, strings.Replace(configByOffer, `"pytorch"`, "gpurent_template.own.slug", 1))
 	}
-	forgetBoth := forgetStep(env.Provider())
-	forgetBoth.Config += "removed {\n  from = gpurent_template.own\n  lifecycle {\n    destroy = false\n  }\n}\n"
+	removeBoth := removeFromStateStep(env.Provider())
+	removeBoth.Config += "removed {\n  from = gpurent_template.own\n  lifecycle {\n    destroy = false\n  }\n}\n"
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
-			forgetBoth,
+			removeBoth,
 			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
 			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
 			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},

@@ -176,7 +176,7 @@ func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
 	}
 	prior.Image = types.StringUnknown()
 	if got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: "creating"}).Image; got.IsUnknown() {
-		t.Error("an image that a create answer leaves out is unknown after the apply")
+		t.Error("an image that a create response omits is unknown after the apply")
 	}
 	for status, want := range map[rental.InstanceStatus]string{
 		"running": "running", "stopped": "stopped", "outbid": "running",

@@ -202,7 +202,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 	} {
 		for _, forced := range []bool{false, true} {
 			if forced && test.warns {
-				continue // the first plan does not know of the replacement
+				continue // the first plan has no prior state of the replacement
 			}
 			t.Run(fmt.Sprintf("%s, -replace: %t", name, forced), func(t *testing.T) {
 				env := acctest.Start(t)
@@ -260,7 +260,7 @@ func TestReplacement_FailsAtPlan_Tainted(t *testing.T) {
 
 // A cached listing can still contain the offer of the instance that is to be replaced.
 func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
-	var answers sync.Map
+	var responses sync.Map
 	env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.URL.Path, "/offers") || r.URL.Query().Get("max_price_kop_h") == "" {
@@ -269,7 +269,7 @@ func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
 			}
 			body := newRecorder(w)
 			next.ServeHTTP(body, r)
-			first, _ := answers.LoadOrStore(r.URL.RawQuery, body.Body.Bytes())
+			first, _ := responses.LoadOrStore(r.URL.RawQuery, body.Body.Bytes())
 			maps.Copy(w.Header(), body.Header())
 			w.Header().Del("Content-Length")
 			if _, err := w.Write(first.([]byte)); err != nil {

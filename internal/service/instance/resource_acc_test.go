@@ -249,7 +249,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 		},
 	})
 	if err := env.Left("instances", 1); err != nil {
-		t.Error("besides the one of someone else:", err)
+		t.Error("apart from the instance that took the offer:", err)
 	}
 }
 

@@ -142,7 +142,7 @@ func TestAccInstance_keepOnTimeout(t *testing.T) {
 		},
 	})
 	if n := env.CountRequests("POST", "/instances"); n != 1 {
-		t.Errorf("%d POST requests, want the one that rented", n)
+		t.Errorf("%d POST requests, want only the create request", n)
 	}
 }
 

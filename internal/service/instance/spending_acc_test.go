@@ -26,7 +26,7 @@ func TestAccInstance_requireFunds(t *testing.T) {
 	output := acctest.Words(w.Run("plan", "-no-color"))
 	for _, want := range []string{"Insufficient balance for this plan", "Missing: 1,00 ₽", "per hour (", "per month)"} {
 		if !strings.Contains(output, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, output)
+			t.Errorf("no %q in the plan:\n%s", want, output)
 		}
 	}
 	w.Configure(env.Config(configByQuery(query)))
@@ -40,7 +40,7 @@ func TestAccInstance_requireFunds(t *testing.T) {
 	w.Configure(configWithSpending(env, `require_funds = "error"`, configOfTwo(query)))
 	output, err := w.Try("apply", "-auto-approve", "-no-color")
 	if err == nil || !strings.Contains(acctest.Words(output), "Error: Insufficient balance for this plan") {
-		t.Errorf("%v, and it says:\n%s", err, output)
+		t.Errorf("%v, output:\n%s", err, output)
 	}
 	if err := env.NothingLeft("instances?status=all"); err != nil {
 		t.Error(err)
@@ -59,7 +59,7 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	w := env.Workspace(two)
 	output, err := w.Try("plan", "-no-color")
 	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
-		t.Errorf("%v, and it says:\n%s", err, output)
+		t.Errorf("%v, output:\n%s", err, output)
 	}
 	w.Configure(one)
 	w.Run("apply", "-auto-approve", "-no-color")
@@ -72,7 +72,7 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", configByQuery(query)))
 	output, err = w.Try("plan", "-no-color")
 	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
-		t.Errorf("a start beyond the limit: %v, and it says:\n%s", err, output)
+		t.Errorf("a start beyond the limit: %v, output:\n%s", err, output)
 	}
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", ""))
 	w.Run("apply", "-auto-approve", "-no-color")

@@ -122,7 +122,7 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		list string // the first answer to GET /offers
+		list string // the first response to GET /offers
 		byID bool
 		want string
 	}{
