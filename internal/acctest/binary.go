@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,7 +155,7 @@ func (w *Workspace) Read(name string) string {
 }
 
 // Command returns a CLI command in the workspace, which the caller starts. Stdout and stderr go to output.
-func (w *Workspace) Command(ctx context.Context, output *bytes.Buffer, arguments ...string) *exec.Cmd {
+func (w *Workspace) Command(ctx context.Context, output io.Writer, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, w.cli, arguments...)
 	command.Dir, command.Env = w.folder, w.env
 	command.Stdout, command.Stderr = output, output

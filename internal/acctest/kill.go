@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,9 +28,28 @@ type Run struct {
 	t       testing.TB
 	command *exec.Cmd
 	binary  string
-	output  bytes.Buffer
+	output  outputBuffer
 	done    chan struct{} // closed after the command has ended
 	err     error         // of the command; valid after done is closed
+}
+
+// outputBuffer is a buffer that can be read while a command writes to it.
+type outputBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *outputBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *outputBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }
 
 // Start starts a CLI command as the leader of a process group, so that a test can kill it with or without its provider.
@@ -59,6 +79,9 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 	}()
 	return r
 }
+
+// Output returns what the command has written so far.
+func (r *Run) Output() string { return r.output.String() }
 
 // Running reports whether the command is still running. Child processes do not count.
 func (r *Run) Running() bool {

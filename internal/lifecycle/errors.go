@@ -60,8 +60,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // String returns a short text for logs.
 func (k ErrorKind) String() string {
 	return [...]string{
-		"none", "destroyed elsewhere", "needs a replacement", "reverted", "outbid again", "not started above the " +
-			"price cap",
+		"none", "destroyed elsewhere", "needs a replacement", "reverted", "outbid again",
+		"not started above the price cap",
 		"stopped above the price cap", "runs above the price cap", "refused", "interrupted", "rejected",
 	}[k]
 }

@@ -89,8 +89,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // String returns a short text for logs.
 func (k ErrorKind) String() string {
 	return [...]string{
-		"none", "interrupted", "the outcome is unknown", "the idempotency key is in use", "all idempotency keys are " +
-			"used up",
+		"none", "interrupted", "the outcome is unknown", "the idempotency key is in use",
+		"all idempotency keys are used up",
 		"no offer", "the offer is not available", "the offer was refused", "the offer is above the price cap",
 		"the offer is not interruptible", "the instance of the key has other arguments", "the instance is in use",
 		"the offers cannot be read",

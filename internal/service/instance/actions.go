@@ -217,7 +217,11 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, args.timeout)
 	defer cancel()
-	progress := newProgressReporter(args.id, resp.SendProgress)
+	progress := newProgressReporter(args.id, func(event action.InvokeProgressEvent) {
+		if ctx.Err() == nil { // Terraform 1.15 crashes at a progress message after an interruption
+			resp.SendProgress(event)
+		}
+	})
 	defer progress.stop()
 	run := &actionRun{actionArgs: args, action: a, progress: progress, diags: &resp.Diagnostics}
 	inst, err := a.Meta.Lifecycle.Get(ctx, args.id)

@@ -168,6 +168,9 @@ func (f *fixture) invokeWith(
 	start := time.Now()
 	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
 		progress, times = append(progress, event.Message), append(times, time.Since(start))
+		if ctx.Err() != nil {
+			f.Errorf("message %q after the interruption, at which Terraform 1.15 crashes", event.Message)
+		}
 		if f.onProgress != nil {
 			f.onProgress(event.Message)
 		}
