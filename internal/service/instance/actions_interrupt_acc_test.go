@@ -29,9 +29,11 @@ func TestAccInstanceActions_interrupt(t *testing.T) {
 	id := acctest.SavedIn[struct{ ID string }](w, "gpurent_instance")[0].Attributes.ID
 	w.Configure(env.Config(configByQuery(`{}`), actionBlock("restart", id)))
 	run := w.Start(t.Context(), "apply", "-invoke=action.gpurent_instance_restart.it", "-auto-approve", "-no-color")
-	// Terraform 1.15 crashes if it receives a progress message after the interruption, so it must have printed the last.
+	// Terraform 1.15 crashes if it receives a progress message after the interruption, so it must have printed
+	// the last one.
 	stopping := func() bool {
-		return env.CountRequests("POST", "/instances/"+id+"/stop") > 0 && strings.Contains(run.Output(), "is requested to stop")
+		return env.CountRequests("POST", "/instances/"+id+"/stop") > 0 &&
+			strings.Contains(run.Output(), "is requested to stop")
 	}
 	for !stopping() && run.Running() {
 		time.Sleep(time.Millisecond)
