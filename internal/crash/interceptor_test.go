@@ -176,16 +176,23 @@ func (x *exchange) kill(processes func(*acctest.Run) (int, error)) {
 	x.killed, x.err = n, err
 }
 
-// stop sends a signal with one of the methods of Run and waits until the CLI has called StopProvider.
+// stop sends a signal with one of the methods of Run and waits until it takes effect.
 func (x *exchange) stop(signal func(*acctest.Run) error) {
 	x.kill(func(run *acctest.Run) (int, error) {
 		if err := signal(run); err != nil {
 			return 0, err
 		}
-		return 0, poll("the provider to get StopProvider", func() bool {
-			return !run.Running() || strings.Contains(x.workspace.Read("trace.log"), "tf_rpc=StopProvider")
-		})
+		return 0, poll("the CLI to stop", func() bool { return !run.Running() || x.isStopping(run) })
 	})
+}
+
+// isStopping reports whether the CLI has received a signal. During the apply it then calls StopProvider. During the
+// plan of an apply it only ends after the plan.
+func (x *exchange) isStopping(run *acctest.Run) bool {
+	output := run.Output()
+	isPlanned := strings.Contains(output, "\nPlan: ")
+	isStopped := strings.Contains(x.workspace.Read("trace.log"), "tf_rpc=StopProvider")
+	return strings.Contains(output, "Interrupt received") && (isStopped || !isPlanned)
 }
 
 // waitForNextRequest waits until the client sends another request to the same path, or the command ends.
