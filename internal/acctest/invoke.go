@@ -8,10 +8,10 @@ func (w *Workspace) Invoke(config, address string) (output string, ok bool) {
 	w.t.Helper()
 	w.Configure(config)
 	output, err := w.Try("apply", "-invoke="+address, "-auto-approve", "-no-color")
-	return withoutFrame(output), err == nil
+	return WithoutFrame(output), err == nil
 }
 
-// withoutFrame removes the line that the CLI draws beside errors and warnings, and returns the text on one line.
-func withoutFrame(output string) string {
+// WithoutFrame removes the line that the CLI draws beside errors and warnings, and returns the text on one line.
+func WithoutFrame(output string) string {
 	return Words(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output))
 }

@@ -221,7 +221,7 @@ func failingPlan(t *testing.T, w *acctest.Workspace, env []string, words ...stri
 	plan.Env = append(plan.Env, env...)
 	err := plan.Run()
 	for _, word := range words {
-		if output := acctest.Words(strings.ReplaceAll(printed.String(), "│", "")); err == nil ||
+		if output := acctest.WithoutFrame(printed.String()); err == nil ||
 			!strings.Contains(output, word) {
 			t.Errorf("%v; the plan does not print %q:\n%s", err, word, output)
 		}

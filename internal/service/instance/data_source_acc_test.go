@@ -150,7 +150,7 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 		t.Helper()
 		w.Configure(env.Config(config))
 		output, err := w.Try("plan", "-no-color")
-		words := acctest.Words(strings.ReplaceAll(output, "│", ""))
+		words := acctest.WithoutFrame(output)
 		for _, want := range wants {
 			if err == nil || !regexp.MustCompile(want).MatchString(words) {
 				t.Errorf("%v, no %s in:\n%s", err, want, output)

@@ -130,7 +130,7 @@ func TestAccTemplateDataSource_errors(t *testing.T) {
 	for _, test := range tests {
 		w.Configure(test.config)
 		output, err := w.Try("plan", "-no-color")
-		if words := acctest.Words(strings.ReplaceAll(output, "│", "")); err == nil ||
+		if words := acctest.WithoutFrame(output); err == nil ||
 			!regexp.MustCompile(test.want).MatchString(words) {
 			t.Errorf("%v, no match of %s:\n%s", err, test.want, output)
 		}
