@@ -1,5 +1,5 @@
-# Two GPU servers for a team: its own image, one SSH key that opens them, and a
-# key for the pipeline that looks after them.
+# Two GPU servers for a team: a template with an own image, an SSH key for both
+# servers, and an API key for the pipeline that manages them.
 
 terraform {
   required_version = ">= 1.5" # for the check block
@@ -12,8 +12,8 @@ terraform {
   }
 }
 
-# Address and key come from GPURENT_BASE_URL and GPURENT_API_KEY, or from the
-# credentials file: neither has a place in a configuration.
+# The address and the API key come from GPURENT_BASE_URL and GPURENT_API_KEY, or
+# from the credentials file, so that the configuration contains no secret.
 provider "gpurent" {
   poll_interval = var.poll_interval
 }
@@ -34,8 +34,8 @@ resource "gpurent_ssh_key" "fleet" {
   public_key = var.public_key
 }
 
-# The pipeline may rent and stop servers. It can neither issue keys nor read the
-# account. The new key is there before the old one is revoked.
+# With this key the pipeline can rent and stop servers, but cannot issue keys or
+# read the account. A new key is created before the old one is revoked.
 resource "gpurent_api_key" "ci" {
   name               = "fleet-ci"
   scopes             = ["instances:read", "instances:write"]
@@ -48,8 +48,8 @@ resource "gpurent_api_key" "ci" {
 }
 
 locals {
-  # Each server goes by its name, not by a place in a list: whoever leaves or is
-  # replaced, the others stay what they are.
+  # With names instead of a count, adding or removing a server does not change the
+  # addresses of the others.
   names = toset([for n in range(var.servers) : "trainer-${n + 1}"])
 }
 
@@ -61,16 +61,16 @@ resource "gpurent_instance" "server" {
   disk_gb     = var.disk_gb
   ssh_key_ids = [gpurent_ssh_key.fleet.id]
 
-  # The cheapest offer that is there when the server is rented; each server takes
-  # another. Afterwards the market moves on, and the server stays.
+  # The cheapest matching offer at the time of the creation, another one for each
+  # server. Later changes of the market do not affect the server.
   offer_query = {
     gpu      = [var.gpu]
     num_gpus = [1]
   }
   max_price_kop_h = var.max_price_kop_h
 
-  # Stands for this one server: should an apply be killed before it has saved what
-  # it rented, the next one takes the server over.
+  # Unique for each server. If an apply is killed before it has saved the server in
+  # the state, the next apply recovers the server with this key.
   idempotency_key = "fleet-${each.key}"
 
   # A stopped server keeps its disk, and only the disk is billed.
@@ -79,7 +79,7 @@ resource "gpurent_instance" "server" {
 
 data "gpurent_balance" "now" {}
 
-# A warning, not an error, when the money would not last until tomorrow.
+# A failed check shows a warning and does not stop the apply.
 check "funds" {
   assert {
     condition     = coalesce(data.gpurent_balance.now.runway_hours, 24) >= 24

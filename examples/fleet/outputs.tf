@@ -1,4 +1,5 @@
-# The balance is no output: it moves by itself, and every plan would show it.
+# The balance is not an output, because it changes with time and every plan would
+# show the change.
 
 output "servers" {
   description = "The servers by name."
@@ -8,7 +9,7 @@ output "servers" {
       gpu     = "${server.gpu.count} x ${server.gpu.name}"
       country = server.country
 
-      # What it costs now, kopecks per hour.
+      # Current price in kopecks per hour.
       price_kop_h = server.status == "running" ? server.price.running_kop_h : server.price.stopped_kop_h
 
       # Null while the server is stopped.

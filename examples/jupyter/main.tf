@@ -1,5 +1,5 @@
-# A notebook in the browser, on a GPU server with your own template. It is stopped
-# when nobody needs it.
+# A Jupyter notebook on a GPU server with an own template. The variable "running"
+# stops and starts the server.
 
 terraform {
   required_version = ">= 1.0"
@@ -25,12 +25,12 @@ resource "gpurent_template" "notebook" {
   min_disk_gb         = 25
   recommended_disk_gb = 60
 
-  # Whoever has a key of the account can read this: no passwords, no tokens.
+  # Every API key of the account can read env: no passwords and no tokens here.
   env = {
     HF_HOME = "/workspace/cache"
   }
 
-  # The next template is there before this one goes.
+  # A new template is created before the old one is deleted.
   lifecycle {
     create_before_destroy = true
   }
@@ -43,7 +43,7 @@ resource "gpurent_instance" "notebook" {
   max_price_kop_h = var.max_price_kop_h
   idempotency_key = "notebook"
 
-  # Somebody waits for the answer: a price that nobody can pass.
+  # An interruptible server could be outbid during the work.
   type = "on_demand"
 
   offer_query = {

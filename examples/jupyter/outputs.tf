@@ -1,9 +1,9 @@
 output "urls" {
-  description = "Addresses of the web interfaces by label, one for each port of the template. Null while the server does not run, or is not ready."
+  description = "Addresses of the web interfaces by label, one for each port of the template. Null until the server is running and ready."
   value       = { for link in gpurent_instance.notebook.urls : link.label => link.url }
 }
 
 output "ssh" {
-  description = "Command that logs in. Null while the server does not run."
+  description = "SSH command that logs in. Null unless the server is running."
   value       = try(gpurent_instance.notebook.ssh.command, null)
 }

@@ -1,29 +1,29 @@
 variable "running" {
-  description = "Whether the server should run. Stopped, it keeps its disk, and only the disk is billed."
+  description = "Whether the server runs. A stopped server keeps its disk, and only the disk is billed."
   type        = bool
   default     = true
 }
 
 variable "gpu" {
-  description = "Slug of the GPU model, as data source gpurent_gpus lists them."
+  description = "Slug of the GPU model, from the data source gpurent_gpus."
   type        = string
   default     = "rtx_4090"
 }
 
 variable "max_price_kop_h" {
-  description = "Most that the server may cost, kopecks per hour."
+  description = "Maximum price of the server in kopecks per hour."
   type        = number
   default     = 9000 # 90 rubles
 }
 
 variable "disk_gb" {
-  description = "Disk, GB. A change replaces the server, and what is on the disk is lost."
+  description = "Disk in GB. A change replaces the server, and the data on the disk is lost."
   type        = number
   default     = 60
 }
 
 variable "poll_interval" {
-  description = "First pause between two looks at a server that is starting or stopping."
+  description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string
   default     = "5s"
 }

@@ -9,19 +9,19 @@ terraform {
   }
 }
 
-# Address and key come from the environment or from a login: neither has a place in a file.
+# The address and the API key come from the environment or from a login.
 provider "gpurent" {}
 
-# The cheapest server with one RTX 4090 that is there at the apply, for at most 90 rubles an hour.
+# The cheapest server with one RTX 4090, for at most 90 rubles per hour.
 resource "gpurent_instance" "trainer" {
   name            = "trainer"
   template        = "pytorch"
   disk_gb         = 60 # GB
   offer_query     = { gpu = ["rtx_4090"], num_gpus = [1] }
-  max_price_kop_h = 9000 # kopecks an hour, 100 to the ruble
+  max_price_kop_h = 9000 # kopecks per hour
   idempotency_key = "trainer"
 }
 
 output "ssh" {
-  value = try(gpurent_instance.trainer.ssh.command, "not while it is ${gpurent_instance.trainer.status}")
+  value = try(gpurent_instance.trainer.ssh.command, "The server is ${gpurent_instance.trainer.status}.")
 }

@@ -1,4 +1,4 @@
-# What the pipeline applies: your own root configuration stands here.
+# The root configuration that the pipelines apply. Replace it with your own.
 
 terraform {
   required_version = ">= 1.6" # same as the module
@@ -11,20 +11,20 @@ terraform {
   }
 }
 
-# Address and key come from GPURENT_BASE_URL and GPURENT_API_KEY. So the same
-# configuration talks to the simulator in tests and to the service afterwards.
+# The address and the API key come from GPURENT_BASE_URL and GPURENT_API_KEY, so the
+# same configuration works with the simulator in tests and with the service later.
 provider "gpurent" {
   poll_interval = var.poll_interval
 }
 
 variable "poll_interval" {
-  description = "First pause between two looks at a server that is starting or stopping."
+  description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string
   default     = "5s"
 }
 
 variable "type" {
-  description = "\"on_demand\" or \"interruptible\"."
+  description = "on_demand, or interruptible, which is cheaper but can be outbid."
   type        = string
   default     = "on_demand"
 }
@@ -42,6 +42,6 @@ output "id" {
 }
 
 output "ssh" {
-  description = "Command that logs in."
+  description = "SSH command that logs in. Null while the server is stopped."
   value       = module.trainer.ssh
 }

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Breaks the service in the ways in which a marketplace breaks, and fails unless
-# the configuration in this folder survives each of them with the same server.
+# Injects the typical faults of a marketplace, and fails unless the configuration in
+# this folder recovers from each of them and keeps the same server.
 #
 #   ./with-simulator.sh --time-scale 60 --market still -- ./trouble.sh
 #
-# TF names the program: terraform, which is the default, or tofu. It needs curl.
+# TF is the CLI: terraform (the default) or tofu. The script requires curl.
 set -eu
 cd "$(dirname "$0")"
 TF=${TF:-terraform}
 export TF_INPUT=0 TF_VAR_type=interruptible
 
-say() { printf '\n== %s\n' "$*"; }
+log() { printf '\n== %s\n' "$*"; }
 fail() {
   echo "$0: $*" >&2
   exit 1
@@ -22,56 +22,57 @@ control() {
   echo
 }
 
-# servers lists the account's servers as the service knows them, one a line.
+# servers prints the ids of the account's servers in the API, one per line.
 servers() {
   curl -fsS -H "Authorization: Bearer $GPURENT_API_KEY" "$GPURENT_BASE_URL/instances" | grep -o '"id":"ins_[^"]*"' || :
 }
 
-# acted STATUS: a fault that never happened proves nothing.
-acted() {
-  curl -fsS "$GPURENT_CONTROL_URL/requests" | grep -q "\"status\":$1," || fail "no request ended with $1"
+# require_status STATUS fails unless a request ended with this status, which proves that
+# the fault was injected. The status is 0 for a request without a response.
+require_status() {
+  curl -fsS "$GPURENT_CONTROL_URL/requests" | grep -q "\"status\":$1," || fail "no request ended with status $1"
 }
 
-# finds CODE: whether a plan finds nothing to do (0) or something (2).
-finds() {
+# require_plan CODE fails unless the plan has no changes (0), or changes (2).
+require_plan() {
   code=0
   $TF plan -detailed-exitcode || code=$?
-  [ "$code" -eq "$1" ] || fail "the plan ended with $code, not $1"
+  [ "$code" -eq "$1" ] || fail "the plan ended with exit code $code, expected $1"
 }
 
-# healed: one apply brings the server back, and it is the same one.
-healed() {
-  finds 2
+# apply_restores_server fails unless one apply restores the same server.
+apply_restores_server() {
+  require_plan 2
   $TF apply -auto-approve
-  [ "$($TF output -raw id)" = "$id" ] || fail "the server was replaced: its disk is lost"
-  finds 0
+  [ "$($TF output -raw id)" = "$id" ] || fail "the server was replaced, and the data on the disk is lost"
+  require_plan 0
 }
 
-say "The answer to the rental is lost: the connection is cut after the work is done"
+log "Lost response: the server is created, and the connection breaks before the response"
 control POST /faults '{"method": "POST", "path": "/instances", "drop": "after", "times": 1}'
 $TF apply -auto-approve
 id=$($TF output -raw id)
-[ "$(servers)" = "\"id\":\"$id\"" ] || fail "the service has other servers than the state: $(servers)"
-acted 0 # no answer at all
+[ "$(servers)" = "\"id\":\"$id\"" ] || fail "the servers in the API differ from the state: $(servers)"
+require_status 0
 
-say "The request limit is reached, and the service is away for a moment"
+log "Rate limit, and a short outage"
 control POST /faults '{"method": "GET", "path": "/instances", "status": 429, "times": 1}'
 control POST /faults '{"path": "/", "status": 503, "times": 2}'
-finds 0
-acted 429
-acted 503
+require_plan 0
+require_status 429
+require_status 503
 
-say "Someone bids more, and the server is outbid"
+log "Outbid server"
 control PATCH "/instances/$id" '{"status": "outbid"}'
-healed
+apply_restores_server
 
-say "The money runs out, and is topped up"
+log "Balance used up, then increased"
 control PATCH /account '{"balance_kop": 1000}'
 control POST /clock '{"advance_seconds": 3600}'
 control PATCH /account '{"balance_kop": 5000000}'
-healed
+apply_restores_server
 
-say "Everything is destroyed"
+log "Destroy"
 $TF destroy -auto-approve
-[ -z "$(servers)" ] || fail "servers are left: $(servers)"
-say "It survived"
+[ -z "$(servers)" ] || fail "servers still exist: $(servers)"
+log "All faults were recovered"

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Runs a command against a simulator of the rental service that is started for it
-# and stopped after it, whatever happens. Nothing is rented and nothing is paid.
+# Starts a simulator of the rental service, runs a command against it, and stops the
+# simulator, also after errors and signals. Nothing is rented and nothing is billed.
 #
 #   ./with-simulator.sh COMMAND [ARGUMENTS...]
 #   ./with-simulator.sh [SIMULATOR FLAGS...] -- COMMAND [ARGUMENTS...]
 #
-# The command finds GPURENT_BASE_URL and GPURENT_API_KEY, which the provider
-# reads, and GPURENT_CONTROL_URL, through which the service is broken on purpose.
-# The exit code is the command's. When it fails, the simulator's log is shown.
+# The environment of the command contains GPURENT_BASE_URL and GPURENT_API_KEY for the
+# provider, and GPURENT_CONTROL_URL for fault injection. The script returns the exit code
+# of the command. If the command fails, the script prints the simulator's log.
 #
-# The program is looked for on the PATH; GPURENT_PROVIDER names another one.
+# GPURENT_PROVIDER is the path of the provider's program, which contains the simulator.
+# The default is terraform-provider-gpurent on the PATH.
 set -eu
 
 usage() {
@@ -17,7 +18,7 @@ usage() {
   exit 2
 }
 
-# Arguments that begin with a flag are for the simulator, up to "--".
+# If the first argument is a flag, the arguments before "--" are for the simulator.
 flags=0
 case ${1-} in
 -*)
@@ -25,7 +26,7 @@ case ${1-} in
     [ "$argument" = -- ] && break
     flags=$((flags + 1))
   done
-  [ "$flags" -lt $(($# - 1)) ] || usage # a command must follow
+  [ "$flags" -lt $(($# - 1)) ] || usage # no command after the flags
   ;;
 '') usage ;;
 esac
@@ -43,9 +44,9 @@ finish() {
   trap - EXIT
   trap '' HUP INT TERM
   if [ -n "$pid" ]; then
-    kill "$pid" 2>/dev/null || : # it may have ended by itself
+    kill "$pid" 2>/dev/null || : # it may have exited already
     wait "$pid" || {
-      echo "$0: the simulator ended by itself, with $?" >&2
+      echo "$0: the simulator exited unexpectedly with exit code $?" >&2
       [ "$status" -ne 0 ] || status=1
     }
   fi
@@ -61,7 +62,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# simulate COUNT ARGUMENTS... becomes the simulator with the first COUNT of them.
+# simulate COUNT ARGUMENTS... replaces the shell with the simulator. The first COUNT
+# arguments are its flags.
 simulate() {
   count=$1
   shift
@@ -75,7 +77,8 @@ simulate() {
   exec "$program" simulator "$@"
 }
 
-# A process group of its own keeps Ctrl-C, which is for the command, from it.
+# With set -m, the simulator runs in a separate process group, so that Ctrl-C interrupts
+# only the command.
 : >"$folder/log"
 mkfifo "$folder/ready"
 set -m 2>/dev/null || :
@@ -83,9 +86,9 @@ simulate "$flags" "$@" </dev/null >"$folder/ready" 2>"$folder/log" &
 pid=$!
 set +m
 
-# It prints one line of JSON once it accepts connections, and none when it fails.
+# The simulator prints a line of JSON when it accepts connections, and no line if it fails.
 read -r ready <"$folder/ready" || {
-  echo "$0: the simulator does not start" >&2
+  echo "$0: the simulator did not start" >&2
   exit 1
 }
 value() { printf '%s\n' "$ready" | sed -n "s|.*\"$1\":\"\([^\"]*\)\".*|\1|p"; }

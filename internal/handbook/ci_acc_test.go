@@ -82,7 +82,7 @@ func (p *pipeline) refused(review, reason string) {
 	}
 }
 
-// apply plans, and applies what the review has shown.
+// apply plans, and applies what the review showed.
 func (p *pipeline) apply(review string) string {
 	p.t.Helper()
 	return p.must("$TF plan -out=saved.plan\nsh ci/apply.sh " + review)
@@ -118,8 +118,8 @@ func (p *pipeline) serverIDs() (ids []string) {
 	return ids
 }
 
-// The whole way of a change: a review with its costs, an apply that does what the review has shown, and no other.
-func TestAccCI_AppliesOnlyWhatTheReviewHasShown(t *testing.T) {
+// A change from the review with its costs to an apply, which refuses what the review did not show.
+func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	p := newPipeline(t)
@@ -128,7 +128,7 @@ func TestAccCI_AppliesOnlyWhatTheReviewHasShown(t *testing.T) {
 		"export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\nsh ci/costs.sh\n",
 	)
 	review := p.read("costs.md")
-	if want := "| **an hour** | | **0,00 ₽** | **up to 90,00 ₽** |"; !strings.Contains(review, want) {
+	if want := "| **per hour** | | **0,00 ₽** | **up to 90,00 ₽** |"; !strings.Contains(review, want) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
 	}
 
@@ -139,15 +139,15 @@ func TestAccCI_AppliesOnlyWhatTheReviewHasShown(t *testing.T) {
 	p.refused("", "usage")
 	p.write("reviewed.md", review)
 	p.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
-	p.refused("reviewed.md", "its price cap is 15000 kopecks an hour, the reviewed one 9000")
+	p.refused("reviewed.md", "the price cap is 15000 kopecks per hour, but 9000 in the review")
 	p.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
 	if ids := p.serverIDs(); len(ids) > 0 {
-		t.Fatalf("refused applies have rented %v", ids)
+		t.Fatalf("refused applies rented %v", ids)
 	}
 
 	p.apply("reviewed.md")
 	if ids := p.serverIDs(); len(ids) != 1 {
-		t.Fatalf("the apply has rented %v, want one server", ids)
+		t.Fatalf("the apply rented %v, want one server", ids)
 	}
 	if slices.ContainsFunc(p.service.Requests(), func(r simulator.Request) bool {
 		return r.Method == http.MethodPost && r.Path == "/instances" && r.KeyID == p.service.OwnKeyID()

@@ -76,18 +76,18 @@ func TestCICosts(t *testing.T) {
 		want    []string
 	}{
 		"nothing": {nil, []string{
-			"### No server changes", "| **an hour** | | **0,00 ₽** | **0,00 ₽** |", "<!-- reviewed: W10= -->",
+			"### No server changes", "| **per hour** | | **0,00 ₽** | **0,00 ₽** |", "<!-- reviewed: W10= -->",
 		}},
 		"what stays": {
 			[]string{`{"actions": ["no-op"], "before": {` + aRunning + `}}`},
 			[]string{
 				"### No server changes", "| 1 unchanged | | 48,14 ₽ | 48,14 ₽ |",
-				"| **a month of 730 hours** | | **35 142,20 ₽** | **35 142,20 ₽** |",
+				"| **per month (730 hours)** | | **35 142,20 ₽** | **35 142,20 ₽** |",
 			},
 		},
 		"a rental": {
 			[]string{`{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 123456789}}`},
-			[]string{"| rent | 0,00 ₽ | up to 1 234 567,89 ₽ |", "It adds up to 1 234 567,89 ₽ an hour", "counts with its cap"},
+			[]string{"| create | 0,00 ₽ | up to 1 234 567,89 ₽ |", "The plan adds up to 1 234 567,89 ₽ per hour", "count with their price cap"},
 		},
 		"a rental without a cap": {
 			[]string{
@@ -95,8 +95,8 @@ func TestCICosts(t *testing.T) {
 				`{"actions": ["no-op"], "before": {` + aRunning + `}}`,
 			},
 			[]string{
-				"| rent | 0,00 ₽ | no cap |", "Servers without a cap are left out of the sums",
-				"The pipeline does not apply this.", "**48,14 ₽** | **up to 48,14 ₽** |",
+				"| create | 0,00 ₽ | no cap |", "The sums do not include servers without a price cap",
+				"The pipeline does not apply this plan.", "**48,14 ₽** | **up to 48,14 ₽** |",
 			},
 		},
 		"an end": {
@@ -106,24 +106,24 @@ func TestCICosts(t *testing.T) {
 			},
 			[]string{
 				"| destroy | 48,14 ₽ | 0,00 ₽ |", "| destroy | 1,58 ₽ | 0,00 ₽ |",
-				"adds 0,00 ₽ an hour (0,00 ₽ a month) and removes 49,72 ₽ an hour (36 295,60 ₽ a month).",
+				"adds 0,00 ₽ per hour (0,00 ₽ per month) and removes 49,72 ₽ per hour (36 295,60 ₽ per month).",
 			},
 		},
 		"a replacement": {
 			[]string{`{"actions": ["create", "delete"], "before": {` + aRunning + `}, "after": {"max_price_kop_h": 5000}}`},
-			[]string{"| destroy, rent anew | 48,14 ₽ | up to 50,00 ₽ |", "It adds up to 1,86 ₽ an hour"},
+			[]string{"| replace | 48,14 ₽ | up to 50,00 ₽ |", "The plan adds up to 1,86 ₽ per hour"},
 		},
 		"a server removed from the state": {
 			[]string{`{"actions": ["forget"], "before": {` + aRunning + `}}`},
-			[]string{"| forget, **and pay on** | 48,14 ₽ | 48,14 ₽ |"},
+			[]string{"| forget, **billing continues** | 48,14 ₽ | 48,14 ₽ |"},
 		},
 		"a stop": {
 			[]string{`{"actions": ["update"], "before": {` + aRunning + `}, "after": {"desired_state": "stopped"}}`},
-			[]string{"| stop | 48,14 ₽ | 1,58 ₽ |", "removes 46,56 ₽ an hour"},
+			[]string{"| stop | 48,14 ₽ | 1,58 ₽ |", "removes 46,56 ₽ per hour"},
 		},
 		"a start": {
 			[]string{`{"actions": ["update"], "before": {` + aStopped + `}, "after": {` + toRunning + `}}`},
-			[]string{"| start | 1,58 ₽ | 48,14 ₽ |", "It adds 46,56 ₽ an hour"},
+			[]string{"| start | 1,58 ₽ | 48,14 ₽ |", "The plan adds 46,56 ₽ per hour"},
 		},
 		"a bid": {
 			[]string{`{"actions": ["update"], "before": {` + anOutbid + `}, "after": {` + toRunning + `}}`},
@@ -131,16 +131,16 @@ func TestCICosts(t *testing.T) {
 		},
 		"no bid": {
 			[]string{`{"actions": ["update"], "before": {` + anOutbid + `}, "after": {"on_outbid": "keep", ` + toRunning + `}}`},
-			[]string{"| settings | 1,58 ₽ | 1,58 ₽ |"},
+			[]string{"| update | 1,58 ₽ | 1,58 ₽ |"},
 		},
 		"a name": {
 			[]string{`{"actions": ["update"], "before": {` + aRunning + `}, "after": {` + toRunning + `}}`},
-			[]string{"| settings | 48,14 ₽ | 48,14 ₽ |", "adds 0,00 ₽"},
+			[]string{"| update | 48,14 ₽ | 48,14 ₽ |", "adds 0,00 ₽"},
 		},
 		"a higher cap": {
 			[]string{`{"actions": ["update"], "before": {` + aRunning + `, "max_price_kop_h": 9000},
 				"after": {"max_price_kop_h": 9000000}}`},
-			[]string{"- The price cap of `gpurent_instance.s0`: 90,00 ₽ an hour before, 90 000,00 ₽ afterwards."},
+			[]string{"- The price cap of `gpurent_instance.s0`: 90,00 ₽ per hour before, 90 000,00 ₽ after."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func guard(t *testing.T, shell []string, costs, reviewed string) (string, error)
 	}.run(t)
 }
 
-// The guard accepts the changes that the review has shown, and those that need no review.
+// The guard accepts the changes that the review showed, and those that need no review.
 func TestCIGuard(t *testing.T) {
 	needs(t, "jq")
 	const (
@@ -53,15 +53,15 @@ func TestCIGuard(t *testing.T) {
 		"less than reviewed":           {costsOf(t, create), costsOf(t, create, destroy), ""},
 		"with CRLF":                    {costsOf(t, create), crlf, ""},
 		"a start and a rename":         {costsOf(t, start, rename), "", ""},
-		"no review":                    {costsOf(t, create), "", "create gpurent_instance.s0: the review has not shown it"},
+		"no review":                    {costsOf(t, create), "", "create gpurent_instance.s0: not in the review"},
 		"another server":               {costsOf(t, create, create), costsOf(t, create), "create gpurent_instance.s1"},
 		"a destruction as well":        {costsOf(t, replace), costsOf(t, create), "replace gpurent_instance.s0"},
 		"a start became a destruction": {costsOf(t, destroy), costsOf(t, start), "delete gpurent_instance.s0"},
 		"forgotten":                    {costsOf(t, forget), costsOf(t, destroy), "forget gpurent_instance.s0"},
-		"a start that nothing caps":    {costsOf(t, rebid), costsOf(t, rebid), "start gpurent_instance.s0: it has no"},
-		"costs without a list":         {"", costsOf(t, create), "do not list what the plan does"},
-		"a broken review":              {costsOf(t, create), "<!-- reviewed: AAAA -->", "the review has not shown it"},
-		"a list in another format":     {costsOf(t, create), text, "the review has not shown it"},
+		"a start without a cap":        {costsOf(t, rebid), costsOf(t, rebid), "start gpurent_instance.s0: no price cap"},
+		"costs without a list":         {"", costsOf(t, create), "contain no list of changes"},
+		"a broken review":              {costsOf(t, create), "<!-- reviewed: AAAA -->", "not in the review"},
+		"a list in another format":     {costsOf(t, create), text, "not in the review"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for shell, command := range shells(t) {
@@ -91,29 +91,29 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 		refused  string
 	}{
 		"the same server":             {server, change{}, ""},
-		"a higher cap":                {server, change{"9000", "9000000"}, "is 9000000 kopecks an hour, the reviewed"},
-		"a slightly higher cap":       {server, change{"9000", "9001"}, "its price cap is 9001"},
+		"a higher cap":                {server, change{"9000", "9000000"}, "is 9000000 kopecks per hour, but"},
+		"a slightly higher cap":       {server, change{"9000", "9001"}, "the price cap is 9001"},
 		"a lower cap":                 {server, change{"9000", "8000"}, ""},
-		"no cap any more":             {server, change{"9000", "null"}, "it has no price cap"},
-		"another type":                {server, change{"on_demand", "interruptible"}, "another type"},
-		"another GPU":                 {server, change{"rtx_4090", "h100"}, "another offer_query"},
-		"another filter":              {server, change{`"country": null`, `"country": ["RU"]`}, "another offer_query"},
-		"an offer":                    {server, change{`"disk_gb"`, `"offer_id": "off_1", "disk_gb"`}, "another offer_id"},
-		"another template":            {server, change{"pytorch", "custom"}, "another template"},
-		"an image":                    {server, change{`"disk_gb"`, `"image": "evil:1", "disk_gb"`}, "another image"},
-		"a bigger disk":               {server, change{`"disk_gb": 60`, `"disk_gb": 2000`}, "another disk_gb"},
-		"another SSH key of it":       {server, change{"key_1", "key_2"}, "another ssh_key_ids"},
-		"two at once":                 {server, change{`60, "ssh_key_ids"`, `8, "x"`}, "another disk_gb, ssh_key_ids"},
+		"no cap any more":             {server, change{"9000", "null"}, "no price cap"},
+		"another type":                {server, change{"on_demand", "interruptible"}, "review: type"},
+		"another GPU":                 {server, change{"rtx_4090", "h100"}, "review: offer_query"},
+		"another filter":              {server, change{`"country": null`, `"country": ["RU"]`}, "review: offer_query"},
+		"an offer":                    {server, change{`"disk_gb"`, `"offer_id": "off_1", "disk_gb"`}, "review: offer_id"},
+		"another template":            {server, change{"pytorch", "custom"}, "review: template"},
+		"an image":                    {server, change{`"disk_gb"`, `"image": "evil:1", "disk_gb"`}, "review: image"},
+		"a bigger disk":               {server, change{`"disk_gb": 60`, `"disk_gb": 2000`}, "review: disk_gb"},
+		"another SSH key of it":       {server, change{"key_1", "key_2"}, "review: ssh_key_ids"},
+		"two at once":                 {server, change{`60, "ssh_key_ids"`, `8, "x"`}, "review: disk_gb, ssh_key_ids"},
 		"another name":                {server, change{`"name": "a", "idempotency_key": "a"`, `"name": "b"`}, ""},
 		"the same API key":            {apiKey, change{}, ""},
-		"more scopes":                 {apiKey, change{`:read"`, `:read", "user:write"`}, "another scopes"},
-		"a key that never expires":    {apiKey, change{"30", "null"}, "another expires_in_days"},
-		"a key by another name":       {apiKey, change{"ci", "mine"}, "another name"},
+		"more scopes":                 {apiKey, change{`:read"`, `:read", "user:write"`}, "review: scopes"},
+		"a key that never expires":    {apiKey, change{"30", "null"}, "review: expires_in_days"},
+		"a key by another name":       {apiKey, change{"ci", "mine"}, "review: name"},
 		"the same SSH key":            {sshKey, change{}, ""},
-		"another SSH key":             {sshKey, change{"AAAA", "BBBB"}, "another public_key"},
+		"another SSH key":             {sshKey, change{"AAAA", "BBBB"}, "review: public_key"},
 		"the same template":           {template, change{}, ""},
-		"a template of another image": {template, change{"ubuntu:24.04", "evil:1"}, "another image"},
-		"another command":             {template, change{"train", "mine"}, "another onstart"},
+		"a template of another image": {template, change{"ubuntu:24.04", "evil:1"}, "review: image"},
+		"another command":             {template, change{"train", "mine"}, "review: onstart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			create := func(after string) []string {
@@ -133,12 +133,12 @@ func TestCIGuard_ComparesMoneyAndArguments(t *testing.T) {
 		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {"max_price_kop_h": 9000}}`)},
 		[]string{changeOf(server.kind, "x", `{"actions": ["create"], "after": {}}`)},
 	)
-	expectGuard(t, limits[0], limits[1], "its price cap is 9000 kopecks an hour, the reviewed one null")
+	expectGuard(t, limits[0], limits[1], "the price cap is 9000 kopecks per hour, but null in the review")
 	// The guard refuses every new key without a review.
 	for _, kind := range []string{"gpurent_api_key", "gpurent_ssh_key", "gpurent_template"} {
 		for does, actions := range map[string]string{"create": `"create"`, "replace": `"delete", "create"`} {
 			costs := costsOfPlan(t, changeOf(kind, "x", `{"actions": [`+actions+`], "after": {"name": "x"}}`))
-			expectGuard(t, costs, "", does+" "+kind+".x: the review has not shown it")
+			expectGuard(t, costs, "", does+" "+kind+".x: not in the review")
 		}
 	}
 }
@@ -155,9 +155,9 @@ func TestCIGuard_ComparesCapsOfExistingServers(t *testing.T) {
 		refused           string
 	}{
 		"a raised cap that was reviewed": {update("10000"), update("12000"), ""},
-		"one raised further":             {update("12000"), update("10000"), "its price cap is 12000 kopecks an hour"},
-		"one that was not reviewed":      {update("12000"), "", "raise the price cap of gpurent_instance.s0: the review"},
-		"a cap that is removed":          {update("null"), update("null"), "it has no price cap"},
+		"one raised further":             {update("12000"), update("10000"), "the price cap is 12000 kopecks per hour"},
+		"one that was not reviewed":      {update("12000"), "", "raise the price cap of gpurent_instance.s0: not in the review"},
+		"a cap that is removed":          {update("null"), update("null"), "no price cap"},
 		"a lowered cap":                  {update("8000"), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,13 +186,13 @@ func TestCIGuard_KnownAfterApply(t *testing.T) {
 	for planned, refused := range map[string]string{
 		reviewed: "",
 		create(limit+`, "template": "mine", "ssh_key_ids": ["key_1"]`, `"image": true`): "",
-		create(limit+`, "image": "evil:1"`, `"template": true, "ssh_key_ids": [true]`):  "another image",
-		create(``, unknown+`, "max_price_kop_h": true`):                                 "it has no price cap",
+		create(limit+`, "image": "evil:1"`, `"template": true, "ssh_key_ids": [true]`):  "review: image",
+		create(``, unknown+`, "max_price_kop_h": true`):                                 "no price cap",
 	} {
 		expectGuard(t, planned, reviewed, refused)
 	}
 	known := create(limit+`, "template": "mine"`, ``)
-	expectGuard(t, create(limit, `"template": true`), known, "another template")
+	expectGuard(t, create(limit, `"template": true`), known, "review: template")
 }
 
 // Every reader of a pull request can decode the list in its comment.
@@ -306,15 +306,15 @@ func TestCIComment_NamesAreInert(t *testing.T) {
 		plans, everything = append(plans, changes), append(everything, changes...)
 	}
 	// Without the code spans all comments are equal.
-	const want = "<!-- gpurent costs -->\n### What this plan does to the servers\n\n" +
-		"| server | | costs now | costs afterwards |\n|---|---|---:|---:|\n" +
-		"| NAME | rent | 0,00 ₽ | up to 0,05 ₽ |\n| NAME | settings | 0,00 ₽ | 0,00 ₽ |\n" +
-		"| **an hour** | | **0,00 ₽** | **up to 0,05 ₽** |\n" +
-		"| **a month of 730 hours** | | **0,00 ₽** | **up to 36,50 ₽** |\n\n" +
-		"It adds up to 0,05 ₽ an hour (up to 36,50 ₽ a month) and removes 0,00 ₽ an hour (0,00 ₽ a month).\n" +
-		"What is rented counts with its cap; disk beyond an offer's base comes on top.\n" +
-		"It also changes what is no server: NAME, NAME, NAME.\n" +
-		"- The price cap of NAME: 0,05 ₽ an hour before, 0,06 ₽ afterwards.\n" +
+	const want = "<!-- gpurent costs -->\n### Server changes\n\n" +
+		"| server | change | price before | price after |\n|---|---|---:|---:|\n" +
+		"| NAME | create | 0,00 ₽ | up to 0,05 ₽ |\n| NAME | update | 0,00 ₽ | 0,00 ₽ |\n" +
+		"| **per hour** | | **0,00 ₽** | **up to 0,05 ₽** |\n" +
+		"| **per month (730 hours)** | | **0,00 ₽** | **up to 36,50 ₽** |\n\n" +
+		"The plan adds up to 0,05 ₽ per hour (up to 36,50 ₽ per month) and removes 0,00 ₽ per hour (0,00 ₽ per month).\n" +
+		"New servers count with their price cap. Disk beyond an offer's base disk is not included.\n" +
+		"Other changed resources: NAME, NAME, NAME.\n" +
+		"- The price cap of NAME: 0,05 ₽ per hour before, 0,06 ₽ after.\n" +
 		"- New API key NAME: NAME, expires in NAME days.\n- New SSH key NAME: NAME.\n\n"
 	for n, all := range costsOfPlans(t, plans...) {
 		costs, list, _ := strings.Cut(all, "<!-- reviewed: ")

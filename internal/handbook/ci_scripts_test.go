@@ -211,7 +211,7 @@ func TestCIScripts_KeepOneIssue(t *testing.T) {
 	needs(t, "curl", "jq")
 	h := newCodeHost(t)
 	other := addComment(&h.issues)
-	other.User.Login, other.Title, other.Labels = "somebody", "Servers are not as declared", []string{"drift"}
+	other.User.Login, other.Title, other.Labels = "somebody", "Servers differ from the configuration", []string{"drift"}
 	const path = ciGitHub + "/ci/github.sh"
 	h.must(t, path, "issue", writeFile(t, "first"))
 	h.must(t, path, "issue", writeFile(t, "second"))

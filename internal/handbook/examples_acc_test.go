@@ -29,8 +29,8 @@ var testedElsewhere = map[string]string{
 	"try-without-spending/module":    "TestAccTryWithoutSpending",
 	"modules/gpu-pool":               "TestAccPool_moduleTests",
 	"modules/gpu-pool/tests/account": "TestAccPool_moduleTests",
-	"ci/github-actions":              "TestAccCI_AppliesOnlyWhatTheReviewHasShown",
-	"ci/gitlab":                      "TestAccCI_AppliesOnlyWhatTheReviewHasShown", // TestCI_ExamplesAgree
+	"ci/github-actions":              "TestAccCI_AppliesOnlyReviewedChanges",
+	"ci/gitlab":                      "TestAccCI_AppliesOnlyReviewedChanges", // TestCI_ExamplesAgree
 }
 
 // Each example is valid, works as its README describes, and leaves nothing behind.

@@ -63,7 +63,7 @@ func TestAccTryWithoutSpending_pipelineCommands(t *testing.T) {
 	}.must(t)))
 	for _, want := range []string{
 		"Plan: 1 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 1 destroyed.",
-		"5 passed, 0 failed.", "It survived",
+		"5 passed, 0 failed.", "All faults were recovered",
 	} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output has no %q:\n%s", want, output)
@@ -90,7 +90,7 @@ func testTroubleFailsForABadModule(t *testing.T, setup *cliSetup) {
 		text:   "$TF get\n./with-simulator.sh --time-scale 60 --market still -- ./trouble.sh\n",
 		folder: folder, shell: []string{"sh", "-e"}, env: setup.environ(setup.withDevOverrides(t)),
 	}.run(t)
-	for _, want := range []string{"the plan ended with 0, not 2", "simulator is listening"} {
+	for _, want := range []string{"the plan ended with exit code 0, expected 2", "simulator is listening"} {
 		if err == nil || !strings.Contains(output, want) {
 			t.Errorf("the script ended with %v, and its output has no %q:\n%s", err, want, output)
 		}

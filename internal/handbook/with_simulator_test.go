@@ -143,7 +143,7 @@ exit 5
 	}
 	for name, shell := range shells(t) {
 		code, _, stderr := withSimulator(t, program, shell, "true")
-		if code != 1 || !strings.Contains(stderr, "ended by itself") || !strings.Contains(stderr, "out of memory") {
+		if code != 1 || !strings.Contains(stderr, "exited unexpectedly") || !strings.Contains(stderr, "out of memory") {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 		}
 	}

@@ -1,4 +1,4 @@
-# The server starts anew whenever the model changes.
+# Restarts the server after each change of the model.
 action "gpurent_instance_restart" "trainer" {
   config {
     instance_id = gpurent_instance.trainer.id

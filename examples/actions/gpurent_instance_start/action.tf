@@ -1,4 +1,4 @@
-# terraform apply -invoke=action.gpurent_instance_start.morning
+# Run it with: terraform apply -invoke=action.gpurent_instance_start.morning
 action "gpurent_instance_start" "morning" {
   config {
     instance_id     = gpurent_instance.trainer.id

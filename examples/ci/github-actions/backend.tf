@@ -1,16 +1,16 @@
-# The state, in any object store that speaks S3 and honours If-None-Match. The
-# address is in AWS_ENDPOINT_URL_S3, the credentials in AWS_ACCESS_KEY_ID and
-# AWS_SECRET_ACCESS_KEY.
+# Stores the state in any object storage that is compatible with S3 and supports
+# If-None-Match. AWS_ENDPOINT_URL_S3 contains the address; AWS_ACCESS_KEY_ID and
+# AWS_SECRET_ACCESS_KEY contain the credentials.
 
 terraform {
   backend "s3" {
     bucket         = "example-terraform-state"
     key            = "research.tfstate"
-    region         = "us-east-1" # what stores that have no regions want to hear
-    use_lockfile   = true        # one run at a time
+    region         = "us-east-1" # for stores without regions
+    use_lockfile   = true        # locks the state during a run
     use_path_style = true
 
-    # What only Amazon has. Leave this out there.
+    # For stores other than Amazon S3. Remove these lines for Amazon S3.
     skip_credentials_validation = true
     skip_metadata_api_check     = true
     skip_region_validation      = true

@@ -1,25 +1,25 @@
-# Who the pipeline is for the service. Address and key come from GPURENT_BASE_URL
-# and GPURENT_API_KEY.
+# The credentials of the pipeline. The address and the API key come from
+# GPURENT_BASE_URL and GPURENT_API_KEY.
 
 variable "run_key" {
-  description = "Name of the key that the run issues for itself. Null where nothing is applied: the pipeline's own key is enough to plan."
+  description = "Name of the API key that is issued for this run. Null for a plan, which uses the key of the pipeline."
   type        = string
   default     = null
 }
 
 variable "poll_interval" {
-  description = "First pause between two looks at a server that is starting or stopping."
+  description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string
   default     = "5s"
 }
 
-# With the key of the pipeline. It only issues the run's key.
+# Uses the key of the pipeline, only to issue the key of the run.
 provider "gpurent" {
   alias = "pipeline"
 }
 
-# It can rent, and can neither issue keys nor change the account. It is in no state
-# and no plan, and revoked when the run ends, however it ends.
+# The key of the run can rent servers, but cannot issue keys or change the account.
+# It is not stored in a state or a plan, and is revoked at the end of the run.
 ephemeral "gpurent_api_key" "run" {
   count    = var.run_key == null ? 0 : 1
   provider = gpurent.pipeline
@@ -33,7 +33,7 @@ provider "gpurent" {
   poll_interval = var.poll_interval
 
   spending = {
-    max_burn_kop_h = 30000   # 300 rubles an hour for the whole account
-    require_funds  = "error" # nobody reads warnings in a pipeline
+    max_burn_kop_h = 30000   # 300 rubles per hour for the whole account
+    require_funds  = "error" # a warning would not stop the pipeline
   }
 }

@@ -1,5 +1,5 @@
-# The state, in GitLab itself, with its versions and its lock. Address and
-# credentials are in the TF_HTTP_… variables of .gitlab-ci.yml.
+# Stores the state in GitLab, with versions and a lock. The TF_HTTP_… variables in
+# .gitlab-ci.yml contain the address and the credentials.
 
 terraform {
   backend "http" {}

@@ -1,6 +1,6 @@
 data "gpurent_account" "me" {}
 
-# Warns in every plan and apply.
+# Shows a warning in every plan and apply until the address is confirmed.
 check "may_rent" {
   assert {
     condition     = data.gpurent_account.me.email_verified

@@ -1,6 +1,6 @@
 data "gpurent_api_keys" "all" {}
 
-# Keys that nobody has used for 90 days: candidates for a revocation.
+# Keys that have not been used for 90 days and could be revoked.
 output "unused_keys" {
   value = [
     for k in data.gpurent_api_keys.all.api_keys : k.name

@@ -1,11 +1,10 @@
-# A server that another configuration manages, or that somebody has rented in the
-# console.
+# A server that this configuration does not manage.
 data "gpurent_instance" "shared" {
   name = "shared"
 }
 
 output "ssh" {
-  value = try(data.gpurent_instance.shared.ssh.command, "It does not run.")
+  value = try(data.gpurent_instance.shared.ssh.command, "The server is not running.")
 }
 
 output "rubles_so_far" {

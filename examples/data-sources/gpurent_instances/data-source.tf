@@ -1,4 +1,4 @@
-# All servers of a project, whoever rented them.
+# All servers whose names begin with the prefix, also those that Terraform does not manage.
 data "gpurent_instances" "research" {
   name_prefix = "research-"
 }

@@ -1,5 +1,5 @@
 variable "offer_id" {
-  description = "The offer to rent, as somebody has picked it from the market."
+  description = "Id of the offer to rent."
   type        = string
 }
 

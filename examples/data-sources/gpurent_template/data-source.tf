@@ -4,7 +4,7 @@ data "gpurent_template" "pytorch" {
 
 resource "gpurent_instance" "trainer" {
   template = data.gpurent_template.pytorch.slug
-  disk_gb  = data.gpurent_template.pytorch.recommended_disk_gb + 100 # GB for the data
+  disk_gb  = data.gpurent_template.pytorch.recommended_disk_gb + 100 # 100 GB for data
 
   offer_query = {
     gpu = ["rtx_4090"]

@@ -1,4 +1,4 @@
-# The last 500 entries for what servers cost.
+# The last 500 charges for servers and traffic.
 data "gpurent_transactions" "spent" {
   types       = ["usage", "bandwidth"]
   max_results = 500

@@ -1,4 +1,4 @@
-# A key for one part of the configuration, with no more scopes than that needs.
+# A key for part of the configuration, with only the scopes that this part needs.
 ephemeral "gpurent_api_key" "servers" {
   name   = "servers of this run"
   scopes = ["instances:read", "instances:write"]

@@ -1,4 +1,4 @@
-# What a server at 90 rubles an hour costs in a month: 6570000 kopecks, or
+# The price of a server per month, at 90 rubles per hour: 6570000 kopecks, or
 # "65 700,00 ₽".
 output "month_kop" {
   value = provider::gpurent::monthly_kop(9000)

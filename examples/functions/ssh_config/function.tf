@@ -11,9 +11,9 @@ resource "gpurent_instance" "worker" {
   }
 }
 
-# One file for all servers:
+# Write one file for all servers:
 #   terraform output -raw ssh_config > ~/.ssh/gpurent
-# With the line "Include gpurent" in ~/.ssh/config, "ssh worker-1" opens the first.
+# With the line "Include gpurent" in ~/.ssh/config, "ssh worker-1" logs in to the first server.
 output "ssh_config" {
   value = join("\n", [for name, server in gpurent_instance.worker : provider::gpurent::ssh_config(name, server.ssh)])
 }

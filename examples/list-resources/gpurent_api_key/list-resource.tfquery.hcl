@@ -1,4 +1,4 @@
-# Keys that were issued by hand in the console: candidates for a review.
+# Keys that were issued in the service's console.
 list "gpurent_api_key" "by_hand" {
   provider = gpurent
 

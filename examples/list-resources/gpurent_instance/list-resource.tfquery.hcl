@@ -1,5 +1,7 @@
-# All servers that run, whoever rented them, with what they cost an hour.
-# With -generate-config-out=found.tf the query also writes resources and imports.
+# All running servers with their attributes, also those that Terraform does not
+# manage.
+# With -generate-config-out=found.tf the query also writes resource and import
+# blocks.
 list "gpurent_instance" "running" {
   provider         = gpurent
   include_resource = true

@@ -1,4 +1,4 @@
-# The account's own templates whose names begin with "training".
+# Own templates of the account whose names begin with "training".
 list "gpurent_template" "training" {
   provider = gpurent
 

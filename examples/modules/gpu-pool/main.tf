@@ -1,8 +1,8 @@
-# A pool of GPU servers of one kind. Each has a name of its own, so that the pool
-# grows and shrinks without touching the servers that stay.
+# A pool of GPU servers with the same configuration. Each server has a name, so that
+# adding or removing one does not change the others.
 
 locals {
-  # A set without names is numbered: 01, 02 …
+  # Without var.names, the servers are numbered: 01, 02 and so on.
   names = var.names != null ? var.names : toset([for n in range(var.size) : format("%02d", n + 1)])
 
   key_prefix = coalesce(var.idempotency_key_prefix, var.name)
@@ -21,7 +21,7 @@ resource "gpurent_instance" "server" {
   on_outbid       = var.on_outbid
   desired_state   = var.desired_state
 
-  # One server, one key, in the whole account: a run that is killed between the
-  # rental and the saved state loses nothing, for the next one takes the server over.
+  # Unique for each server in the account. If an apply is killed before it has saved
+  # the server in the state, the next apply recovers the server with this key.
   idempotency_key = "${local.key_prefix}-${each.key}"
 }

@@ -1,37 +1,37 @@
 variable "name" {
-  description = "Name of the pool. The name of a server is NAME-SERVER."
+  description = "Name of the pool. Each server is named NAME-SERVER."
   type        = string
 
   validation {
     condition     = can(regex("^[!-~]{1,40}$", var.name))
-    error_message = "The name of a pool has 1 to 40 ASCII characters, without spaces."
+    error_message = "The name of the pool must have 1 to 40 printable ASCII characters and no spaces."
   }
 }
 
 variable "size" {
-  description = "Number of servers, with the names 01, 02 and so on. A smaller number destroys the last ones. Not used with names."
+  description = "Number of servers, which are named 01, 02 and so on. A smaller number destroys those with the highest numbers. Ignored if names is set."
   type        = number
   default     = 1
 
   validation {
     condition     = var.size >= 0 && var.size <= 99 && floor(var.size) == var.size
-    error_message = "A pool has 0 to 99 servers. Name them for more."
+    error_message = "The size must be an integer between 0 and 99. For more servers, set names."
   }
 }
 
 variable "names" {
-  description = "Names of the servers, instead of a number. Numbered by default."
+  description = "Names of the servers. Numbered by default, see size."
   type        = set(string)
   default     = null
 
   validation {
     condition     = alltrue([for name in coalesce(var.names, []) : can(regex("^[!-~]{1,19}$", name))])
-    error_message = "The name of a server has 1 to 19 ASCII characters, without spaces."
+    error_message = "The name of each server must have 1 to 19 printable ASCII characters and no spaces."
   }
 }
 
 variable "offer_query" {
-  description = "Filters of gpurent_instance.offer_query for the servers. Any server by default. Used only at creation."
+  description = "Filters for the offers, as in gpurent_instance.offer_query. No filters by default. Used only at creation."
   type = object({
     gpu                = optional(set(string))
     num_gpus           = optional(set(number))
@@ -50,51 +50,51 @@ variable "offer_query" {
 }
 
 variable "type" {
-  description = "on_demand, or interruptible, which is cheaper but can be outbid. A change replaces the servers."
+  description = "on_demand, or interruptible, which is cheaper but can be outbid. A change replaces the servers, and the data on the disks is lost."
   type        = string
   default     = "on_demand"
 
   validation {
     condition     = contains(["on_demand", "interruptible"], var.type)
-    error_message = "The type is \"on_demand\" or \"interruptible\"."
+    error_message = "The type must be \"on_demand\" or \"interruptible\"."
   }
 }
 
 variable "max_price_kop_h" {
-  description = "Maximum price of one server in kopecks per hour, without disk beyond the offer's base, for rentals, starts and bids."
+  description = "Maximum price of each server in kopecks per hour, without disk beyond the offer's base. Applies to rentals, starts and bids."
   type        = number
 
   validation {
     condition     = var.max_price_kop_h > 0 && floor(var.max_price_kop_h) == var.max_price_kop_h
-    error_message = "The price cap is whole kopecks per hour, more than 0."
+    error_message = "The maximum price must be an integer greater than 0, in kopecks per hour."
   }
 }
 
 variable "max_total_kop_h" {
-  description = "Maximum price of all servers together, kopecks per hour. A plan fails if the servers may exceed it at max_price_kop_h each; a plan or an apply fails if their real prices, disks included, exceed it. No limit by default."
+  description = "Maximum cost of all servers in kopecks per hour. The plan fails if the servers can exceed it at max_price_kop_h each. The plan or the apply fails if the actual prices, disks included, exceed it. No limit by default."
   type        = number
   default     = null
 
   validation {
     condition     = var.max_total_kop_h == null ? true : length(local.names) * var.max_price_kop_h <= var.max_total_kop_h
-    error_message = "${length(local.names)} servers for up to ${var.max_price_kop_h} kopecks an hour may cost more than max_total_kop_h allows. Rent fewer, lower max_price_kop_h, or raise the limit."
+    error_message = "${length(local.names)} servers at up to ${var.max_price_kop_h} kopecks per hour each can cost more than max_total_kop_h. Reduce the number of servers, lower max_price_kop_h, or raise max_total_kop_h."
   }
 }
 
 variable "template" {
-  description = "Slug of the template of the servers. A change replaces them."
+  description = "Slug of the template of the servers. A change replaces the servers, and the data on the disks is lost."
   type        = string
   default     = "pytorch"
 }
 
 variable "disk_gb" {
-  description = "Disk of each server, GB. A change replaces the servers, and their data is lost."
+  description = "Disk of each server in GB. A change replaces the servers, and the data on the disks is lost."
   type        = number
   default     = 60
 
   validation {
     condition     = var.disk_gb >= 10 && var.disk_gb <= 2000 && floor(var.disk_gb) == var.disk_gb
-    error_message = "A disk has 10 to 2000 GB."
+    error_message = "The disk size must be an integer between 10 and 2000, in GB."
   }
 }
 
@@ -105,18 +105,18 @@ variable "ssh_key_ids" {
 
   validation {
     condition     = length(coalesce(var.ssh_key_ids, [])) <= 10
-    error_message = "A server takes up to 10 SSH keys."
+    error_message = "A server can have at most 10 SSH keys."
   }
 }
 
 variable "desired_state" {
-  description = "running or stopped. Only the disks of stopped servers are billed."
+  description = "running or stopped. Stopped servers keep their disks, and only the disks are billed."
   type        = string
   default     = "running"
 
   validation {
     condition     = contains(["running", "stopped"], var.desired_state)
-    error_message = "The state is \"running\" or \"stopped\"."
+    error_message = "The desired state must be \"running\" or \"stopped\"."
   }
 }
 
@@ -127,17 +127,17 @@ variable "on_outbid" {
 
   validation {
     condition     = contains(["restart", "keep", "replace"], var.on_outbid)
-    error_message = "The policy is \"restart\", \"keep\" or \"replace\"."
+    error_message = "The policy must be \"restart\", \"keep\" or \"replace\"."
   }
 }
 
 variable "idempotency_key_prefix" {
-  description = "Prefix of the servers' idempotency keys, which must be unique in the account. The pool's name by default."
+  description = "Prefix of the idempotency keys of the servers, unique in the account. The name of the pool by default."
   type        = string
   default     = null
 
   validation {
     condition     = var.idempotency_key_prefix == null ? true : can(regex("^[!-~]{1,40}$", var.idempotency_key_prefix))
-    error_message = "The prefix of a key has 1 to 40 ASCII characters, without spaces."
+    error_message = "The prefix must have 1 to 40 printable ASCII characters and no spaces."
   }
 }

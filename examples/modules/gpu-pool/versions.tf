@@ -1,5 +1,5 @@
 terraform {
-  required_version = ">= 1.9" # of Terraform and of OpenTofu: a validation refers to several variables
+  required_version = ">= 1.9" # of Terraform and OpenTofu, for a validation that refers to other variables
 
   required_providers {
     gpurent = {

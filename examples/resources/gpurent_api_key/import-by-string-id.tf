@@ -1,4 +1,4 @@
-# The service does not tell the secret again: it is null after an import.
+# The secret is null after an import, because the API returns it only once.
 import {
   to = gpurent_api_key.ci
   id = "key_0123456789ab"

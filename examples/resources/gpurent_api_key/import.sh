@@ -1,2 +1,2 @@
-# The service does not tell the secret again: it is null after an import.
+# The secret is null after an import, because the API returns it only once.
 terraform import gpurent_api_key.ci key_0123456789ab

@@ -1,5 +1,5 @@
-# A key for a pipeline that may rent servers but not touch the account. It is
-# replaced when less than 14 of its 90 days are left.
+# A key for a pipeline that rents servers and has no access to the account. An
+# apply replaces the key when less than 14 of its 90 days are left.
 resource "gpurent_api_key" "ci" {
   name               = "ci"
   scopes             = ["instances:read", "instances:write"]

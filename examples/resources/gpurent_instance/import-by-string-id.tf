@@ -1,4 +1,4 @@
-# The id is what the service's console and API call the instance's id.
+# The id of the instance in the service's console and in the API.
 import {
   to = gpurent_instance.trainer
   id = "ins_0123456789ab"

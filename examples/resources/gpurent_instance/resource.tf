@@ -1,5 +1,4 @@
-# The cheapest verified server with one RTX 4090 that is there when it is rented,
-# for at most 90 rubles an hour.
+# The cheapest verified server with one RTX 4090, for at most 90 rubles per hour.
 resource "gpurent_instance" "trainer" {
   name            = "trainer"
   template        = "pytorch"
@@ -12,11 +11,11 @@ resource "gpurent_instance" "trainer" {
     verified = true
   }
 
-  # Stands for this one server: an apply that was killed loses nothing, for the
-  # next one takes it over.
+  # Unique for this server. If an apply is killed, the next apply recovers the
+  # server with this key.
   idempotency_key = "trainer"
 
-  # "stopped" keeps the disk, and only the disk is billed.
+  # With "stopped" the server keeps its disk, and only the disk is billed.
   desired_state = "running"
 
   timeouts = {
@@ -25,6 +24,6 @@ resource "gpurent_instance" "trainer" {
 }
 
 output "ssh" {
-  # Null while it is stopped.
+  # Null while the server is stopped.
   value = try(gpurent_instance.trainer.ssh.command, null)
 }

@@ -1,4 +1,4 @@
-# The configured public_key is adopted if its fingerprint is the imported one.
+# The fingerprint of the configured public_key must be that of the imported key.
 import {
   to = gpurent_ssh_key.laptop
   id = "ssh_0123456789ab"

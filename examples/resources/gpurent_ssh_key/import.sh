@@ -1,2 +1,2 @@
-# The configured public_key is adopted if its fingerprint is the imported one.
+# The fingerprint of the configured public_key must be that of the imported key.
 terraform import gpurent_ssh_key.laptop ssh_0123456789ab

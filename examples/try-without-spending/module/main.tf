@@ -1,9 +1,8 @@
-# One GPU server from the cheapest offer under a price cap: a module as you
-# might have one. It names no provider settings, so that whoever calls it decides
-# which service it talks to.
+# An example of a module: one GPU server from the cheapest offer under a price cap. It
+# has no provider block, so that the calling configuration sets the address of the API.
 
 terraform {
-  required_version = ">= 1.6" # for the tests
+  required_version = ">= 1.6" # for terraform test and tofu test
 
   required_providers {
     gpurent = {
@@ -29,7 +28,7 @@ resource "gpurent_instance" "server" {
   max_price_kop_h = var.max_price_kop_h
   desired_state   = var.running ? "running" : "stopped"
 
-  # The offer acts when the server is rented. Afterwards it leaves the list, and a
-  # list that is empty one day must not fail a server that is there: hence the try.
+  # Used only at creation. The offer is then no longer in the list. With try, an empty
+  # list does not fail the plan of an existing server.
   offer_id = try(data.gpurent_offers.cheapest.ids[0], "no offer under the price cap")
 }

@@ -9,11 +9,11 @@ output "status" {
 }
 
 output "ssh" {
-  description = "Command that logs in. Null while the server is stopped."
+  description = "SSH command that logs in. Null while the server is stopped."
   value       = try(gpurent_instance.server.ssh.command, null)
 }
 
 output "price_kop_h" {
-  description = "What the server costs now, kopecks per hour."
+  description = "Current price of the server in kopecks per hour."
   value       = var.running ? gpurent_instance.server.price.running_kop_h : gpurent_instance.server.price.stopped_kop_h
 }

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Applies saved.plan, if its review has shown what the plan does.
+# Applies saved.plan if the review showed its changes.
 #
-#   ci/apply.sh REVIEWED       REVIEWED is the costs.md of the review, empty without a review
+#   ci/apply.sh REVIEWED       REVIEWED is the file costs.md of the review; empty if there was none
 #   ci/apply.sh --unreviewed   applies without a review
 #
-# TF names the CLI: terraform or tofu. LOCK_TIMEOUT limits the wait for the state.
+# TF is the CLI: terraform or tofu. LOCK_TIMEOUT is the maximum wait for the lock of
+# the state.
 set -eu
 
 case ${1-} in
@@ -14,12 +15,12 @@ case ${1-} in
   exit 2
   ;;
 *)
-  # From the plan itself: another costs.md could be of another plan.
+  # An existing costs.md could belong to another plan.
   sh "$(dirname "$0")/costs.sh"
   sh "$(dirname "$0")/guard.sh" costs.md "$1"
   ;;
 esac
 
-# With exec, a signal to the job's first process reaches the CLI, which then saves
-# its state, releases the lock and revokes its key.
+# With exec, the CLI receives the signals to the first process of the job. It then
+# saves the state, releases the lock and revokes the key of the run.
 exec "$TF" apply -lock-timeout="$LOCK_TIMEOUT" saved.plan

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Talks to GitHub for the workflows. It needs curl, jq, and GITHUB_TOKEN.
+# GitHub API requests of the workflows. Requires curl, jq and GITHUB_TOKEN.
 #
-#   ci/github.sh comment PULL FILE   one comment on a pull request, updated
-#   ci/github.sh reviewed COMMIT     prints that comment of the pull request that the commit merged
-#   ci/github.sh issue FILE          one open issue about drift, updated
-#   ci/github.sh close               closes it
+#   ci/github.sh comment PULL FILE   creates or updates the comment on a pull request
+#   ci/github.sh reviewed COMMIT     prints the comment on the pull request of a merged commit
+#   ci/github.sh issue FILE          creates or updates the issue about drift
+#   ci/github.sh close               closes the issue about drift
 set -eu
 
-# What our comment begins with, and who writes it. Others may write the same words.
+# The first line and the author of the comment. Other users could copy the first line.
 marker='<!-- gpurent costs -->'
 author='github-actions[bot]'
-title='Servers are not as declared'
+title='Servers differ from the configuration'
 
 # api METHOD PATH [CURL ARGUMENTS...]
 api() {
@@ -20,11 +20,11 @@ api() {
     -H 'X-GitHub-Api-Version: 2022-11-28' "$@" "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY$path"
 }
 
-# send METHOD PATH sends the JSON on stdin.
+# send METHOD PATH sends JSON from the standard input.
 send() { api "$1" "$2" -H 'Content-Type: application/json' --data-binary @- >/dev/null; }
 
-# ours PULL prints our comment as JSON, or nothing.
-ours() {
+# find_comment PULL prints the comment on a pull request as JSON, or nothing.
+find_comment() {
   page=1
   while :; do
     comments=$(api GET "/issues/$1/comments?per_page=100&page=$page")
@@ -47,7 +47,7 @@ open_issue() {
 
 case ${1-} in
 comment)
-  comment=$(ours "$2")
+  comment=$(find_comment "$2")
   id=$(printf '%s' "$comment" | jq .id)
   if [ -n "$id" ]; then
     jq -n --rawfile body "$3" '{$body}' | send PATCH "/issues/comments/$id"
@@ -59,7 +59,7 @@ reviewed)
   pulls=$(api GET "/commits/$2/pulls")
   pull=$(printf '%s' "$pulls" | jq -r 'first(.[] | select(.merged_at)) | .number')
   if [ -n "$pull" ]; then
-    comment=$(ours "$pull")
+    comment=$(find_comment "$pull")
     printf '%s' "$comment" | jq -r .body
   fi
   ;;

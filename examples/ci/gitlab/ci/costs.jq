@@ -1,71 +1,70 @@
-# What a plan costs, as Markdown for a comment:
+# Prints the costs of a plan as Markdown for a comment:
 #
 #   terraform show -json saved.plan >plan.json
 #   jq -r -f ci/costs.jq plan.json
 #
-# A server that is still to be rented counts with its cap, max_price_kop_h,
-# because its price is known only when it is rented. All amounts are in kopecks
-# until they are printed.
+# A new server counts with its price cap, max_price_kop_h, because its price is
+# unknown before it is created. All amounts are in kopecks until they are printed.
 
 def grouped: tostring | [while(length > 0; .[:-3]) | .[-3:]] | reverse | join(" ");
 def rub:
   (if . < 0 then "-" else "" end)
   + (fabs | round | "\(. / 100 | floor | grouped),\("0\(. % 100)" | .[-2:]) ₽");
 
-# A name as a code span. Names come from the configuration of a pull request, and
-# nothing in a code span is live. What could end the span or the cell of a table,
-# and what is invisible, is percent-encoded.
+# A name as a code span, in which Markdown is not interpreted: names come from the
+# configuration of a pull request. Invisible characters, and those that could end
+# the span or the table cell, are percent-encoded.
 def code: "`" + gsub("(?<c>[^\\p{L}\\p{N} ._:/,+=\"\\[\\]-])"; .c | @uri) + "`";
 
 def running: .price.running_kop_h // 0;
 def stopped: .price.stopped_kop_h // 0;
 def bills: if .status == "stopped" or .status == "outbid" then stopped else running end;
-# The most that a start or a bid may cost. Null says that nothing caps it.
-def dearest: if .type == "interruptible" then .max_price_kop_h else running end;
+# Maximum price after a start or a bid. Null if there is no cap.
+def max_price: if .type == "interruptible" then .max_price_kop_h else running end;
 
-# What happens to a server: what is done, what it costs now and later, and whether
-# that is only a cap.
+# The action for a server, its price before and after, and whether the price after
+# is only a cap.
 def outcome:
   .change as {$actions, $before, $after}
   | ($before // {} | bills) as $now
   | if $actions == ["no-op"] then {now: $now, later: $now}
     elif $actions == ["delete"] then {does: "destroy", now: $now, later: 0}
-    elif $actions == ["forget"] then {does: "forget, **and pay on**", now: $now, later: $now}
-    elif $actions == ["create"] then {does: "rent", now: 0, later: $after.max_price_kop_h, cap: true}
+    elif $actions == ["forget"] then {does: "forget, **billing continues**", now: $now, later: $now}
+    elif $actions == ["create"] then {does: "create", now: 0, later: $after.max_price_kop_h, cap: true}
     elif $actions | contains(["delete", "create"]) then
-      {does: "destroy, rent anew", now: $now, later: $after.max_price_kop_h, cap: true}
+      {does: "replace", now: $now, later: $after.max_price_kop_h, cap: true}
     elif $after.desired_state == "stopped" then
-      {does: (if $before.status == "stopped" then "settings" else "stop" end), now: $now, later: ($before | stopped)}
-    elif $before.status == "running" then {does: "settings", now: $now, later: $now}
-    elif $before.status == "outbid" and $after.on_outbid == "keep" then {does: "settings", now: $now, later: $now}
-    else {does: "start", now: $now, later: ($before + {max_price_kop_h: $after.max_price_kop_h} | dearest), cap: ($before.type == "interruptible")}
+      {does: (if $before.status == "stopped" then "update" else "stop" end), now: $now, later: ($before | stopped)}
+    elif $before.status == "running" then {does: "update", now: $now, later: $now}
+    elif $before.status == "outbid" and $after.on_outbid == "keep" then {does: "update", now: $now, later: $now}
+    else {does: "start", now: $now, later: ($before + {max_price_kop_h: $after.max_price_kop_h} | max_price), cap: ($before.type == "interruptible")}
     end;
 
-# The arguments that decide what is rented and who gets access, by resource type.
-# The price cap is not one of them: it is compared as a number.
-def decisive: {
+# The arguments that a review must show, by resource type: what is rented, and who
+# gets access. The price cap is compared separately, as a number.
+def reviewed_arguments: {
   gpurent_instance: ["type", "offer_id", "offer_query", "template", "image", "disk_gb", "ssh_key_ids"],
   gpurent_template: ["name", "image", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb"],
   gpurent_api_key: ["name", "scopes", "expires_in_days"],
   gpurent_ssh_key: ["name", "public_key"]
 };
-def marked: [.. | booleans] | any;
-# Everyone who can read the comment can read the list in it: no sensitive values.
+def any_true: [.. | booleans] | any;
+# Without sensitive values: everyone who can read the comment can read this list.
 def arguments:
   .change as $c
-  | [decisive[.type][] as $name | {key: $name, value: (
-      if $c.after_unknown[$name] | marked then "(known after apply)"
-      elif $c.after_sensitive[$name] | marked then "(sensitive)"
+  | [reviewed_arguments[.type][] as $name | {key: $name, value: (
+      if $c.after_unknown[$name] | any_true then "(known after apply)"
+      elif $c.after_sensitive[$name] | any_true then "(sensitive)"
       else $c.after[$name] end)}]
   | from_entries;
 
-# What a review must have shown of a change before guard.sh lets it pass. Starts
-# and stops are not in it, unless nothing caps what a start may cost.
+# The changes that guard.sh accepts only if the review showed them. Starts and
+# stops are not included, except a start without a price cap.
 def reviewable:
   .change as {$actions, $before, $after}
   | {address} as $entry
   | $after.max_price_kop_h as $cap
-  | if decisive[.type] == null or $actions == ["no-op"] then empty
+  | if reviewed_arguments[.type] == null or $actions == ["no-op"] then empty
     elif $actions | index("create") then
       $entry + {does: (if $actions == ["create"] then "create" else "replace" end), arguments: arguments}
       + if .type == "gpurent_instance" then {max_price_kop_h: $cap} else {} end
@@ -78,16 +77,16 @@ def reviewable:
     end;
 
 def amount($upto): if . == null then "no cap" else (if $upto then "up to " else "" end) + rub end;
-def both($upto): "\(amount($upto)) an hour (\(. * 730 | amount($upto)) a month)";
+def per_hour_and_month($upto): "\(amount($upto)) per hour (\(. * 730 | amount($upto)) per month)";
 
-# What else a review needs to see: a higher price cap, and what gives access.
+# Other changes that a review must show: higher price caps and new access.
 def text: if type == "array" then join(", ") else tostring end;
-def noteworthy:
+def notes:
   (.address | code) as $name
   | .change.before.max_price_kop_h as $was
   | (reviewable | select(.does == "raise the price cap of")
-      | "- The price cap of \($name): \($was | amount(false)) an hour before, \(
-          .max_price_kop_h | amount(false)) afterwards."),
+      | "- The price cap of \($name): \($was | amount(false)) per hour before, \(
+          .max_price_kop_h | amount(false)) after."),
     (select(.change.actions | index("create"))
       | if .type == "gpurent_api_key" then
           arguments
@@ -108,24 +107,25 @@ def noteworthy:
 | ([$servers[].later // 0] | add // 0) as $later
 | ([$servers[] | (.later // 0) - .now | select(. > 0)] | add // 0) as $more
 | ([$servers[] | .now - (.later // 0) | select(. > 0)] | add // 0) as $less
-# Servers of a fleet differ only in their address. A comment has limited length.
+# Changes that differ only in the address become one entry, because the length of a
+# comment is limited.
 | [$all[] | reviewable] | group_by(del(.address)) | map((.[0] | del(.address)) + {addresses: map(.address)}) as $list
 | "<!-- gpurent costs -->",
-  (if $changed == [] then "### No server changes" else "### What this plan does to the servers" end),
+  (if $changed == [] then "### No server changes" else "### Server changes" end),
   "",
-  "| server | | costs now | costs afterwards |",
+  "| server | change | price before | price after |",
   "|---|---|---:|---:|",
   ($changed[] | "| \(.address | code) | \(.does) | \(.now | rub) | \(.cap as $c | .later | amount($c)) |"),
   (if $same != [] then "| \($same | length) unchanged | | \([$same[].now] | add | rub) | \([$same[].later] | add | rub) |" else empty end),
-  "| **an hour** | | **\($now | rub)** | **\($later | amount($upto))** |",
-  "| **a month of 730 hours** | | **\($now * 730 | rub)** | **\($later * 730 | amount($upto))** |",
+  "| **per hour** | | **\($now | rub)** | **\($later | amount($upto))** |",
+  "| **per month (730 hours)** | | **\($now * 730 | rub)** | **\($later * 730 | amount($upto))** |",
   "",
-  (if $changed != [] then "It adds \($more | both($upto)) and removes \($less | both(false))." else empty end),
-  (if $upto then "What is rented counts with its cap; disk beyond an offer's base comes on top." else empty end),
+  (if $changed != [] then "The plan adds \($more | per_hour_and_month($upto)) and removes \($less | per_hour_and_month(false))." else empty end),
+  (if $upto then "New servers count with their price cap. Disk beyond an offer's base disk is not included." else empty end),
   (if $open then
-    "**Servers without a cap are left out of the sums: their price is not limited. The pipeline does not apply this.**"
+    "**The sums do not include servers without a price cap. The pipeline does not apply this plan.**"
   else empty end),
-  (if $others != [] then "It also changes what is no server: \([$others[] | .address | code] | join(", "))." else empty end),
-  ($all[] | noteworthy),
+  (if $others != [] then "Other changed resources: \([$others[] | .address | code] | join(", "))." else empty end),
+  ($all[] | notes),
   "",
   "<!-- reviewed: \($list | tojson | @base64) -->"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes costs.md: what saved.plan does to the servers and to the bill, as Markdown.
+# Writes the changes of saved.plan and their costs to costs.md, as Markdown.
 #
 #   TF=terraform ci/costs.sh
 set -eu

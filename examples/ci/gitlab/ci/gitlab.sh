@@ -1,11 +1,11 @@
 #!/bin/sh
-# Talks to GitLab for the pipeline. It needs curl, jq, and GITLAB_TOKEN.
+# GitLab API requests of the pipeline. Requires curl, jq and GITLAB_TOKEN.
 #
-#   ci/gitlab.sh note REQUEST FILE   one note on a merge request, updated
-#   ci/gitlab.sh reviewed COMMIT     prints that note of the merge request that the commit merged
+#   ci/gitlab.sh note REQUEST FILE   creates or updates the note on a merge request
+#   ci/gitlab.sh reviewed COMMIT     prints the note on the merge request of a merged commit
 set -eu
 
-# What our note begins with. Others may write the same words: we look who it was.
+# The first line of the note. Other users could copy it, so the author is compared, too.
 marker='<!-- gpurent costs -->'
 
 # api METHOD PATH [CURL ARGUMENTS...]
@@ -15,13 +15,13 @@ api() {
   curl -fsS -X "$method" -H "PRIVATE-TOKEN: $GITLAB_TOKEN" "$@" "$CI_API_V4_URL$path"
 }
 
-# send METHOD PATH sends the JSON on stdin.
+# send METHOD PATH sends JSON from the standard input.
 send() { api "$1" "$2" -H 'Content-Type: application/json' --data-binary @- >/dev/null; }
 
 project=/projects/$CI_PROJECT_ID
 
-# ours REQUEST prints our note as JSON, or nothing.
-ours() {
+# find_note REQUEST prints the note on a merge request as JSON, or nothing.
+find_note() {
   user=$(api GET /user)
   author=$(printf '%s' "$user" | jq .id)
   page=1
@@ -39,7 +39,7 @@ ours() {
 
 case ${1-} in
 note)
-  note=$(ours "$2")
+  note=$(find_note "$2")
   id=$(printf '%s' "$note" | jq .id)
   if [ -n "$id" ]; then
     jq -n --rawfile body "$3" '{$body}' | send PUT "$project/merge_requests/$2/notes/$id"
@@ -51,7 +51,7 @@ reviewed)
   requests=$(api GET "$project/repository/commits/$2/merge_requests")
   request=$(printf '%s' "$requests" | jq -r 'first(.[] | select(.state == "merged")) | .iid')
   if [ -n "$request" ]; then
-    note=$(ours "$request")
+    note=$(find_note "$request")
     printf '%s' "$note" | jq -r .body
   fi
   ;;

@@ -1,7 +1,7 @@
-# Run with "terraform test" or "tofu test". Every run stands on what the runs
-# before it have left; at the end everything is destroyed.
+# Run with "terraform test" or "tofu test". Each run continues with the servers of the
+# previous runs. At the end, all servers are destroyed.
 
-# Shorter pauses than the usual 5 seconds: servers of the simulator boot quickly.
+# Shorter than the default of 5 seconds, because servers of the simulator boot quickly.
 provider "gpurent" {
   poll_interval = "200ms"
 }
@@ -14,7 +14,7 @@ variables {
   offer_query     = { gpu = ["rtx_4090"], num_gpus = [1] }
 }
 
-run "a_pool_that_may_cost_too_much_is_refused" {
+run "caps_above_total_limit_fail_plan" {
   command = plan
 
   variables {
@@ -24,7 +24,7 @@ run "a_pool_that_may_cost_too_much_is_refused" {
   expect_failures = [var.max_total_kop_h]
 }
 
-run "the_cheapest_offer" {
+run "cheapest_offer" {
   module {
     source = "./tests/account"
   }
@@ -34,71 +34,71 @@ run "the_cheapest_offer" {
   }
 }
 
-# The price cap excludes extra disk, so the plan accepts this limit. The apply
-# returns the real price, and fails.
-run "a_server_that_costs_too_much_fails_the_apply" {
+# The price cap excludes extra disk, so the plan accepts this limit. The apply fails
+# when the actual price is known.
+run "price_above_total_limit_fails_apply" {
   variables {
     names           = ["big"]
     disk_gb         = 1000
-    max_price_kop_h = run.the_cheapest_offer.cheapest_kop_h
-    max_total_kop_h = run.the_cheapest_offer.cheapest_kop_h
+    max_price_kop_h = run.cheapest_offer.cheapest_kop_h
+    max_total_kop_h = run.cheapest_offer.cheapest_kop_h
   }
 
   expect_failures = [output.total_kop_h]
 }
 
-run "two_servers_are_rented" {
+run "create_two_servers" {
   assert {
     condition     = toset([for server in output.servers : server.status]) == toset(["running"]) && length(output.servers) == 2
-    error_message = "The pool is ${jsonencode(output.servers)}."
+    error_message = "Unexpected servers: ${jsonencode(output.servers)}."
   }
 
   assert {
     condition     = alltrue([for server in output.servers : startswith(server.ssh, "ssh ")])
-    error_message = "There is no way in: ${jsonencode(output.servers)}"
+    error_message = "A server has no SSH command: ${jsonencode(output.servers)}."
   }
 
   assert {
     condition     = output.total_kop_h == sum([for server in output.servers : server.kop_h]) && output.monthly_kop == output.total_kop_h * 730
-    error_message = "The sums are wrong: ${output.total_kop_h} an hour, ${output.monthly_kop} a month."
+    error_message = "Wrong totals: ${output.total_kop_h} kopecks per hour, ${output.monthly_kop} kopecks per month."
   }
 
   assert {
     condition     = gpurent_instance.server["01"].rented_offer_id != gpurent_instance.server["02"].rented_offer_id
-    error_message = "Two servers have one offer."
+    error_message = "Both servers have the same offer."
   }
 }
 
-# Between runs only variables carry values in both CLIs, and only from the last
-# run of each module: hence a module that has them.
-run "the_service_has_two" {
+# In both CLIs, a run receives values of earlier runs only through variables, and only
+# from the last run of each module. Therefore a separate module reads the ids.
+run "api_returns_two_servers" {
   module {
     source = "./tests/account"
   }
 
   variables {
-    now = run.two_servers_are_rented.servers
+    now = run.create_two_servers.servers
   }
 
   assert {
     condition     = output.agrees && length(output.ids) == 2
-    error_message = "The service has ${jsonencode(output.ids)}, the pool says ${jsonencode(var.now)}."
+    error_message = "The API returns ${jsonencode(output.ids)}, but the output of the pool is ${jsonencode(var.now)}."
   }
 }
 
-# What a plan creates or replaces has no id yet, what it starts, stops or waits for
-# no status: then this would fail, for want of a value.
-run "a_second_plan_changes_nothing" {
+# The id is unknown if the plan creates or replaces a server. The status is unknown if
+# the plan starts, stops or waits for a server. The assertion fails on unknown values.
+run "second_plan_has_no_changes" {
   command = plan
 
   assert {
     condition     = alltrue([for server in output.servers : server.id != "" && server.status == "running"])
-    error_message = "The plan changes ${jsonencode(output.servers)}."
+    error_message = "The plan changes servers: ${jsonencode(output.servers)}."
   }
 }
 
-# The servers exist: their real prices are known in the plan.
-run "a_limit_below_the_real_price_fails_the_plan" {
+# The servers exist, so their actual prices are known in the plan.
+run "price_above_total_limit_fails_plan" {
   command = plan
 
   variables {
@@ -109,34 +109,34 @@ run "a_limit_below_the_real_price_fails_the_plan" {
   expect_failures = [output.total_kop_h]
 }
 
-run "a_third_server" {
+run "add_third_server" {
   variables {
     size = 3
   }
 }
 
-run "leaves_the_others_alone" {
+run "third_server_keeps_others" {
   module {
     source = "./tests/account"
   }
 
   variables {
-    before = run.the_service_has_two.ids
-    now    = run.a_third_server.servers
+    before = run.api_returns_two_servers.ids
+    now    = run.add_third_server.servers
   }
 
   assert {
     condition     = output.agrees && length(output.ids) == 3
-    error_message = "The service has ${jsonencode(output.ids)}, the pool says ${jsonencode(var.now)}."
+    error_message = "The API returns ${jsonencode(output.ids)}, but the output of the pool is ${jsonencode(var.now)}."
   }
 
   assert {
     condition     = alltrue([for name, id in var.before : output.ids[name] == id])
-    error_message = "A server was replaced: ${jsonencode(var.before)} became ${jsonencode(output.ids)}."
+    error_message = "A server was replaced. Before: ${jsonencode(var.before)}. Now: ${jsonencode(output.ids)}."
   }
 }
 
-run "a_parked_pool" {
+run "stop_all_servers" {
   variables {
     size          = 3
     desired_state = "stopped"
@@ -144,70 +144,70 @@ run "a_parked_pool" {
 
   assert {
     condition     = alltrue([for server in output.servers : server.status == "stopped" && server.ssh == null])
-    error_message = "The pool is ${jsonencode(output.servers)}."
+    error_message = "Unexpected servers: ${jsonencode(output.servers)}."
   }
 
   assert {
     condition     = output.total_kop_h == sum([for server in gpurent_instance.server : server.price.stopped_kop_h])
-    error_message = "A parked pool costs ${output.total_kop_h} kopecks an hour, which is not its disks."
+    error_message = "The stopped pool costs ${output.total_kop_h} kopecks per hour, which is not the price of its disks."
   }
 }
 
-run "keeps_its_servers" {
+run "stop_keeps_servers" {
   module {
     source = "./tests/account"
   }
 
   variables {
-    before = run.leaves_the_others_alone.ids
-    now    = run.a_parked_pool.servers
+    before = run.third_server_keeps_others.ids
+    now    = run.stop_all_servers.servers
   }
 
   assert {
     condition     = output.agrees && length(output.ids) == 3
-    error_message = "The service has ${jsonencode(output.ids)}, the pool says ${jsonencode(var.now)}."
+    error_message = "The API returns ${jsonencode(output.ids)}, but the output of the pool is ${jsonencode(var.now)}."
   }
 
   assert {
     condition     = alltrue([for name, id in var.before : output.ids[name] == id])
-    error_message = "A server was replaced: ${jsonencode(var.before)} became ${jsonencode(output.ids)}."
+    error_message = "A server was replaced. Before: ${jsonencode(var.before)}. Now: ${jsonencode(output.ids)}."
   }
 }
 
-# By name, the one in the middle can go. The others start again.
-run "two_names_of_three" {
+# With names, any server can be removed. The other servers start again.
+run "remove_second_server" {
   variables {
     names = ["01", "03"]
   }
 
   assert {
     condition     = length(output.servers) == 2 && alltrue([for server in output.servers : server.status == "running"])
-    error_message = "The pool is ${jsonencode(output.servers)}."
+    error_message = "Unexpected servers: ${jsonencode(output.servers)}."
   }
 }
 
-run "destroy_only_the_other" {
+run "removal_keeps_others" {
   module {
     source = "./tests/account"
   }
 
   variables {
-    before = run.keeps_its_servers.ids
-    now    = run.two_names_of_three.servers
+    before = run.stop_keeps_servers.ids
+    now    = run.remove_second_server.servers
   }
 
   assert {
     condition     = output.agrees && length(output.ids) == 2
-    error_message = "The service has ${jsonencode(output.ids)}, the pool says ${jsonencode(var.now)}."
+    error_message = "The API returns ${jsonencode(output.ids)}, but the output of the pool is ${jsonencode(var.now)}."
   }
 
   assert {
     condition     = alltrue([for name, id in output.ids : var.before[name] == id])
-    error_message = "A server was replaced: ${jsonencode(var.before)} became ${jsonencode(output.ids)}."
+    error_message = "A server was replaced. Before: ${jsonencode(var.before)}. Now: ${jsonencode(output.ids)}."
   }
 }
 
-run "what_makes_no_sense_is_refused" {
+run "invalid_values_fail_plan" {
   command = plan
 
   variables {

@@ -1,7 +1,7 @@
-# Run with "terraform test" or "tofu test". Every run stands on what the runs
-# before it have left; at the end everything is destroyed.
+# Run with "terraform test" or "tofu test". Each run continues with the servers of the
+# previous runs. At the end, all servers are destroyed.
 
-# Shorter pauses than the usual 5 seconds: servers of the simulator boot quickly.
+# Shorter than the default of 5 seconds, because servers of the simulator boot quickly.
 provider "gpurent" {
   poll_interval = "200ms"
 }
@@ -10,7 +10,7 @@ variables {
   name = "test"
 }
 
-run "a_server_runs_and_can_be_reached" {
+run "server_runs_with_ssh" {
   assert {
     condition     = output.status == "running"
     error_message = "The server is ${output.status}."
@@ -18,7 +18,7 @@ run "a_server_runs_and_can_be_reached" {
 
   assert {
     condition     = startswith(output.ssh, "ssh ")
-    error_message = "There is no way in: ${coalesce(output.ssh, "null")}"
+    error_message = "Unexpected SSH command: ${coalesce(output.ssh, "null")}."
   }
 
   assert {
@@ -27,21 +27,21 @@ run "a_server_runs_and_can_be_reached" {
   }
 }
 
-run "stopping_keeps_the_server" {
+run "stop_keeps_server" {
   command = plan
 
   variables {
     running = false
   }
 
-  # Were it to be replaced, the id would not be known yet, and this would fail.
+  # If the plan replaces the server, the id is unknown and the assertion fails.
   assert {
     condition     = output.id != ""
-    error_message = "The stop replaces the server: its disk would be lost."
+    error_message = "The stop replaces the server. The data on the disk would be lost."
   }
 }
 
-run "a_stopped_server_costs_less" {
+run "stopped_server_costs_less" {
   variables {
     running = false
   }
@@ -53,18 +53,18 @@ run "a_stopped_server_costs_less" {
 
   assert {
     condition     = output.price_kop_h < gpurent_instance.server.price.running_kop_h
-    error_message = "A stopped server costs as much as a running one."
+    error_message = "The stopped server does not cost less than a running one."
   }
 }
 
-run "it_starts_again" {
+run "server_starts_again" {
   assert {
     condition     = output.status == "running"
     error_message = "The server is ${output.status}."
   }
 }
 
-run "a_disk_that_is_too_small_is_refused" {
+run "small_disk_fails_plan" {
   command = plan
 
   variables {

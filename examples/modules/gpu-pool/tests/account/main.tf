@@ -1,5 +1,5 @@
-# What the service itself says of the account, whatever the state says, beside
-# what the runs of a test have left.
+# Reads the servers of the account from the API, to compare them with the outputs of the
+# runs of a test.
 
 terraform {
   required_version = ">= 1.9" # same as the pool
@@ -13,13 +13,13 @@ terraform {
 }
 
 variable "before" {
-  description = "Ids of the servers that an earlier run found, by name."
+  description = "Ids of the servers in an earlier run, by name."
   type        = map(string)
   default     = {}
 }
 
 variable "now" {
-  description = "The pool's output \"servers\"."
+  description = "Output \"servers\" of the pool."
   type        = map(object({ id = string }))
 }
 
@@ -34,16 +34,16 @@ data "gpurent_offers" "cheapest" {
 }
 
 output "ids" {
-  description = "Ids of the servers that are rented, by name."
+  description = "Ids of the servers in the API, by name."
   value       = { for server in data.gpurent_instances.pool.instances : server.name => server.id }
 }
 
 output "agrees" {
-  description = "Whether the service has the servers that the pool says, and no others."
+  description = "Whether the API returns exactly the servers in the output of the pool."
   value       = { for server in data.gpurent_instances.pool.instances : server.name => server.id } == { for name, server in var.now : "test-${name}" => server.id }
 }
 
 output "cheapest_kop_h" {
-  description = "Lowest price of a server with one RTX 4090 and room for 1000 GB, kopecks per hour, before extra disk."
+  description = "Lowest price of a server with one RTX 4090 and space for 1000 GB, in kopecks per hour, without extra disk."
   value       = data.gpurent_offers.cheapest.offers[0].price.on_demand_kop_h
 }
