@@ -1,8 +1,8 @@
-# The head: 10.77.0.1 in the private network. Worker N comes in as tunN.
+# The head has the address 10.77.0.1 in the private network. Worker N uses the device tunN.
 for n in $(seq 1 32); do tunnel "tun$n" 10.77.0.1 "10.77.0.$((n + 1))"; done
-echo 1 >/proc/sys/net/ipv4/ip_forward # workers reach one another through the head
+echo 1 >/proc/sys/net/ipv4/ip_forward # the head routes between the workers
 
-# Whoever join.sh has let in can open a tunnel here, and do nothing else.
+# The keys that join.sh authorizes can only open a tunnel.
 test -s host_key || ssh-keygen -q -t ed25519 -N '' -f host_key
 mkdir -p /run/sshd
 "$(command -v sshd)" -f /dev/null -p 2222 -h /root/cluster/host_key -o PidFile=none \

@@ -1,6 +1,5 @@
-# A Ray cluster: a head at a fixed price, and workers that may come and go. Ray
-# needs a network that is its own; the head makes one over SSH, and join.sh lets
-# the workers in.
+# A Ray cluster: an on-demand head, and interruptible workers. Ray requires a private
+# network. The head provides one over SSH, and join.sh connects the workers to it.
 
 terraform {
   required_version = ">= 1.0"
@@ -18,7 +17,7 @@ provider "gpurent" {
 }
 
 locals {
-  # Runs at every start of a server: in the background, so that the start ends.
+  # Runs at every start of a server, in the background, so that onstart returns.
   onstart = {
     for role in ["head", "worker"] : role => join("\n", [
       "{",
@@ -31,7 +30,8 @@ locals {
 
   image = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
 
-  # Names, not places in a list: more or fewer workers leave the others alone.
+  # With names instead of a count, adding or removing a worker does not change the
+  # addresses of the others.
   workers = { for n in range(1, var.workers + 1) : "worker-${n}" => n }
 }
 
@@ -40,12 +40,12 @@ resource "gpurent_ssh_key" "operator" {
   public_key = file(pathexpand(var.public_key_file))
 }
 
-# Neither template holds a secret: what is in a template, every key of the account
-# can read. And neither names a server, so that a new head changes no worker.
+# The templates contain no secret, because every API key of the account can read them.
+# They also contain no address of a server, so that a new head does not change workers.
 resource "gpurent_template" "head" {
   name        = "Ray head"
   image       = local.image
-  ports       = [2222] # an SSH server that does nothing but join networks; no port of Ray
+  ports       = [2222] # an SSH server for tunnels only; the ports of Ray are not public
   onstart     = local.onstart["head"]
   min_disk_gb = 40 # GB
 }
@@ -57,7 +57,7 @@ resource "gpurent_template" "worker" {
   min_disk_gb = 40 # GB
 }
 
-# Ray survives the loss of a worker, not of its head: at a price that nobody can pass.
+# Ray tolerates the loss of a worker, but not of the head, which therefore cannot be outbid.
 resource "gpurent_instance" "head" {
   name            = "ray-head"
   template        = gpurent_template.head.slug

@@ -1,8 +1,8 @@
-# What every server of the cluster does first.
+# The first steps on every server of the cluster.
 umask 077
 mkdir -p /root/cluster
 cd /root/cluster || exit
-# Ray refuses everybody without the token, and does not start while the file is missing.
+# Ray refuses requests without the token, and does not start without the file.
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=/root/cluster/token
 export DEBIAN_FRONTEND=noninteractive
 until command -v ip && command -v sshd; do
@@ -13,13 +13,13 @@ until pip install -q "ray[default]==$RAY_VERSION"; do sleep 10; done
 
 tunnel() { # DEVICE OWN-ADDRESS PEER-ADDRESS
   ip link show "$1" >/dev/null 2>&1 || ip tuntap add dev "$1" mode tun || {
-    echo "This host gives no TUN device: no private network, no cluster."
+    echo "This host provides no TUN device, which the private network requires."
     exit 1
   }
   ip addr replace "$2" peer "$3" dev "$1" && ip link set "$1" up
 }
 
-# Ray ends when it has lost the head for a minute. Then it joins again.
+# Ray exits after a minute without a connection to the head. The loop starts it again.
 ray_on() { # ADDRESS ARGUMENTS...
   address=$1
   shift

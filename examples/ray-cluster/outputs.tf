@@ -1,22 +1,22 @@
 locals {
-  # Where the workers join: the address that the service gave to port 2222.
-  gate = try(regex("^[a-z]+://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
+  # Public address of port 2222 of the head, for the tunnels of the workers.
+  tunnel_address = try(regex("^[a-z]+://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
 }
 
 output "nodes" {
-  description = "What join.sh reads: number, SSH host and SSH port of each server that runs. The head has number 0, and the address where the workers join."
+  description = "Input of join.sh: number, SSH host and SSH port of each running server. The head has the number 0, followed by the host and the port for the tunnels."
   value = join("", concat(
-    [try("0 ${gpurent_instance.head.ssh.host} ${gpurent_instance.head.ssh.port} ${join(" ", local.gate)}\n", "")],
+    [try("0 ${gpurent_instance.head.ssh.host} ${gpurent_instance.head.ssh.port} ${join(" ", local.tunnel_address)}\n", "")],
     [for name, n in local.workers : try("${n} ${gpurent_instance.worker[name].ssh.host} ${gpurent_instance.worker[name].ssh.port}\n", "")],
   ))
 }
 
 output "dashboard" {
-  description = "Command that brings the head's dashboard to http://127.0.0.1:8265/ on your machine. Null while the head does not run."
+  description = "Command that forwards the head's dashboard to http://127.0.0.1:8265/ on your machine. Null unless the head is running."
   value       = try("${gpurent_instance.head.ssh.command} -N -L 8265:127.0.0.1:8265", null)
 }
 
 output "price_kop_h" {
-  description = "What all servers together cost while they run, kopecks per hour."
+  description = "Price of all servers while they run, in kopecks per hour."
   value       = sum(concat([gpurent_instance.head.price.running_kop_h], [for server in gpurent_instance.worker : server.price.running_kop_h]))
 }

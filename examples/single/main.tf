@@ -1,4 +1,4 @@
-# One GPU server for yourself: the cheapest that meets the wish, under a price cap.
+# One GPU server from the cheapest matching offer under a price cap.
 
 terraform {
   required_version = ">= 1.0"
@@ -11,20 +11,20 @@ terraform {
   }
 }
 
-# Address and key come from GPURENT_BASE_URL and GPURENT_API_KEY, or from the
-# credentials file: neither has a place in a configuration.
+# The address and the API key come from GPURENT_BASE_URL and GPURENT_API_KEY, or
+# from the credentials file, so that the configuration contains no secret.
 provider "gpurent" {
   poll_interval = var.poll_interval
 }
 
 variable "public_key_file" {
-  description = "Your public SSH key. Its private half opens the server."
+  description = "File with your public SSH key, for the login to the server."
   type        = string
   default     = "~/.ssh/id_ed25519.pub"
 }
 
 variable "poll_interval" {
-  description = "First pause between two looks at a server that is starting."
+  description = "Initial interval between two polls of a server that is starting."
   type        = string
   default     = "5s"
 }
@@ -38,9 +38,9 @@ resource "gpurent_instance" "server" {
   name            = "single"
   template        = "pytorch"
   disk_gb         = 60
-  max_price_kop_h = 9000 # 90 rubles an hour
+  max_price_kop_h = 9000 # 90 rubles per hour
   ssh_key_ids     = [gpurent_ssh_key.me.id]
-  idempotency_key = "single" # a killed apply loses nothing
+  idempotency_key = "single" # the next apply recovers the server of a killed one
 
   offer_query = {
     gpu      = ["rtx_4090"]
@@ -49,11 +49,11 @@ resource "gpurent_instance" "server" {
 }
 
 output "ssh" {
-  description = "Command that logs in."
+  description = "SSH command that logs in."
   value       = gpurent_instance.server.ssh.command
 }
 
 output "price_kop_h" {
-  description = "What the server costs while it runs, kopecks per hour."
+  description = "Price of the running server in kopecks per hour."
   value       = gpurent_instance.server.price.running_kop_h
 }

@@ -1,6 +1,6 @@
-# A fleet for work that can be interrupted: most servers at the low price that
-# others may pass, some at a fixed one. What was outbid comes back with the next
-# apply, on the same disk, as long as its price is within the cap.
+# A fleet for work that can be interrupted: interruptible servers, and some on-demand
+# servers. The next apply restarts an outbid server with its disk if the price is within
+# the cap.
 
 terraform {
   required_version = ">= 1.5" # for the check block
@@ -18,7 +18,8 @@ provider "gpurent" {
 }
 
 locals {
-  # Names, not places in a list: more or fewer of one kind leave the others alone.
+  # With names instead of a count, adding or removing a server does not change the
+  # addresses of the others.
   spot   = { for n in range(var.interruptible) : "spot-${n + 1}" => "interruptible" }
   steady = { for n in range(var.on_demand) : "steady-${n + 1}" => "on_demand" }
 
@@ -28,8 +29,8 @@ locals {
   }
 }
 
-# The work goes on by itself: at every start, after an outbid too, the server runs
-# resume.sh from its own disk, which begins at the last checkpoint there.
+# At every start, also after an outbid, the server runs resume.sh from its disk, which
+# resumes the work from the last checkpoint.
 resource "gpurent_template" "worker" {
   name        = "Spot worker"
   description = "Runs /workspace/resume.sh at every start"
@@ -56,8 +57,8 @@ resource "gpurent_instance" "worker" {
   }
 }
 
-# With on_outbid = "keep" a plan finds nothing to do about an outbid server. This
-# says so all the same.
+# With on_outbid = "keep", a plan has no changes for an outbid server. This check shows
+# a warning.
 check "all_run" {
   assert {
     condition     = alltrue([for server in gpurent_instance.worker : server.status == "running"])

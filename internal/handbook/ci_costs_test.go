@@ -87,7 +87,10 @@ func TestCICosts(t *testing.T) {
 		},
 		"a rental": {
 			[]string{`{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 123456789}}`},
-			[]string{"| create | 0,00 ₽ | up to 1 234 567,89 ₽ |", "The plan adds up to 1 234 567,89 ₽ per hour", "count with their price cap"},
+			[]string{
+				"| create | 0,00 ₽ | up to 1 234 567,89 ₽ |", "The plan adds up to 1 234 567,89 ₽ per hour",
+				"New servers count with their price cap",
+			},
 		},
 		"a rental without a cap": {
 			[]string{

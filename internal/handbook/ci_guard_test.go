@@ -156,7 +156,7 @@ func TestCIGuard_ComparesCapsOfExistingServers(t *testing.T) {
 	}{
 		"a raised cap that was reviewed": {update("10000"), update("12000"), ""},
 		"one raised further":             {update("12000"), update("10000"), "the price cap is 12000 kopecks per hour"},
-		"one that was not reviewed":      {update("12000"), "", "raise the price cap of gpurent_instance.s0: not in the review"},
+		"one that was not reviewed":      {update("12000"), "", "price cap of gpurent_instance.s0: not in the review"},
 		"a cap that is removed":          {update("null"), update("null"), "no price cap"},
 		"a lowered cap":                  {update("8000"), "", ""},
 	} {

@@ -79,7 +79,7 @@ func (l *exampleRun) checkJoin(servers map[string]server) {
 		for file, want := range map[string]string{
 			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
 			// The simulator assigns the port after SSH to the first port of the template.
-			"gate": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1),
+			"tunnel_address": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1),
 		} {
 			if got := at(worker, file); got != want {
 				l.t.Errorf("worker %d has %q in %s, want %q", n, got, file, want)
