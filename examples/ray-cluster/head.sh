@@ -1,6 +1,6 @@
 # The head has the address 10.77.0.1 in the private network. Worker N uses the device tunN.
 for n in $(seq 1 32); do tunnel "tun$n" 10.77.0.1 "10.77.0.$((n + 1))"; done
-echo 1 >/proc/sys/net/ipv4/ip_forward # the head routes between the workers
+echo 1 >/proc/sys/net/ipv4/ip_forward # the head routes traffic between the workers
 
 # The keys that join.sh authorizes can only open a tunnel.
 test -s host_key || ssh-keygen -q -t ed25519 -N '' -f host_key

@@ -1,5 +1,5 @@
-# A Ray cluster: an on-demand head, and interruptible workers. Ray requires a private
-# network. The head provides one over SSH, and join.sh connects the workers to it.
+# A Ray cluster with an on-demand head and interruptible workers. Ray requires a private
+# network. The head provides one over SSH, and join.sh authorizes the workers.
 
 terraform {
   required_version = ">= 1.0"
@@ -57,7 +57,8 @@ resource "gpurent_template" "worker" {
   min_disk_gb = 40 # GB
 }
 
-# Ray tolerates the loss of a worker, but not of the head, which therefore cannot be outbid.
+# An on-demand server cannot be outbid. Ray tolerates the loss of a worker, but not of the
+# head.
 resource "gpurent_instance" "head" {
   name            = "ray-head"
   template        = gpurent_template.head.slug

@@ -2,7 +2,7 @@
 umask 077
 mkdir -p /root/cluster
 cd /root/cluster || exit
-# Ray refuses requests without the token, and does not start without the file.
+# Ray rejects requests without the token, and does not start without the file.
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=/root/cluster/token
 export DEBIAN_FRONTEND=noninteractive
 until command -v ip && command -v sshd; do
@@ -13,7 +13,7 @@ until pip install -q "ray[default]==$RAY_VERSION"; do sleep 10; done
 
 tunnel() { # DEVICE OWN-ADDRESS PEER-ADDRESS
   ip link show "$1" >/dev/null 2>&1 || ip tuntap add dev "$1" mode tun || {
-    echo "This host provides no TUN device, which the private network requires."
+    echo "Cannot create a TUN device, which the private network requires."
     exit 1
   }
   ip addr replace "$2" peer "$3" dev "$1" && ip link set "$1" up

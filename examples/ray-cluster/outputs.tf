@@ -1,5 +1,5 @@
 locals {
-  # Public address of port 2222 of the head, for the tunnels of the workers.
+  # Public address of port 2222 of the head, to which the workers open their tunnels.
   tunnel_address = try(regex("^[a-z]+://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
 }
 
@@ -17,6 +17,6 @@ output "dashboard" {
 }
 
 output "price_kop_h" {
-  description = "Price of all servers while they run, in kopecks per hour."
+  description = "Total price of all servers while they run, in kopecks per hour."
   value       = sum(concat([gpurent_instance.head.price.running_kop_h], [for server in gpurent_instance.worker : server.price.running_kop_h]))
 }

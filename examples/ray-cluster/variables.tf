@@ -10,7 +10,7 @@ variable "workers" {
 }
 
 variable "worker_type" {
-  description = "on_demand, or interruptible, which is cheaper but can be outbid. A change replaces the workers."
+  description = "Type of the workers: on_demand, or interruptible, which is cheaper but can be outbid. A change replaces the workers."
   type        = string
   default     = "interruptible"
 }
@@ -52,7 +52,7 @@ variable "ray_version" {
 }
 
 variable "public_key_file" {
-  description = "File with your public SSH key, for the login to the servers."
+  description = "Path of the file with your public SSH key. You log in to the servers with the matching private key."
   type        = string
   default     = "~/.ssh/id_ed25519.pub"
 }

@@ -18,13 +18,13 @@ provider "gpurent" {
 }
 
 variable "public_key_file" {
-  description = "File with your public SSH key, for the login to the server."
+  description = "Path of the file with your public SSH key. You log in to the server with the matching private key."
   type        = string
   default     = "~/.ssh/id_ed25519.pub"
 }
 
 variable "poll_interval" {
-  description = "Initial interval between two polls of a server that is starting."
+  description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string
   default     = "5s"
 }
@@ -40,7 +40,7 @@ resource "gpurent_instance" "server" {
   disk_gb         = 60
   max_price_kop_h = 9000 # 90 rubles per hour
   ssh_key_ids     = [gpurent_ssh_key.me.id]
-  idempotency_key = "single" # the next apply recovers the server of a killed one
+  idempotency_key = "single" # after a killed apply, the next apply recovers the server
 
   offer_query = {
     gpu      = ["rtx_4090"]
@@ -49,7 +49,7 @@ resource "gpurent_instance" "server" {
 }
 
 output "ssh" {
-  description = "SSH command that logs in."
+  description = "SSH command that logs in to the server."
   value       = gpurent_instance.server.ssh.command
 }
 

@@ -1,6 +1,6 @@
-# A fleet for work that can be interrupted: interruptible servers, and some on-demand
-# servers. The next apply restarts an outbid server with its disk if the price is within
-# the cap.
+# A fleet of interruptible servers and some on-demand servers, for work that can be
+# interrupted. If a server is outbid, the next apply starts it again with its disk, as long
+# as its price is within the cap.
 
 terraform {
   required_version = ">= 1.5" # for the check block
@@ -29,8 +29,8 @@ locals {
   }
 }
 
-# At every start, also after an outbid, the server runs resume.sh from its disk, which
-# resumes the work from the last checkpoint.
+# At every start, including the start after an outbid, the server runs resume.sh from its
+# disk. The script resumes the work from the last checkpoint.
 resource "gpurent_template" "worker" {
   name        = "Spot worker"
   description = "Runs /workspace/resume.sh at every start"
@@ -57,8 +57,8 @@ resource "gpurent_instance" "worker" {
   }
 }
 
-# With on_outbid = "keep", a plan has no changes for an outbid server. This check shows
-# a warning.
+# With on_outbid = "keep", a plan shows no changes for an outbid server, but this check
+# fails. A failed check shows a warning and does not stop the apply.
 check "all_run" {
   assert {
     condition     = alltrue([for server in gpurent_instance.worker : server.status == "running"])

@@ -1,5 +1,5 @@
 output "servers" {
-  description = "Servers by name."
+  description = "The servers by name."
   value = {
     for name, server in gpurent_instance.worker : name => {
       type   = server.type

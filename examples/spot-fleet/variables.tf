@@ -23,7 +23,7 @@ variable "max_on_demand_kop_h" {
 }
 
 variable "on_outbid" {
-  description = "Action of the next apply for an outbid server: restart bids again within the cap, keep does nothing, replace creates another server, and the data on the disk is lost."
+  description = "Action of the next apply for an outbid server: \"restart\" bids again within the cap, \"keep\" does nothing, \"replace\" creates another server, and the data on the disk is lost."
   type        = string
   default     = "restart"
 }
@@ -35,13 +35,13 @@ variable "gpu" {
 }
 
 variable "disk_gb" {
-  description = "Disk of each server in GB, with space for the checkpoints."
+  description = "Disk of each server in GB, including space for the checkpoints."
   type        = number
   default     = 60
 }
 
 variable "poll_interval" {
-  description = "Initial interval between two polls of a server that is starting."
+  description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string
   default     = "5s"
 }
