@@ -72,7 +72,7 @@ func TestFormat_Money(t *testing.T) {
 		page := open(t, server, language)
 		page.run(chromedp.Navigate(server.ConsoleURL))
 		got := later[[]string](page, `import('/console/assets/format.js').then(m => [
-			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.rubles),
+			...[0, 5, 123456, -123456780, Number.MAX_SAFE_INTEGER].map(m.formatRubles),
 			m.formatWholeRubles(100000), m.formatWholeRubles(100050),
 			m.formatHours(0.1), m.formatHours(71), m.formatHours(72)])`)
 		for n, w := range want {
@@ -100,8 +100,8 @@ func TestDashboard_UpdateKeepsInput(t *testing.T) {
 	page.shows("#instances", "another")
 	page.shows(row+" .badge", "running")
 	page.shows("#count", "2")
-	if news := page.text("#news"); !strings.Contains(news, name+": running") {
-		t.Errorf("announcement %q", news)
+	if message := page.text("#announcement"); !strings.Contains(message, name+": running") {
+		t.Errorf("announcement %q", message)
 	}
 	for what, script := range map[string]string{
 		"the focus":      "document.activeElement === held",
@@ -218,7 +218,7 @@ func TestDashboard_HiddenPageSendsNothing(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
-	page.shows("#link", "live")
+	page.shows("#connection", "live")
 	evaluate[chromedp.Void](page, `
 		window.hide = hidden => {
 			Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});

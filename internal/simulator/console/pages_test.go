@@ -78,7 +78,7 @@ func TestDashboard_InstanceLifecycle(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
-	page.shows("#nobody", "No servers yet", server.BaseURL)
+	page.shows("#no-instances", "No servers yet", server.BaseURL)
 	evaluate[chromedp.Void](page, "window.unbroken = true")
 
 	id, offer := rent(t, server, "trainer", "interruptible", "pytorch", 0)
@@ -92,7 +92,7 @@ func TestDashboard_InstanceLifecycle(t *testing.T) {
 	page.shows(row, "trainer", "no address yet")
 	for range 4 {
 		page.press("[data-advance='60']")
-		page.shows("#link", "live")
+		page.shows("#connection", "live")
 	}
 	page.shows(badge, "starting")
 	page.press("[data-advance='600']")
@@ -212,14 +212,14 @@ func TestDashboard_LostConnection(t *testing.T) {
 	server := start(t)
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
-	page.shows("#link", "live")
+	page.shows("#connection", "live")
 	page.mu.Lock()
 	page.quiet = true
 	page.mu.Unlock()
 	evaluate[chromedp.Void](page, `window.really = fetch; fetch = () => Promise.reject(new Error())`)
-	page.shows("#link", "Connection lost")
+	page.shows("#connection", "Connection lost")
 	evaluate[chromedp.Void](page, `fetch = window.really`)
-	page.shows("#link", "live")
+	page.shows("#connection", "live")
 }
 
 // TestDashboard_OtherSitesCannotUseIt opens a page of another origin that tries to use the simulator.

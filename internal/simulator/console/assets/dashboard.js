@@ -1,139 +1,140 @@
-// The dashboard polls the overview about once a second and updates what changed.
+// The dashboard polls the overview about once a second and updates the elements that have changed.
 
 import {Chart} from './chart.js';
 import {InstanceTable, setText} from './instances.js';
-import {lang, formatHours, formatTime, rubles, text} from './format.js';
+import {formatHours, formatRubles, formatTime, lang, text} from './format.js';
 
-const PERIOD = 1000, RETRY = 3000, HOURS_PER_MONTH = 730;
+const POLL_MS = 1000, RETRY_MS = 3000, HOURS_PER_MONTH = 730;
 const $ = id => document.getElementById(id);
 
 const chart = new Chart($('chart'));
-const announce = news => setText($('news'), news);
+const announce = message => setText($('announcement'), message);
 const table = new InstanceTable($('instances'), {control, showMessage: toast, announce});
 let latest = null;
 let timer = 0;
-let shownLedger = '';
+let renderedLedger = '';
 let toastTimer = 0;
 
-function toast(message, bad) {
+function toast(message, isError) {
   const box = $('toast');
-  box.className = bad ? 'shown bad' : 'shown';
+  box.className = isError ? 'shown error' : 'shown';
   setText(box, message);
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => { box.className = ''; }, bad ? 8000 : 2500);
+  toastTimer = setTimeout(() => { box.className = ''; }, isError ? 8000 : 2500);
 }
 
-// control calls the control API, shows the result, and polls at once.
+// control sends a request to the control API, shows the result, and polls the overview immediately.
 async function control(method, path, body) {
   try {
     const headers = {'Accept-Language': lang};
     if (body) headers['Content-Type'] = 'application/json';
-    const answer = await fetch('/control' + path, {method, headers, body: body && JSON.stringify(body)});
-    if (answer.ok) {
+    const response = await fetch('/control' + path, {method, headers, body: body && JSON.stringify(body)});
+    if (response.ok) {
       toast(text.done);
     } else {
-      const {error} = await answer.json();
+      const {error} = await response.json();
       const issues = (error.details?.issues ?? []).map(i => `${i.field}: ${i.message}`);
       toast(`${text.failed}: ${[error.message, ...issues].join('; ')}`, true);
     }
   } catch {
     toast(`${text.failed}: ${text.lost}`, true);
   }
-  await look();
+  await poll();
 }
 
-async function look() {
+async function poll() {
   clearTimeout(timer);
-  let wait = PERIOD;
+  let delay = POLL_MS;
   try {
-    const answer = await fetch('/console/overview', {cache: 'no-store', signal: AbortSignal.timeout(10000)});
-    if (!answer.ok) throw new Error(answer.status);
-    latest = await answer.json();
-    show(latest);
-    $('link').className = 'link on';
-    setText($('link'), text.live);
+    const response = await fetch('/console/overview', {cache: 'no-store', signal: AbortSignal.timeout(10000)});
+    if (!response.ok) throw new Error(response.status);
+    latest = await response.json();
+    render(latest);
+    $('connection').className = 'connection online';
+    setText($('connection'), text.live);
   } catch {
-    wait = RETRY;
-    $('link').className = 'link off';
-    setText($('link'), text.lost);
+    delay = RETRY_MS;
+    $('connection').className = 'connection offline';
+    setText($('connection'), text.lost);
   }
   clearTimeout(timer);
-  if (!document.hidden) timer = setTimeout(look, wait);
+  if (!document.hidden) timer = setTimeout(poll, delay);
 }
 
-function show(o) {
-  setText($('now'), formatTime(o.now));
-  $('now').dateTime = o.now;
-  const realClock = o.time_scale === 1 ? text.realClock : `${o.time_scale}${text.times}`;
-  setText($('pace'), o.clock === 'manual' ? text.manualClock : realClock);
-  showMoney(o.balance, o.now);
-  showCount(o);
-  $('nobody').hidden = o.total > 0;
-  $('instances').hidden = o.total === 0;
-  table.update(o.instances);
-  $('more').hidden = o.total <= o.instances.length;
-  setText($('more'), `${o.total - o.instances.length} ${text.more}`);
-  chart.show(o.history);
-  showLedger(o.ledger, new Map(o.instances.map(i => [i.id, i.name])));
-  showBudgets(o.budgets);
-  $('faults').hidden = o.faults === 0;
-  setText($('faults'), `${text.faultsNow}: ${o.faults}`);
+function render(overview) {
+  setText($('clock'), formatTime(overview.now));
+  $('clock').dateTime = overview.now;
+  const clockMode = overview.time_scale === 1 ? text.realClock : `${overview.time_scale}${text.times}`;
+  setText($('clock-mode'), overview.clock === 'manual' ? text.manualClock : clockMode);
+  renderBalance(overview.balance, overview.now);
+  renderCount(overview);
+  $('no-instances').hidden = overview.total > 0;
+  $('instances').hidden = overview.total === 0;
+  table.update(overview.instances);
+  $('more').hidden = overview.total <= overview.instances.length;
+  setText($('more'), `${overview.total - overview.instances.length} ${text.more}`);
+  chart.update(overview.history);
+  renderLedger(overview.ledger, new Map(overview.instances.map(i => [i.id, i.name])));
+  renderBudgets(overview.budgets);
+  $('faults').hidden = overview.faults === 0;
+  setText($('faults'), `${text.faultsNow}: ${overview.faults}`);
 }
 
-function showMoney(b, now) {
-  setText($('available'), rubles(b.available_kop));
-  $('available').classList.toggle('short', b.available_kop + b.credit_limit_kop <= 0);
-  const credit = b.credit_limit_kop ? ` · ${text.credit} ${rubles(b.credit_limit_kop)}` : '';
-  setText($('account'), `${text.onAccount} ${rubles(b.balance_kop)}${credit}`);
-  setText($('burn'), b.burn_kop_h ? `${rubles(b.burn_kop_h)} ${text.perHour}` : '—');
-  setText($('month'), b.burn_kop_h ? `${rubles(b.burn_kop_h * HOURS_PER_MONTH)} ${text.perMonth}` : text.idle);
-  const known = b.runway_hours !== null;
-  setText($('runway'), known ? formatHours(b.runway_hours) : '∞');
-  $('runway').classList.toggle('short', known && b.runway_hours < 2);
-  const end = known ? new Date(Date.parse(now) + b.runway_hours * 3600000) : null;
-  setText($('until'), end && end.getUTCFullYear() < 3000 ? formatTime(end).slice(0, 16) + ' UTC' : '');
+function renderBalance(b, now) {
+  setText($('available'), formatRubles(b.available_kop));
+  $('available').classList.toggle('low', b.available_kop + b.credit_limit_kop <= 0);
+  const credit = b.credit_limit_kop ? ` · ${text.credit} ${formatRubles(b.credit_limit_kop)}` : '';
+  setText($('balance'), `${text.onAccount} ${formatRubles(b.balance_kop)}${credit}`);
+  setText($('burn'), b.burn_kop_h ? `${formatRubles(b.burn_kop_h)} ${text.perHour}` : '—');
+  const perMonth = formatRubles(b.burn_kop_h * HOURS_PER_MONTH);
+  setText($('monthly-burn'), b.burn_kop_h ? `${perMonth} ${text.perMonth}` : text.idle);
+  const finite = b.runway_hours !== null;
+  setText($('runway'), finite ? formatHours(b.runway_hours) : '∞');
+  $('runway').classList.toggle('low', finite && b.runway_hours < 2);
+  const end = finite ? new Date(Date.parse(now) + b.runway_hours * 3600000) : null;
+  setText($('runway-end'), end && end.getUTCFullYear() < 3000 ? formatTime(end).slice(0, 16) + ' UTC' : '');
 }
 
-function showCount(o) {
+function renderCount(overview) {
   const states = new Map();
-  for (const i of o.instances) states.set(i.status, (states.get(i.status) ?? 0) + 1);
-  setText($('count'), String(o.total));
+  for (const i of overview.instances) states.set(i.status, (states.get(i.status) ?? 0) + 1);
+  setText($('count'), String(overview.total));
   setText($('states'), [...states].map(([status, n]) => `${n}\u00a0${text['s_' + status] ?? status}`).join(' · '));
 }
 
-function showLedger(entries, names) {
+function renderLedger(entries, names) {
   const body = $('ledger').tBodies[0];
-  const now = JSON.stringify([entries, [...names]]);
-  if (now === shownLedger) return;
-  shownLedger = now;
+  const ledger = JSON.stringify([entries, [...names]]);
+  if (ledger === renderedLedger) return;
+  renderedLedger = ledger;
   body.replaceChildren(...entries.map(e => {
     const row = document.createElement('tr');
-    row.setAttribute('role', 'row'); // kept in the layout of phones
-    const at = row.insertCell(), what = row.insertCell(), amount = row.insertCell();
-    at.className = 'when';
-    what.className = 'what';
-    for (const cell of [at, what, amount]) cell.setAttribute('role', 'cell');
-    at.textContent = formatTime(e.at).slice(5, 19);
-    at.title = formatTime(e.at);
-    what.textContent = text['t_' + e.type] ?? e.type;
-    const about = document.createElement('span');
-    about.className = 'fine';
-    about.textContent = e.description === what.textContent ? '' : e.description;
-    what.append(about);
+    row.setAttribute('role', 'row'); // the layout for phones removes the implicit role
+    const time = row.insertCell(), type = row.insertCell(), amount = row.insertCell();
+    time.className = 'timestamp';
+    type.className = 'type';
+    for (const cell of [time, type, amount]) cell.setAttribute('role', 'cell');
+    time.textContent = formatTime(e.at).slice(5, 19);
+    time.title = formatTime(e.at);
+    type.textContent = text['t_' + e.type] ?? e.type;
+    const description = document.createElement('span');
+    description.className = 'secondary';
+    description.textContent = e.description === type.textContent ? '' : e.description;
+    type.append(description);
     if (e.instance_id) {
-      const which = document.createElement('span');
-      which.className = 'fine which';
-      which.textContent = names.get(e.instance_id) || e.instance_id;
-      which.title = e.instance_id;
-      what.append(which);
+      const server = document.createElement('span');
+      server.className = 'secondary';
+      server.textContent = names.get(e.instance_id) || e.instance_id;
+      server.title = e.instance_id;
+      type.append(server);
     }
-    amount.textContent = (e.amount_kop > 0 ? '+' : '') + rubles(e.amount_kop);
-    amount.className = e.amount_kop > 0 ? 'number plus' : 'number';
+    amount.textContent = (e.amount_kop > 0 ? '+' : '') + formatRubles(e.amount_kop);
+    amount.className = e.amount_kop > 0 ? 'number credit' : 'number';
     return row;
   }));
 }
 
-function showBudgets(budgets) {
+function renderBudgets(budgets) {
   $('no-budget').hidden = budgets.length > 0;
   const list = $('budgets');
   while (list.children.length > budgets.length) list.lastChild.remove();
@@ -142,13 +143,13 @@ function showBudgets(budgets) {
     if (!item.children.length) {
       item.append(...['span', 'meter', 'span'].map(name => document.createElement(name)));
     }
-    const [who, meter, how] = item.children;
-    setText(who, b.caller);
-    how.className = 'fine';
-    setText(how, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
+    const [caller, meter, status] = item.children;
+    setText(caller, b.caller);
+    status.className = 'secondary';
+    setText(status, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
     const {limit, remaining} = b;
     Object.assign(meter, {min: 0, max: limit, low: limit * 0.25, high: limit * 0.5, optimum: limit, value: remaining});
-    meter.setAttribute('aria-label', `${b.caller}: ${how.textContent}`);
+    meter.setAttribute('aria-label', `${b.caller}: ${status.textContent}`);
   });
 }
 
@@ -176,5 +177,5 @@ $('fault').addEventListener('submit', event => {
 });
 $('clear-faults').addEventListener('click', () => control('DELETE', '/faults'));
 setText($('environment'), `export GPURENT_BASE_URL=${location.origin}/api/v1\nexport GPURENT_API_KEY=…`);
-document.addEventListener('visibilitychange', () => { if (!document.hidden) look(); });
-look();
+document.addEventListener('visibilitychange', () => { if (!document.hidden) poll(); });
+poll();
