@@ -39,6 +39,7 @@ var tryCommands = []string{
 // The commands of the example's pipelines succeed. The state file carries the service from one command to the next.
 func TestAccTryWithoutSpending_pipelineCommands(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	needs(t, "curl")
 	setup := newCLISetup(t)
 	const simulator = "./with-simulator.sh --time-scale 60 --market still"

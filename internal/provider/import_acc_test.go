@@ -16,6 +16,7 @@ const providerBlock = "provider \"gpurent\" {\n  poll_interval = \"1ms\"\n  requ
 
 // The import examples of each resource import the resource of its example into an empty state, without a creation.
 func TestAccProvider_importExamples(t *testing.T) {
+	t.Parallel()
 	types := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
 	config := providerBlock
 	for _, name := range types {
@@ -67,6 +68,7 @@ func TestAccProvider_importExamples(t *testing.T) {
 
 // An empty id is an error without a request.
 func TestAccProvider_emptyImportIDs(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	config, types := providerBlock, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
 	for _, name := range types {

@@ -14,6 +14,7 @@ import (
 
 // A configuration can use the key that it creates. The plan does not fail while a replacement makes the key unknown.
 func TestAccProvider_keyFromResource(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	config := func(keyName string) string {
 		return env.Provider() + fmt.Sprintf(`

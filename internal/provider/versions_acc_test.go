@@ -71,6 +71,7 @@ data "gpurent_balance" "now" {
 
 // The table in the README is right for the CLI of the test.
 func TestAccProvider_versionTable(t *testing.T) {
+	t.Parallel()
 	// One row reads the balance.
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"))
 	account := env.Workspace(providerBlock + example(t, "resources/gpurent_template/resource.tf") +

@@ -47,6 +47,7 @@ func (w recordingWriter) Write(body []byte) (int, error) {
 // nor in output, state or plan.
 func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	recorder := new(secretRecorder)
 	env := acctest.Start(t, acctest.WithWrap(recorder.wrap))
 	workspace := env.Workspace(env.Example(ephemeralExample), acctest.Traced()...)
@@ -226,6 +227,7 @@ func TestAccEphemeralAPIKey_revocationIsRetriedAtEnd(t *testing.T) {
 // The run can create the key that creates the ephemeral key. The CLIs open an ephemeral resource with known arguments
 // at plan, so the error describes how to postpone that.
 func TestAccEphemeralAPIKey_providerKeyOfSameRun(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	config := func(name string) string {
 		return env.Provider() + `

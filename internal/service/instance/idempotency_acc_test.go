@@ -187,6 +187,7 @@ func TestAccInstance_unknownOutcomeRetried(t *testing.T) {
 // If the outcome stays unknown, the error describes how to find the instance without renting twice.
 func TestAccInstance_unknownOutcomeReportsKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	// The client of this test does not retry, and the test injects faults itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
 	addFaults(t, env,
@@ -220,6 +221,7 @@ func TestAccInstance_unknownOutcomeReportsKey(t *testing.T) {
 
 func TestAccInstance_duplicateName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_3090", "on_demand")
 	id := env.Post(
@@ -256,6 +258,7 @@ func TestAccInstance_duplicateName(t *testing.T) {
 // destroyed as its own predecessor.
 func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	env := acctest.Start(t)
 	w := env.Workspace(
 		env.Config(configByQuery(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")),
@@ -287,6 +290,7 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 // it is in the state.
 func TestAccInstance_renamedResource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)))
 	w.Run("apply", "-auto-approve", "-no-color")

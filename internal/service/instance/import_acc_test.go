@@ -15,6 +15,7 @@ import (
 // The generated configuration of an instance that was created outside Terraform is valid, plans no change, and rents
 // the same GPUs.
 func TestAccInstance_generatedConfig(t *testing.T) {
+	t.Parallel()
 	// The test expects the GPU of the offer in the generated query.
 	env := acctest.Start(t, acctest.WithoutQuirks("other-gpu"))
 	id := env.Post(

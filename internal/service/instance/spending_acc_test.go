@@ -49,6 +49,7 @@ func TestAccInstance_requireFunds(t *testing.T) {
 
 func TestAccInstance_maxBurn(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	// With max_burn_kop_h, a plan without a balance fails, and the instances of the neighbours quirk exceed the limit.
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
 	offers := env.Offers("gpu=rtx_4090&num_gpus=1")

@@ -102,6 +102,7 @@ func TestAccTemplateDataSource_newTemplate(t *testing.T) {
 
 func TestAccTemplateDataSource_errors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
+	t.Parallel()
 	// The test checks the first template in an error and the number of the omitted ones.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
 	slug := createTemplate(env, "PyTorch 2.5")

@@ -120,6 +120,7 @@ func flags() []string {
 		// faster than one.
 		"-parallel=8",
 		"-ldflags=-s -w", // halves the time to link the test binaries
+		"-vet=off",       // make unit runs go vet
 		"-run=^" + acceptanceTests,
 	}
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -29,21 +27,18 @@ func withPackages(module fs.FS, arguments []string) ([]string, error) {
 }
 
 // packagesWithTests returns the packages that have acceptance tests, as "./folder", so that go test links no others.
-// Packages with the most test code come first: if a long package started last, the run would end with one busy core.
 func packagesWithTests(module fs.FS) ([]string, error) {
-	size, has := map[string]int{}, map[string]bool{}
+	var packages []string
 	err := fs.WalkDir(module, "internal", func(file string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(file, "_test.go") {
+		name := "./" + path.Dir(file)
+		if err != nil || !strings.HasSuffix(file, "_test.go") || slices.Contains(packages, name) {
 			return err
 		}
 		content, err := fs.ReadFile(module, file)
-		name := "./" + path.Dir(file)
-		size[name] += len(content)
-		has[name] = has[name] || declaration.Match(content)
+		if declaration.Match(content) {
+			packages = append(packages, name)
+		}
 		return err
 	})
-	maps.DeleteFunc(has, func(_ string, tests bool) bool { return !tests })
-	return slices.SortedFunc(maps.Keys(has), func(a, b string) int {
-		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
-	}), err
+	return packages, err
 }

@@ -10,7 +10,7 @@ func TestWithPackages(t *testing.T) {
 	source := func(code string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(code)} }
 	module := fstest.MapFS{
 		"internal/a/one_test.go":    source("package a\n\nfunc TestAccOne() {}"),
-		"internal/a/b/deep_test.go": source("package b\n\nfunc TestAccDeep() {}\n\n// This file is longer."),
+		"internal/a/b/deep_test.go": source("package b\n\nfunc TestAccDeep() {}"),
 		"internal/c/unit_test.go":   source("package c\n\n// not func TestAcc\nfunc TestUnit() {}"),
 		"internal/d/code.go":        source("package d\n\nfunc TestAccNone() {}"),
 		"internal/d/name_test.go":   source("package d\n\nfunc TestAccount() {}"),
