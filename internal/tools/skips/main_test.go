@@ -17,7 +17,8 @@ const (
 	allowedSkip = `{"Action":"output","Package":"p","Test":"TestB","Output":"only root can give a file to another user\n"}
 {"Action":"skip","Package":"p","Test":"TestB"}
 `
-	oldCLI = `{"Action":"output","Package":"p","Test":"TestAccB","Output":"cannot do this; Terraform can from 1.14.0\n"}
+	oldCLI = `{"Action":"output","Package":"p","Test":"TestAccB",
+"Output":"Terraform 1.11.4 is too old: needs Terraform \"1.14.0\"\n"}
 {"Action":"skip","Package":"p","Test":"TestAccB"}
 `
 )
