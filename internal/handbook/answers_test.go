@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // compareJSON compares the JSON that a guide shows with the output of the preceding commands: the names and the types
@@ -107,12 +109,4 @@ func (g *guideRun) compareText(t *testing.T, n int, b snippet) {
 }
 
 // plainWords returns the words of a text on one line, without colors and frames.
-func plainWords(text string) string {
-	var words []string
-	for word := range strings.FieldsSeq(stripColors.Replace(text)) {
-		if word != "│" && word != "╷" && word != "╵" {
-			words = append(words, word)
-		}
-	}
-	return strings.Join(words, " ")
-}
+func plainWords(text string) string { return acctest.WithoutFrame(stripColors.Replace(text)) }
