@@ -142,25 +142,31 @@ var lists = map[string]string{
 // removeReported does what an error about an unknown outcome advises: it removes the object, if there is one. At the
 // end, nothing may be left that no error reported.
 func (r *run) removeReported(output string) {
-	type object struct{ ID, Slug, Owner, Name string }
-	id := func(o object) string { return cmp.Or(o.ID, o.Slug) }
-	for kind, list := range lists {
-		if !slices.ContainsFunc(strings.Split(output, "╷"), func(diagnostic string) bool {
-			return strings.Contains(diagnostic, "with "+kind+".own") &&
-				strings.Contains(acctest.WithoutFrame(diagnostic), "may or may not have been carried out")
-		}) {
+	for diagnostic := range strings.SplitSeq(output, "╷") {
+		if !strings.Contains(acctest.WithoutFrame(diagnostic), "may or may not have been carried out") {
 			continue
 		}
-		saved := acctest.SavedIn[object](r.workspace, kind)
-		acctest.List(r.env, list+"?limit=200", func(o object) {
-			created := o.Owner != "catalog" && (kind != "gpurent_api_key" || o.Name == "own")
-			isSaved := slices.ContainsFunc(saved, func(s acctest.Saved[object]) bool { return id(s.Attributes) == id(o) })
-			if created && !isSaved {
-				r.logf("--- %s/%s is removed, as an error advises", list, id(o))
-				r.env.Delete(list + "/" + id(o))
+		for kind, list := range lists {
+			if strings.Contains(diagnostic, "with "+kind+".own") {
+				r.removeUnsaved(kind, list)
 			}
-		})
+		}
 	}
+}
+
+// removeUnsaved removes the objects of a resource type that this run created and that are not in the state.
+func (r *run) removeUnsaved(kind, list string) {
+	type object struct{ ID, Slug, Owner, Name string }
+	id := func(o object) string { return cmp.Or(o.ID, o.Slug) }
+	saved := acctest.SavedIn[object](r.workspace, kind)
+	acctest.List(r.env, list+"?limit=200", func(o object) {
+		created := o.Owner != "catalog" && (kind != "gpurent_api_key" || o.Name == "own")
+		isSaved := slices.ContainsFunc(saved, func(s acctest.Saved[object]) bool { return id(s.Attributes) == id(o) })
+		if created && !isSaved {
+			r.logf("--- %s/%s is removed, as an error advises", list, id(o))
+			r.env.Delete(list + "/" + id(o))
+		}
+	})
 }
 
 // converge applies until an apply succeeds, and expects a plan without changes after it. The consequences of a fault,
