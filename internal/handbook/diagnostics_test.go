@@ -99,7 +99,7 @@ func checkCall(file string, call *ast.CallExpr) string {
 	if !rawDiagnostics.MatchString(function) {
 		return ""
 	}
-	if strings.HasSuffix(filepath.ToSlash(file), "internal/tfkit/text.go") {
+	if strings.HasSuffix(filepath.ToSlash(file), "internal/tfkit/summary.go") {
 		return ""
 	}
 	if of != "tfkit" && of != "" {

@@ -21,7 +21,7 @@ const (
 )
 
 func addProtocolDataWithheld(diags *diag.Diagnostics) {
-	tfkit.AddWarning(diags, summaryProtocolData, "The environment variable "+envProtoDataDir+" is set. "+
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryProtocolData), "The environment variable "+envProtoDataDir+" is set. "+
 		"The provider ignores it, because the files would contain API keys and other secrets. "+
 		"Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
 }
@@ -29,25 +29,26 @@ func addProtocolDataWithheld(diags *diag.Diagnostics) {
 // addFrameDumps reports that the CLI would log the provider configuration. The detail has no final period, because the
 // CLIs quote it in a sentence.
 func addFrameDumps(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, summaryFrameDumps, "The environment variable "+envGODEBUG+" contains "+frameDumps+". "+
-		"With it, Terraform and OpenTofu can log what they send to providers, API keys included. "+
-		"Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
+	tfkit.AddError(diags, tfkit.Summaryf(summaryFrameDumps),
+		"The environment variable "+envGODEBUG+" contains "+frameDumps+". "+
+			"With it, Terraform and OpenTofu can log what they send to providers, API keys included. "+
+			"Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
 }
 
 func addUnknownLanguage(diags *diag.Diagnostics, language string) {
-	tfkit.AddAttributeError(diags, path.Root("language"), summaryUnknownLanguage,
+	tfkit.AddAttributeError(diags, path.Root("language"), tfkit.Summaryf(summaryUnknownLanguage),
 		tfkit.Textf("The environment variable %s is %q. Valid values: %s.",
 			tfkit.Text(envLanguage), language, strings.Join(languages, ", ")))
 }
 
 func addUnusableConfig(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryUnusableConfig,
+	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryUnusableConfig),
 		tfkit.Textf("%s. Values that are not in the provider block come from %s and %s, else from the credentials file.",
 			err, tfkit.Text(EnvBaseURL), tfkit.Text(EnvAPIKey)))
 }
 
 func addNoAddressForKey(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddressForKey,
+	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryNoAddressForKey),
 		"The API key comes from the environment variable "+EnvAPIKey+". The provider sends it only to an address from the "+
 			"provider argument base_url or the environment variable "+EnvBaseURL+", never to the address in the credentials "+
 			"file, which may be that of another service.\n\n"+
@@ -56,11 +57,11 @@ func addNoAddressForKey(diags *diag.Diagnostics) {
 }
 
 func addNoAddress(diags *diag.Diagnostics, location string) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), summaryNoAddress,
+	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryNoAddress),
 		tfkit.Textf("Set it in one of three ways: the provider argument base_url, the environment variable %s, or the "+
 			"credentials file (%s), which \"terraform-provider-gpurent login\" writes.", tfkit.Text(EnvBaseURL), location))
 }
 
 func addCredentialsFile(diags *diag.Diagnostics, err error) {
-	tfkit.AddError(diags, summaryCredentialsFile, tfkit.Textf("%s.", err))
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCredentialsFile), tfkit.Textf("%s.", err))
 }

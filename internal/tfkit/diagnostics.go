@@ -29,6 +29,21 @@ const (
 	summaryNotADuration        = "Not a duration"
 )
 
+// Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
+// its own.
+const (
+	entryInterrupted    = "Interrupted request"
+	entryOutcomeUnknown = "Outcome unknown"
+	entryNoResponse     = "No response in time"
+	entryUnreachable    = "API not reachable"
+	entryRefused        = "Refused before sending"
+	entryForeign        = "Response of a proxy"
+	entryServerError    = "Server error without a code"
+	entryListTooLong    = "List too long"
+	entryUnusable       = "Unusable response"
+	entryOther          = "API errors"
+)
+
 // AddAPIError reports that action ("create instance") failed, with the message of the API, its code and request id, and
 // the next step. It reports an invalid field at the attribute of the same name, if attributes contains it.
 func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
@@ -38,10 +53,11 @@ func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...
 // AddAPIErrorAdvising is AddAPIError with a specific next step. An empty one selects the general step for the error's
 // code.
 func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
-	summary := Textf(summaryCannot, action)
+	entry, detail := explain(err, nextStep)
+	summary := Summaryf(summaryCannot, action).of(entry)
 	apiErr, ok := asAPIError(err)
 	if !ok {
-		AddError(diags, summary, noResponseDetail(err))
+		AddError(diags, summary, detail)
 		return
 	}
 	issues := apiErr.Issues()
@@ -58,8 +74,24 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 		others += Textf("… and %d more\n", more)
 	}
 	if len(issues) == 0 || others != "" {
-		AddError(diags, summary, others+responseDetail(err, apiErr, nextStep))
+		AddError(diags, summary, others+detail)
 	}
+}
+
+// ErrorDetail returns the detail of AddAPIError for a diagnostic with another summary.
+func ErrorDetail(err error) Text {
+	_, detail := explain(err, "")
+	return detail
+}
+
+// explain returns the detail for a failed request, and the heading of its entry in the error reference.
+func explain(err error, nextStep Text) (entry string, detail Text) {
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		return noResponse(err)
+	}
+	entry, general := adviceFor(apiErr)
+	return entry, responseDetail(err, apiErr, cmp.Or(nextStep, general))
 }
 
 // Bounds of the part of a validation error in a diagnostic.
@@ -78,24 +110,26 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	return path.Root(root), slices.Contains(attributes, root)
 }
 
-// noResponseDetail is the detail for failures without a response of the API.
-func noResponseDetail(err error) Text {
+// noResponse returns the heading and the detail for failures without a response of the API.
+func noResponse(err error) (entry string, detail Text) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "The run was interrupted. Its changes so far remain. Run again to complete it."
+		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case rental.IsOutcomeUnknown(err):
-		return Textf("%s\n\n%s", err, checkFirst)
+		return entryOutcomeUnknown, Textf("%s\n\n%s", err, checkFirst)
 	case errors.Is(err, context.DeadlineExceeded):
-		return Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, raise request_timeout in "+
+		return entryNoResponse, Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, "+
+			"raise request_timeout in "+
 			"the provider configuration.", err)
 	case rental.IsUnavailable(err):
-		return Textf("%s\n\nThe API could not be reached. Check base_url, the network and the proxy, then run again. "+
+		return entryUnreachable, Textf("%s\n\nThe API could not be reached. Check base_url, the network and the "+
+			"proxy, then run again. "+
 			"Changes so far remain.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
-		return Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
+		return entryRefused, Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
 	}
-	return Textf("%s", err)
+	return entryUnusable, Textf("%s", err)
 }
 
 const (
@@ -105,7 +139,7 @@ const (
 		"again, and import or remove what exists."
 )
 
-// responseDetail is the detail for an error response of the API: its message with the text that err adds to it, a
+// responseDetail is the detail for an error response of the API: its message with the text that whole adds to it, a
 // reference for support, and the next step.
 func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
 	message := err.Message
@@ -117,9 +151,6 @@ func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
 		detail += Textf("\nMissing: %s.", Rubles(short))
 	}
 	detail += "\n\n" + reference(err)
-	if nextStep == "" {
-		nextStep = advice(err)
-	}
 	return Text(strings.TrimSpace(string(detail + "\n\n" + nextStep)))
 }
 
@@ -135,16 +166,34 @@ func reference(err *rental.Error) Text {
 	return Textf("(%s %s: %sHTTP %d%s)", err.Method, err.Path, code, err.Status, id)
 }
 
-// advice is the next step for an error code.
-func advice(err *rental.Error) Text {
+// adviceFor returns the heading and the next step for an error response of the API.
+func adviceFor(err *rental.Error) (entry string, nextStep Text) {
 	switch {
 	case err.OutcomeUnknown && err.Foreign:
-		return foreign + " " + checkFirst
+		return entryOutcomeUnknown, foreign + " " + checkFirst
 	case err.OutcomeUnknown:
-		return checkFirst
+		return entryOutcomeUnknown, checkFirst
 	case err.Foreign && err.Status < 500:
-		return foreign
+		return entryForeign, foreign
 	}
+	if nextStep = adviceForCode(err); nextStep != "" {
+		return err.Code, nextStep
+	}
+	switch {
+	case err.Status >= 500:
+		return entryServerError, "The service, or a proxy in front of it, failed after all retries. Run again later."
+	case rental.IsListTooLong(err):
+		return entryListTooLong, "The provider does not read longer lists, to limit its memory and its requests. If the " +
+			"account has so many entries, use several accounts. Otherwise check that base_url is the address of the API."
+	case err.Status/100 == 2:
+		return entryUnusable, "The service accepted the request, but its response cannot be used. Run plan again to see " +
+			"the result. If this happens again, check that base_url is the address of the API."
+	}
+	return entryOther, ""
+}
+
+// adviceForCode returns the next step for an error code, and nothing for the codes of a login and unknown codes.
+func adviceForCode(err *rental.Error) Text {
 	switch err.Code {
 	case rental.CodeUnauthorized:
 		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and " +
@@ -172,16 +221,6 @@ func advice(err *rental.Error) Text {
 	case rental.CodeInternal, rental.CodeProviderUnavailable:
 		return "The service failed after all retries. Run again later. The service's support can use the request id."
 	}
-	switch {
-	case err.Status >= 500:
-		return "The service, or a proxy in front of it, failed after all retries. Run again later."
-	case rental.IsListTooLong(err):
-		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
-			"entries, use several accounts. Otherwise check that base_url is the address of the API."
-	case err.Status/100 == 2:
-		return "The service accepted the request, but its response cannot be used. Run plan again to see the result. If " +
-			"this happens again, check that base_url is the address of the API."
-	}
 	return ""
 }
 
@@ -191,40 +230,44 @@ func addConfigUnknown(diags *diag.Diagnostics, early, later Text) {
 	if later != "" {
 		later = ", or " + later + ", which moves it to the apply"
 	}
-	AddError(diags, summaryConfigUnknown, Textf("base_url or api_key of the provider depends on a resource that this "+
-		"run has not created yet, and %s before that. First apply that resource with -target%s.", early, later))
+	AddError(diags, Summaryf(summaryConfigUnknown),
+		Textf("base_url or api_key of the provider depends on a resource that this "+
+			"run has not created yet, and %s before that. First apply that resource with -target%s.", early, later))
 }
 
 func addNotConfigured(diags *diag.Diagnostics, data any) {
-	AddError(diags, summaryNotConfigured,
+	AddError(diags, Summaryf(summaryNotConfigured),
 		Textf("Expected *tfkit.Meta, got %T. This is a bug in the provider. Please report it.", data))
 }
 
 func addMissingKey(diags *diag.Diagnostics) {
-	AddError(diags, summaryMissingKey, "This needs an API key. Log in with \"terraform-provider-gpurent login\", which "+
-		"stores a key in the credentials file (credentials.json in the gpurent folder of your user configuration). Or "+
-		"create a key in the service's console and set the provider argument api_key or the environment variable "+
-		"GPURENT_API_KEY.")
+	AddError(diags, Summaryf(summaryMissingKey),
+		"This needs an API key. Log in with \"terraform-provider-gpurent login\", which "+
+			"stores a key in the credentials file (credentials.json in the gpurent folder of your user configuration). Or "+
+			"create a key in the service's console and set the provider argument api_key or the environment variable "+
+			"GPURENT_API_KEY.")
 }
 
 func addCannotImportUnknown(diags *diag.Diagnostics) {
-	AddError(diags, summaryCannotImportUnknown, "base_url or api_key of the provider is known only after apply, so the "+
-		"object cannot be read. Nothing was imported. First apply the resource that the provider configuration depends on "+
-		"(-target), then import.")
+	AddError(diags, Summaryf(summaryCannotImportUnknown),
+		"base_url or api_key of the provider is known only after apply, so the "+
+			"object cannot be read. Nothing was imported. First apply the resource that the provider configuration depends on "+
+			"(-target), then import.")
 }
 
 func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
-	AddError(diags, summaryEmptyImportID,
+	AddError(diags, Summaryf(summaryEmptyImportID),
 		Textf("To import a gpurent_%s, set the id of an existing one. The given id is empty. No request was sent.", typeName))
 }
 
 func addNotRefreshed(diags *diag.Diagnostics) {
-	AddWarning(diags, summaryNotRefreshed, "base_url or api_key of the provider depends on a resource that this run "+
-		"has not created yet, so the object was not read. The plan uses the values of the state.")
+	AddWarning(diags, Summaryf(summaryNotRefreshed),
+		"base_url or api_key of the provider depends on a resource that this run "+
+			"has not created yet, so the object was not read. The plan uses the values of the state.")
 }
 
 func addNotADuration(diags *diag.Diagnostics, at path.Path, value string, description Text) {
-	AddAttributeError(diags, at, summaryNotADuration, Textf("%q is not %s.", value, description))
+	AddAttributeError(diags, at, Summaryf(summaryNotADuration), Textf("%q is not %s.", value, description))
 }
 
 // addSkipped names the entries of a list that cannot be read.
@@ -233,7 +276,7 @@ func addSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	for _, entry := range entries[:min(len(entries), maxListed)] {
 		lines += Textf("\n  %s: %s", cmp.Or(entry.ID, "without an id"), entry.Err)
 	}
-	AddWarning(diags, Textf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
+	AddWarning(diags, Summaryf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
 		"provider cannot read. They were left out:%s%s\n\nUpdate the provider if there is a newer version, or contact the "+
 		"service's support.", len(entries), lines, andMore("\n  ", len(entries))))
 }
@@ -247,7 +290,7 @@ func addSeveralFound(diags *diag.Diagnostics, l Lookup, name string, matches []N
 			lines += Textf(" (%s)", match.Note)
 		}
 	}
-	AddAttributeError(diags, path.Root(argumentName), Textf(summarySeveralNamed, l.Kind, quote(name)),
+	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind, quote(name)),
 		Textf("Set %s instead of name:%s%s", l.Key, lines, andMore("\n  ", len(matches))))
 }
 
@@ -273,7 +316,7 @@ func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hin
 	if hint != "" {
 		detail += "\n\n" + hint
 	}
-	AddAttributeError(diags, path.Root(argument), Textf(summaryNoneWith, l.Kind, argument, quote(value)), detail)
+	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, l.Kind, argument, quote(value)), detail)
 }
 
 // maxQuoted is how many characters of a text quote shows, each of which may be escaped.

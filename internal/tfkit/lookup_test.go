@@ -146,7 +146,8 @@ func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	bySlug.ByName(&hostile, untrusted+"!", "", []Named{{untrusted, untrusted, untrusted}})
 	bySlug.ByName(&hostile, untrusted, "", []Named{{untrusted, untrusted, untrusted}, {untrusted, untrusted, untrusted}})
 	for i, lines := range []int{0, 2} {
-		text := hostile[i].Summary() + hostile[i].Detail()
+		detail, _, _ := strings.Cut(hostile[i].Detail(), "\n\nHelp: ")
+		text := hostile[i].Summary() + detail
 		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1500 {
 			t.Errorf("%d bytes, with control characters, extra lines or too long: %q", len(text), text)
 		}

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -73,26 +70,6 @@ func Lines(elements []string, maxLength int) Text {
 		lines.WriteString("\n  " + rental.Printable(element, maxLength))
 	}
 	return Text(lines.String())
-}
-
-// AddError adds an error.
-func AddError(diags *diag.Diagnostics, summary, detail Text) {
-	diags.AddError(string(summary), string(detail))
-}
-
-// AddWarning adds a warning.
-func AddWarning(diags *diag.Diagnostics, summary, detail Text) {
-	diags.AddWarning(string(summary), string(detail))
-}
-
-// AddAttributeError adds an error about an attribute.
-func AddAttributeError(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
-	diags.AddAttributeError(at, string(summary), string(detail))
-}
-
-// AddAttributeWarning adds a warning about an attribute.
-func AddAttributeWarning(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
-	diags.AddAttributeWarning(at, string(summary), string(detail))
 }
 
 // Sanitize replaces control characters other than line breaks with spaces, because they could move the cursor or change

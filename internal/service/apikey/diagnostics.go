@@ -24,12 +24,12 @@ const (
 )
 
 func addNothingToRotate(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), summaryNothingToRotate,
+	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryNothingToRotate),
 		"rotate_before_days requires expires_in_days. This key never expires.")
 }
 
 func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
-	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), summaryAlwaysRotated, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryAlwaysRotated), tfkit.Textf(
 		"rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than expires_in_days.",
 		rotate, lifetime))
 }
@@ -49,7 +49,7 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 
 // addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
 func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), summaryOwnNotRevoked, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), tfkit.Summaryf(summaryOwnNotRevoked), tfkit.Textf(
 		"%s is the key that this provider uses. After its revocation every later request fails, and instances that the "+
 			"run has not destroyed yet are still billed. Configure the provider with another API key. To keep the key, remove "+
 			"it from the state with \"terraform state rm\" or a removed block with destroy = false. To revoke it anyway, set "+
@@ -58,23 +58,25 @@ func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject tfkit.Text) {
 }
 
 func addWillBeRevoked(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddWarning(diags, summaryOwnRevoked, tfkit.Textf("%s is the key that this provider uses. After its "+
-		"revocation every later request with it fails, also in this run. Configure the provider with another API key "+
-		"first.%s", subjectOf(key), own.doubt()))
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOwnRevoked),
+		tfkit.Textf("%s is the key that this provider uses. After its "+
+			"revocation every later request with it fails, also in this run. Configure the provider with another API key "+
+			"first.%s", subjectOf(key), own.doubt()))
 }
 
 func addNotRotated(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryOwnNotRotated, tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryOwnNotRotated), tfkit.Textf(
 		"%s is the key that this provider uses, and expires at %s. A rotation would revoke it during the run. Configure "+
 			"the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s",
 		subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), summaryRotatedForUnknown, tfkit.Textf(
-		"%s may be due for rotation, but rotate_before_days is known only after apply. Terraform cannot postpone the "+
-			"decision, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), "+
-			"then plan again.", subjectOf(key)))
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryRotatedForUnknown),
+		tfkit.Textf(
+			"%s may be due for rotation, but rotate_before_days is known only after apply. Terraform cannot postpone the "+
+				"decision, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), "+
+				"then plan again.", subjectOf(key)))
 }
 
 // doubt explains why the key may be another one; empty if it is certain.
@@ -92,14 +94,14 @@ func subjectOf(key model) tfkit.Text {
 }
 
 func addUnreadablePrivate(diags *diag.Diagnostics, err error) {
-	tfkit.AddError(diags, summaryCannotReadPrivate, tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReadPrivate), tfkit.Textf(
 		"Its private data cannot be read: %s. The key is revoked when this run ends.", err))
 }
 
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the
 // provider's own key in this run, are only warnings, because the key expires soon.
 func addCannotRevoke(diags *diag.Diagnostics, key ephemeralKey, err error) {
-	summary := tfkit.Textf(summaryCannotRevoke, key.ID)
+	summary := tfkit.Summaryf(summaryCannotRevoke, key.ID)
 	detail := tfkit.Textf("%s\n\n"+
 		"The provider tries again when this run ends. If that fails, too, the key works until it expires (%s). To revoke "+
 		"it before, use the service's console.", err, key.end())

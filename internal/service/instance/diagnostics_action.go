@@ -27,7 +27,7 @@ const (
 
 // addNotFound reports that an action has no instance.
 func addNotFound(diags *diag.Diagnostics, verb tfkit.Text, id string) {
-	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Textf(summaryCannotAct, verb, id),
+	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, id),
 		"The API has no such instance, or it belongs to another account. Check instance_id, and that the API key belongs "+
 			"to the right account.")
 }
@@ -41,7 +41,7 @@ func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, de
 	if details != "" {
 		details = "\n\n" + details
 	}
-	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Textf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
 		"Its status is %q. %s If a gpurent_instance manages it, the next apply creates another.%s",
 		inst.Status,
 		text,
@@ -50,20 +50,20 @@ func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, de
 }
 
 func addUnreadableAtPlan(diags *diag.Diagnostics, id string, err error) {
-	tfkit.AddWarning(diags, tfkit.Textf(summaryUnreadable, id), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnreadable, id), tfkit.Textf(
 		"The action reads it again before it changes anything. %s", err))
 }
 
 // addStoppedByRestart reports that a restart has left an instance stopped.
 func addStoppedByRestart(diags *diag.Diagnostics, inst rental.Instance) {
-	tfkit.AddError(diags, tfkit.Textf(summaryStoppedByRestart, inst.ID), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Summaryf(summaryStoppedByRestart, inst.ID), tfkit.Textf(
 		"The restart stopped it, and could not start it again: see the next error. Its status is %q, and only its disk is "+
 			"billed. To start it, run this action or gpurent_instance_start again, or apply, if a gpurent_instance with "+
 			"desired_state = \"running\" manages it.", inst.Status))
 }
 
 func addNotRestartedAboveCap(diags *diag.Diagnostics, inst rental.Instance, price, limit int64) {
-	tfkit.AddError(diags, tfkit.Textf(summaryNotRestartedAboveCap, inst.ID), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Summaryf(summaryNotRestartedAboveCap, inst.ID), tfkit.Textf(
 		"It costs %s now, and max_price_kop_h is %s. It was not stopped, because it might not be started again. Raise "+
 			"max_price_kop_h, or remove it.", tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
@@ -71,7 +71,7 @@ func addNotRestartedAboveCap(diags *diag.Diagnostics, inst rental.Instance, pric
 func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, missing *spending.Error) {
 	tfkit.AddError(
 		diags,
-		tfkit.Textf(summaryNotRestartedNoBalance, inst.ID),
+		tfkit.Summaryf(summaryNotRestartedNoBalance, inst.ID),
 		"It was not stopped. "+missingFundsText(missing),
 	)
 }
@@ -104,10 +104,10 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 	interrupted := kind == lifecycle.Interrupted || kind == 0 && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
-		tfkit.AddError(diags, tfkit.Textf(summaryActionInterrupted, inst.ID, goal),
+		tfkit.AddError(diags, tfkit.Summaryf(summaryActionInterrupted, inst.ID, goal),
 			f.requestsText()+" "+f.againText()+"\n\n"+f.lastSeen(ctx))
 	case interrupted:
-		tfkit.AddError(diags, tfkit.Textf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
 			"The action took longer than %s (timeout). %s%s %s\n\n%s",
 			f.timeout, f.requestsText(), causeText(f.err), f.againText(), f.lastSeen(ctx)))
 	case rental.IsNotFound(f.err):
@@ -115,8 +115,9 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 	case kind == lifecycle.Gone || kind == lifecycle.NeedsReplacement:
 		addFinal(diags, f.verb, inst, f.lastSeen(ctx))
 	case kind == lifecycle.Reverted:
-		tfkit.AddError(diags, tfkit.Textf(summaryReverted, inst.ID), "The API accepted the request, and the instance then "+
-			"went back. "+f.againText()+"\n\n"+f.lastSeen(ctx))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID),
+			"The API accepted the request, and the instance then "+
+				"went back. "+f.againText()+"\n\n"+f.lastSeen(ctx))
 	case kind == lifecycle.OutbidAgain:
 		addOutbidAgain(diags, inst, e, "Run the action again later.")
 	case kind == lifecycle.NotStarted || kind == lifecycle.StoppedAboveCap || kind == lifecycle.RunsAboveCap:

@@ -60,18 +60,19 @@ func addCreateError(diags *diag.Diagnostics, err error) {
 	key := path.Root("idempotency_key")
 	switch e.Kind {
 	case placement.Interrupted:
-		tfkit.AddError(diags, summaryCannotCreate, interruptedText(e))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e))
 	case placement.OutcomeUnknown:
-		tfkit.AddError(diags, summaryOutcomeUnknown, outcomeUnknownText(e))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
 	case placement.KeyInUse:
 		addSharedKey(diags, e.Key, e.Owner, e.Other)
 	case placement.KeysUsedUp:
-		tfkit.AddAttributeError(diags, key, summaryKeysUsedUp, "All instances that were created with it and its "+
-			"successors are destroyed. Nothing was rented. Choose another key.")
+		tfkit.AddAttributeError(diags, key, tfkit.Summaryf(summaryKeysUsedUp),
+			"All instances that were created with it and its "+
+				"successors are destroyed. Nothing was rented. Choose another key.")
 	case placement.NoOffer:
 		addNoOfferLeft(diags, e)
 	case placement.OfferGone:
-		tfkit.AddAttributeError(diags, path.Root(argOfferID), summaryCannotCreate, refusedText(e))
+		tfkit.AddAttributeError(diags, path.Root(argOfferID), tfkit.Summaryf(summaryCannotCreate), refusedText(e))
 	case placement.OfferRefused:
 		tfkit.AddAPIErrorAdvising(diags, "create instance", refusedText(e), e.Err)
 	case placement.OfferAboveCap:
@@ -124,7 +125,7 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error) {
 	if e.Err != nil {
 		detail += "The last offer: " + lastOfferText(e.Err) + ".\n\n"
 	}
-	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), summaryNoOfferLeft, detail+
+	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+
 		"Remove filters from the query, raise max_price_kop_h or max_attempts, or apply again later: offers change about "+
 		"every minute.")
 }
@@ -173,7 +174,7 @@ func refusedText(e *placement.Error) tfkit.Text {
 
 func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	inst := e.Instance
-	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), summaryOtherArguments, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
 		"Instance %s (status %q) was created with idempotency_key %q before, and differs from the configuration: %s. "+
 			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
 			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
@@ -197,10 +198,11 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 		addSharedKey(diags, e.Key, e.Owner, e.Other)
 		return
 	}
-	tfkit.AddError(diags, summaryInUse, tfkit.Textf("The response to the create request contains instance %s, which "+
-		"another resource of this run manages or destroys. This resource was not saved, and the instance was not changed. "+
-		"Check in the service's console whether there is an instance that is in no state, destroy it, and apply again.",
-		e.Other.ID))
+	tfkit.AddError(diags, tfkit.Summaryf(summaryInUse),
+		tfkit.Textf("The response to the create request contains instance %s, which "+
+			"another resource of this run manages or destroys. This resource was not saved, and the instance was not changed. "+
+			"Check in the service's console whether there is an instance that is in no state, destroy it, and apply again.",
+			e.Other.ID))
 }
 
 // addUnexpected reports an unreadable response, and differences between a new instance and its request except the
@@ -208,7 +210,7 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request placement.Request) {
 	id := placed.ID
 	if placed.Unreadable != nil {
-		tfkit.AddError(diags, tfkit.Textf(summaryUnreadableResponse, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryUnreadableResponse, id), tfkit.Textf(
 			"%s\n\nThe instance is in the state, marked tainted, and billed. The next apply destroys it and creates another. "+
 				"%s", placed.Unreadable, tfkit.Text(untaint)))
 		return
@@ -228,12 +230,12 @@ func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request pla
 		text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
 	}
 	if differences[0].Harmful {
-		tfkit.AddError(diags, tfkit.Textf(summaryNotAsRequested, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, id), tfkit.Textf(
 			"In the response to the create request, %s. The instance is in the state, marked tainted, and billed. The next "+
 				"apply destroys it and creates another. %s", text, tfkit.Text(untaint)))
 		return
 	}
-	tfkit.AddWarning(diags, tfkit.Textf(summaryDiffersFromOffer, id), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDiffersFromOffer, id), tfkit.Textf(
 		"In the response to the create request, %s. The instance is kept.", text))
 }
 
@@ -253,7 +255,7 @@ func addDestroyedAboveCap(diags *diag.Diagnostics, placed placement.Placed, requ
 	tfkit.AddAttributeError(
 		diags,
 		path.Root("max_price_kop_h"),
-		tfkit.Textf(summaryDestroyedAboveCap, placed.ID),
+		tfkit.Summaryf(summaryDestroyedAboveCap, placed.ID),
 		aboveCapText(placed, request)+
 			" The API accepted the request to destroy the instance. Apply again to try another offer, or raise "+
 			"max_price_kop_h.",
@@ -264,7 +266,7 @@ func addStoppedAboveCap(diags *diag.Diagnostics, placed placement.Placed, reques
 	tfkit.AddAttributeError(
 		diags,
 		path.Root("max_price_kop_h"),
-		tfkit.Textf(summaryRecoveredAboveCap, placed.ID),
+		tfkit.Summaryf(summaryRecoveredAboveCap, placed.ID),
 		aboveCapText(placed, request)+
 			" An earlier run created it with the same idempotency_key. Only its disk is billed now. It is in the state and "+
 			"marked tainted: the next apply destroys it and creates another. To keep it, raise max_price_kop_h, run "+
@@ -283,7 +285,7 @@ func addRunsAboveCap(
 	tfkit.AddAttributeError(
 		diags,
 		path.Root("max_price_kop_h"),
-		tfkit.Textf(summaryCreatedAboveCap, placed.ID),
+		tfkit.Summaryf(summaryCreatedAboveCap, placed.ID),
 		tfkit.Textf(
 			"%s The request to %s the instance failed: %s\n\nThe instance is in the state, marked tainted, and billed. Apply "+
 				"again to destroy it, or destroy it in the service's console.", aboveCapText(placed, request), verb, err),
@@ -302,9 +304,9 @@ func addRecovered(diags *diag.Diagnostics, placed placement.Placed, plan model) 
 			"run. If nothing else uses it, delete it in the service's console.",
 			placed.TemplateAlias, plan.Template.ValueString())
 	}
-	tfkit.AddWarning(diags, tfkit.Textf(summaryRecovered, placed.ID), text)
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, placed.ID), text)
 }
 
 func addNotRenamed(diags *diag.Diagnostics, id string, err error) {
-	tfkit.AddWarning(diags, tfkit.Textf(summaryNotRenamed, id), tfkit.Textf("The next apply tries again. %s", err))
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotRenamed, id), tfkit.Textf("The next apply tries again. %s", err))
 }

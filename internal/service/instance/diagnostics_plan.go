@@ -38,7 +38,7 @@ const noImportBlock = "There is no import block to copy, because the id has unus
 	"Find the instance in the service's console."
 
 func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owner) {
-	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), summarySharedKey, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summarySharedKey), tfkit.Textf(
 		"%s and %s both have idempotency_key = %q. The API creates one instance for a key, so both would be the same one. "+
 			"Set a different key for each instance, for example with count.index or each.key in it.",
 		ownerText("Instance", one), ownerText("instance", other), key))
@@ -57,20 +57,20 @@ func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
 }
 
 func addNoTemplate(diags *diag.Diagnostics, slug string) {
-	tfkit.AddAttributeError(diags, path.Root("template"), summaryNoTemplate, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), tfkit.Textf(
 		"Neither the catalog nor this account has a template with the slug %q. The data source gpurent_templates lists "+
 			"all templates.", slug))
 }
 
 func addOtherImage(diags *diag.Diagnostics, slug, templateImage, image string) {
-	tfkit.AddAttributeError(diags, path.Root("image"), summaryOtherImage, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("image"), tfkit.Summaryf(summaryOtherImage), tfkit.Textf(
 		"The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, set "+
 			"template = %q, or create a gpurent_template with this image.",
 		slug, templateImage, image, customTemplate, customTemplate))
 }
 
 func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int64) {
-	tfkit.AddAttributeError(diags, path.Root("disk_gb"), summaryDiskBelowMinimum, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskBelowMinimum), tfkit.Textf(
 		"The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.",
 		slug,
 		minimum,
@@ -79,7 +79,7 @@ func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int
 }
 
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {
-	tfkit.AddAttributeError(diags, path.Root("disk_gb"), summaryDiskAboveMaximum, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskAboveMaximum), tfkit.Textf(
 		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
 }
 
@@ -131,17 +131,17 @@ func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instan
 			text += ". " + noImportBlock
 		}
 	}
-	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Textf(summaryDuplicateName, found[0].ID), text)
+	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryDuplicateName, found[0].ID), text)
 }
 
 func addNamesUnchecked(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeWarning(diags, path.Root("name"), summaryNamesUnchecked, tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryNamesUnchecked), tfkit.Textf(
 		"%s\n\nIf a run was killed before it saved its state, this plan cannot find the instance that it created, and the "+
 			"apply creates one more. With idempotency_key the apply recovers such an instance.", err))
 }
 
 func addRunningAboveCap(diags *diag.Diagnostics, id string, price, limit int64) {
-	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Textf(summaryRunningAboveCap, id), tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap, id), tfkit.Textf(
 		"It costs %s without its disk, and max_price_kop_h is %s. The cap is checked when an instance is created or "+
 			"started, so this apply does not stop it. To end the cost, set desired_state = \"stopped\" or destroy the "+
 			"instance. To accept the price, raise max_price_kop_h.",
@@ -150,7 +150,7 @@ func addRunningAboveCap(diags *diag.Diagnostics, id string, price, limit int64) 
 
 // addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
 func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argument), tfkit.Textf(summaryReplacedForUnknown, id), tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argument), tfkit.Summaryf(summaryReplacedForUnknown, id), tfkit.Textf(
 		"The value of %s is known only after apply, and it can require a replacement. Terraform does not allow a later "+
 			"decision, so this plan replaces the instance: its disk and data are lost. To keep the instance, first apply "+
 			"what %s depends on (-target), then plan again.",
@@ -158,31 +158,31 @@ func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
 }
 
 func addQueryNotApplied(diags *diag.Diagnostics, id string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), summaryQueryNotApplied, tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryQueryNotApplied), tfkit.Textf(
 		"Instance %s was created with other filters and meets the hardware terms of the new ones, so it is not replaced. "+
 			"To replace it, add offer_query to replace_on, or use -replace.", id))
 }
 
 func addQueryMissed(diags *diag.Diagnostics, id string, term tfkit.Text) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Textf(summaryQueryMissed, id), tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryQueryMissed, id), tfkit.Textf(
 		"It does not meet %s. The plan replaces the instance: its disk and data are lost.", term))
 }
 
 func addKeysNotApplied(diags *diag.Diagnostics, id string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), summaryKeysNotApplied, tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), tfkit.Summaryf(summaryKeysNotApplied), tfkit.Textf(
 		"The API attaches keys when an instance is created and cannot change them later. The configured keys are not "+
 			"applied to instance %s. To apply them, add ssh_key_ids to replace_on, use -replace, or change authorized_keys "+
 			"on the instance itself.", id))
 }
 
 func addOtherGPUSlug(diags *diag.Diagnostics, id, gpu string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), summaryOtherGPUSlug, tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryOtherGPUSlug), tfkit.Textf(
 		"Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To replace it, "+
 			"use -replace.", id, gpu))
 }
 
 func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH int64) {
-	tfkit.AddWarning(diags, tfkit.Textf(summaryHigherPrice, replaced.ID), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryHigherPrice, replaced.ID), tfkit.Textf(
 		"Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
 		replaced.ID,
 		tfkit.HourlyRubles(replaced.RunningKopH),
@@ -200,7 +200,7 @@ const (
 
 // addCannotReplace reports an error for a replacement without a matching offer.
 func addCannotReplace(diags *diag.Diagnostics, at path.Path, id string, why, nextStep tfkit.Text) {
-	tfkit.AddAttributeError(diags, at, tfkit.Textf(summaryCannotReplace, id), tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryCannotReplace, id), tfkit.Textf(
 		"%s A replacement destroys instance %s and its disk before it creates another instance, which would fail. Nothing "+
 			"was destroyed. %s", why, id, nextStep))
 }
@@ -224,13 +224,13 @@ func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, matching int) {
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Textf(summaryOwnOffer, replaced.OfferID), tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Summaryf(summaryOwnOffer, replaced.OfferID), tfkit.Textf(
 		"Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer "+
 			"does not become available again, the apply fails then. %s", replaced.ID, tfkit.Text(chooseOffer)))
 }
 
 func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Textf(summaryOfferNotAvailable, offerID),
+	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Summaryf(summaryOfferNotAvailable, offerID),
 		"It cannot be rented now."+unlessCreated+chooseOffer)
 }
 
@@ -238,7 +238,7 @@ func addNoOfferNow(diags *diag.Diagnostics, matching int) {
 	tfkit.AddAttributeWarning(
 		diags,
 		path.Root(argOfferQuery),
-		summaryNoOfferNow,
+		tfkit.Summaryf(summaryNoOfferNow),
 		matchingText(matching)+unlessCreated+widenQuery,
 	)
 }
@@ -254,14 +254,14 @@ func matchingText(matching int) tfkit.Text {
 }
 
 func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int64) {
-	tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), summaryOfferAboveCap, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryOfferAboveCap), tfkit.Textf(
 		"Offer %s costs %s now, and max_price_kop_h is %s. Nothing was rented. Choose another offer, or raise "+
 			"max_price_kop_h.",
 		offerID, tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
 func addNotInterruptible(diags *diag.Diagnostics, offerID string) {
-	tfkit.AddAttributeError(diags, path.Root("type"), summaryNotInterruptible, tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("type"), tfkit.Summaryf(summaryNotInterruptible), tfkit.Textf(
 		"Offer %s cannot be rented as interruptible. Choose another offer, or set type = \"on_demand\". Nothing was "+
 			"rented.", offerID))
 }

@@ -21,12 +21,12 @@ func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
 		case spending.NotEnoughFunds:
 			text := missingFundsText(problem)
 			if problem.Warning {
-				tfkit.AddWarning(diags, summaryInsufficientBalance, text)
+				tfkit.AddWarning(diags, tfkit.Summaryf(summaryInsufficientBalance), text)
 			} else {
-				tfkit.AddError(diags, summaryInsufficientBalance, text+" "+notStarted)
+				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
 			}
 		case spending.BurnLimitExceeded:
-			tfkit.AddError(diags, summaryBurnLimit, tfkit.Textf(
+			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), tfkit.Textf(
 				"The account costs %s. With the instances that this plan starts it would "+
 					"cost at least %s, and the provider's spending.max_burn_kop_h is %s. %s Start less, stop or destroy something "+
 					"first (what this plan destroys elsewhere is not deducted), or raise the limit.",
@@ -56,13 +56,11 @@ func missingFundsText(problem *spending.Error) tfkit.Text {
 }
 
 func addUnreadableAccount(diags *diag.Diagnostics, problem *spending.Error) {
-	var found diag.Diagnostics
-	tfkit.AddAPIError(&found, "check the spending limits", problem.Err)
 	if !problem.Warning {
-		diags.Append(found...)
+		tfkit.AddAPIError(diags, "check the spending limits", problem.Err)
 		return
 	}
-	tfkit.AddWarning(diags, summaryBalanceUnchecked, tfkit.Text(found[0].Detail())+
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryBalanceUnchecked), tfkit.ErrorDetail(problem.Err)+
 		"\n\nThe plan continues without this check. To turn the check off, set spending.require_funds = \"off\" in the "+
 		"provider configuration.")
 }

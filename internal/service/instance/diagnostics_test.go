@@ -120,7 +120,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			running := inst
 			running.Status = rental.StatusRunning
 			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
-			tfkit.AddWarning(diags, "", lastSeen(t.Context(), client, running))
+			tfkit.AddWarning(diags, tfkit.Summaryf(""), lastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
 			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
@@ -156,7 +156,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			addStoppedByRestart(diags, inst)
 			addNotFound(diags, "start", untrusted)
 			addFinal(diags, "start", inst, "")
-			tfkit.AddWarning(diags, resultText(inst, true), "")
+			tfkit.AddWarning(diags, tfkit.Summaryf(""), resultText(inst, true))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

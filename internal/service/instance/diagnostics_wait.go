@@ -45,21 +45,21 @@ func addCreateWaitError(
 	kind := lifecycle.KindOf(err)
 	switch {
 	case interrupted && ctx.Err() != nil:
-		tfkit.AddWarning(diags, tfkit.Textf(summaryInterruptedStart, inst.ID),
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterruptedStart, inst.ID),
 			"It is rented and in the state. The next apply continues to wait for it.\n\n"+lastSeen(ctx, client, inst))
 	case interrupted && keepOnTimeout:
-		tfkit.AddWarning(diags, tfkit.Textf(summaryNotReady, inst.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It is rented and in the state, but was not ready within %s (timeouts.create). The next apply continues to "+
 				"wait.\n\n%s", timeout, lastSeen(ctx, client, inst)))
 	case interrupted:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotReady, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It was not ready within %s (timeouts.create), and is now marked tainted: the next apply replaces "+
 				"it.%s\n\n%s\n\n%s With keep_on_timeout = true every timeout is only a warning.",
 			timeout, causeText(err), lastSeen(ctx, client, inst), tfkit.Text(untaint)))
 	default:
 		addWaitError(ctx, client, diags, inst, err)
 		if kind != lifecycle.Gone && kind != lifecycle.NeedsReplacement {
-			tfkit.AddWarning(diags, tfkit.Textf(summaryTainted, inst.ID), "It exists and is billed. The next apply replaces "+
+			tfkit.AddWarning(diags, tfkit.Summaryf(summaryTainted, inst.ID), "It exists and is billed. The next apply replaces "+
 				"it. "+untaint)
 		}
 	}
@@ -80,11 +80,11 @@ func addUpdateWaitError(
 	case interrupted && ctx.Err() != nil:
 		tfkit.AddError(
 			diags,
-			tfkit.Textf(summaryInterruptedUpdate, inst.ID),
+			tfkit.Summaryf(summaryInterruptedUpdate, inst.ID),
 			"The next apply continues.\n\n"+lastSeen(ctx, client, inst),
 		)
 	case interrupted:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotConverged, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, inst.ID), tfkit.Textf(
 			"It did not reach the desired state within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
 			timeout,
 			causeText(err),
@@ -105,9 +105,10 @@ func addUpdateReadError(
 ) {
 	switch {
 	case ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Textf(summaryInterruptedUpdate, id), "Nothing was requested. The next apply continues.")
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedUpdate, id),
+			"Nothing was requested. The next apply continues.")
 	case waitCtx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotConverged, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, id), tfkit.Textf(
 			"The API did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
 	case rental.IsNotFound(err):
 		addGone(diags, id)
@@ -117,7 +118,7 @@ func addUpdateReadError(
 }
 
 func addGone(diags *diag.Diagnostics, id string) {
-	tfkit.AddError(diags, tfkit.Textf(summaryGone, id), "It was destroyed outside Terraform. The next apply creates "+
+	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), "It was destroyed outside Terraform. The next apply creates "+
 		"another.")
 }
 
@@ -140,19 +141,22 @@ func addWaitError(
 	}
 	switch e.Kind {
 	case lifecycle.Gone:
-		tfkit.AddError(diags, tfkit.Textf(summaryGone, inst.ID), "It was destroyed outside Terraform during this run. The "+
-			"next apply creates another.\n\n"+lastSeen(ctx, client, inst))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryGone, inst.ID),
+			"It was destroyed outside Terraform during this run. The "+
+				"next apply creates another.\n\n"+lastSeen(ctx, client, inst))
 	case lifecycle.NeedsReplacement:
 		if inst.Status == rental.StatusOutbid {
-			tfkit.AddError(diags, tfkit.Textf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply replaces "+
-				"it. Until then only its disk is billed.\n\n"+lastSeen(ctx, client, inst))
+			tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID),
+				"With on_outbid = \"replace\" the next apply replaces "+
+					"it. Until then only its disk is billed.\n\n"+lastSeen(ctx, client, inst))
 			return
 		}
-		tfkit.AddError(diags, tfkit.Textf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
+		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
 			"replaces it.\n\n"+lastSeen(ctx, client, inst))
 	case lifecycle.Reverted:
-		tfkit.AddError(diags, tfkit.Textf(summaryReverted, inst.ID), "The API accepted the request, and the instance then "+
-			"went back. The next apply requests it again.\n\n"+lastSeen(ctx, client, inst))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID),
+			"The API accepted the request, and the instance then "+
+				"went back. The next apply requests it again.\n\n"+lastSeen(ctx, client, inst))
 	case lifecycle.OutbidAgain:
 		addOutbidAgain(diags, inst, e, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to "+
 			"create another instance.")
@@ -167,7 +171,7 @@ func addWaitError(
 
 // addOutbidAgain reports that an instance was outbid after each start. nextStep ends the detail.
 func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
-	tfkit.AddError(diags, tfkit.Textf(summaryOutbidAgain, inst.ID), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
 		"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
 			"its disk is billed. %s", e.Starts, nextStep))
 }
@@ -177,16 +181,16 @@ func addStartAboveCap(diags *diag.Diagnostics, inst rental.Instance, e *lifecycl
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	switch e.Kind {
 	case lifecycle.RunsAboveCap:
-		tfkit.AddError(diags, tfkit.Textf(summaryStillRunsAboveCap, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryStillRunsAboveCap, inst.ID), tfkit.Textf(
 			"The API started it at %s, and max_price_kop_h is %s. Stopping it again failed: it most likely runs and is "+
 				"billed at %s. Stop it in the service's console now.\n\n%s",
 			price, limit, price, e.Err))
 	case lifecycle.StoppedAboveCap:
-		tfkit.AddError(diags, tfkit.Textf(summaryStoppedAboveCap, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryStoppedAboveCap, inst.ID), tfkit.Textf(
 			"The API started it at %s, and max_price_kop_h is %s. The API accepted its stop: only its disk is billed after "+
 				"that. %s", price, limit, nextStep))
 	default:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotStarted, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotStarted, inst.ID), tfkit.Textf(
 			"A start costs %s now, and max_price_kop_h is %s. No start was requested: only its disk is billed. %s",
 			price,
 			limit,
@@ -221,12 +225,12 @@ func addMissingAddresses(
 	sshTimeout time.Duration,
 ) {
 	if outcome.NoSSH {
-		tfkit.AddWarning(diags, tfkit.Textf(summaryNoSSH, inst.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoSSH, inst.ID), tfkit.Textf(
 			"The API returned none within %s after the instance was running, although its template has SSH. The instance is "+
 				"in the state and is billed. When the API returns the address, the next refresh reads it.", sshTimeout))
 	}
 	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 && inst.Status == rental.StatusRunning {
-		tfkit.AddWarning(diags, tfkit.Textf(summaryNoURLs, inst.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoURLs, inst.ID), tfkit.Textf(
 			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
 	}
 }
@@ -297,7 +301,7 @@ func missingText(inst rental.Instance) tfkit.Text {
 
 // addNotReplaced reports that an instance was not destroyed because a creation of this run recovered it.
 func addNotReplaced(diags *diag.Diagnostics, state model) {
-	tfkit.AddWarning(diags, tfkit.Textf(summaryNotReplaced, state.ID.ValueString()), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReplaced, state.ID.ValueString()), tfkit.Textf(
 		"Another resource address, or its replacement with create_before_destroy, has the same idempotency_key %q, and "+
 			"the API returned this instance for it. It was kept and is in the state there, so nothing is lost. To replace "+
 			"it, change the key together with the replacement, or remove create_before_destroy. After a resource was renamed "+
@@ -310,13 +314,13 @@ func addDestroyError(
 ) {
 	switch {
 	case ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Textf(summaryInterruptedDestroy, id), "It stays in the state until the API confirms "+
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedDestroy, id), "It stays in the state until the API confirms "+
 			"that it is gone. Run again.")
 	case waitCtx.Err() != nil && confirmed:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotDestroyed, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, id), tfkit.Textf(
 			"The API accepted the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
 	case waitCtx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Textf(summaryNotDestroyed, id), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, id), tfkit.Textf(
 			"The API did not confirm the request within %s (timeouts.delete), so the instance may still run and be billed. "+
 				"Run again.", timeout))
 	default:

@@ -16,22 +16,24 @@ const (
 )
 
 func addNotAnImage(diags *diag.Diagnostics, at path.Path, image string) {
-	tfkit.AddAttributeError(diags, at, summaryNotAnImage, tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAnImage), tfkit.Textf(
 		"%q is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.", image))
 }
 
 func addNoTag(diags *diag.Diagnostics, at path.Path, image string) {
-	tfkit.AddAttributeError(diags, at, summaryNoTag, tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf(
 		"The API requires a tag, for example %q. Use a fixed version rather than latest.", image+":latest"))
 }
 
 func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {
-	tfkit.AddAttributeError(diags, path.Root("recommended_disk_gb"), summaryRecommendedBelowMinimum, tfkit.Textf(
-		"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
-		minimum))
+	tfkit.AddAttributeError(diags, path.Root("recommended_disk_gb"), tfkit.Summaryf(summaryRecommendedBelowMinimum),
+		tfkit.Textf(
+			"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
+			minimum))
 }
 
 func addNotOwn(diags *diag.Diagnostics, slug string) {
-	tfkit.AddError(diags, summaryNotOwn, tfkit.Textf("Template %q belongs to the catalog and cannot be managed. Use "+
-		"its slug directly, or the data source gpurent_templates.", slug))
+	tfkit.AddError(diags, tfkit.Summaryf(summaryNotOwn),
+		tfkit.Textf("Template %q belongs to the catalog and cannot be managed. Use "+
+			"its slug directly, or the data source gpurent_templates.", slug))
 }
