@@ -54,16 +54,16 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Address of the API, ending with `/api/v1`. Must begin with `https`, or with `http` for a " +
-					"loopback address. Defaults to the environment variable `GPURENT_BASE_URL`, else to the current login in the " +
-					"credentials file.",
+				MarkdownDescription: "Address of the API, such as `https://rent.example/api/v1`. Must end with `/api/v1` " +
+					"and begin with `https://`, or with `http://` for a loopback address. Must not be empty. Defaults to the " +
+					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key. Defaults to the environment variable `GPURENT_API_KEY`, else to the key for " +
-					"`base_url` in the credentials file. A key from the environment requires an address from `base_url` or " +
-					"`GPURENT_BASE_URL`. Public data sources work without a key.",
+				MarkdownDescription: "API key. Must not be empty. Defaults to the environment variable `GPURENT_API_KEY`, " +
+					"else to the key for the address in the credentials file. A key from the environment requires an address " +
+					"from `base_url` or `GPURENT_BASE_URL`. Public data sources work without a key.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"language": schema.StringAttribute{
@@ -75,18 +75,20 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "First pause between two reads of an instance that is starting, stopping or being " +
-					"destroyed. Later pauses grow to six times that. Defaults to `5s`.",
+					"destroyed, as a Go duration such as `5s` or `1m30s`. Must be above zero. Later pauses grow to six times " +
+					"this value. Defaults to `5s`.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"request_timeout": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Timeout of one HTTP request. Defaults to `30s`.",
-				Validators:          []validator.String{tfkit.Duration()},
+				Optional: true,
+				MarkdownDescription: "Timeout of one HTTP request, as a Go duration such as `30s` or `1m30s`. Must be " +
+					"above zero. Defaults to `30s`.",
+				Validators: []validator.String{tfkit.Duration()},
 			},
 			"max_retries": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "Maximum number of retries after network errors and 5xx responses. Must be between 0 and " +
-					"100. Retries after 429 are not counted. Defaults to `10`.",
+				MarkdownDescription: "Maximum number of retries of a request after network errors and 5xx responses. Must " +
+					"be between 0 and 100. Defaults to `10`. Retries after 429 responses are not counted.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
 			},
 			"spending": spendingAttribute(),
@@ -97,24 +99,24 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Spending checks of a plan. They require the scope `billing:read`. A check that fails plans " +
-			"also fails if the balance cannot be read. The checks use current prices, without disk beyond an offer's base " +
-			"disk.",
+		MarkdownDescription: "Spending checks of a plan, which require the scope `billing:read`. With `max_burn_kop_h` " +
+			"or `require_funds = \"error\"`, a plan also fails if the balance cannot be read. The checks use current " +
+			"prices, without disk beyond the base disk of an offer.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "What happens if the balance and the credit limit do not cover two hours of everything " +
-					"that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
+				MarkdownDescription: "Severity of the message if the balance and the credit limit do not cover two hours " +
+					"of all instances that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
 				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError),
 					string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
-				MarkdownDescription: "Maximum burn rate of the whole account in kopecks per hour. A plan that exceeds it fails. " +
-					"The plan counts the present burn rate and everything that it starts. The price of a replaced instance is " +
-					"deducted; that of other destroyed instances is not, because they may be destroyed later. In `terraform test` " +
-					"with a `provider` block in the test file, a plan checks each instance alone and the apply checks the sum. No " +
-					"limit by default.",
+				MarkdownDescription: "Maximum burn rate of the account in kopecks per hour. Must be at least 1. No limit " +
+					"by default. A plan that exceeds the limit fails. The check adds the prices of all instances that the " +
+					"plan starts to the current burn rate. It subtracts the price of a replaced instance, but not that of " +
+					"other destroyed instances, because they may be destroyed later. In `terraform test` with a `provider` " +
+					"block in the test file, a plan checks each instance alone, and the apply checks the sum.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},
