@@ -38,7 +38,8 @@ func (r *Resource) IdentitySchema(
 	resp *resource.IdentitySchemaResponse,
 ) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{RequiredForImport: true, Description: "The same as the attribute `id`."},
+		"id": identityschema.StringAttribute{RequiredForImport: true, Description: "Id of the resource, the same as " +
+			"the attribute `id`."},
 	}}
 }
 

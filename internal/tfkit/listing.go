@@ -97,13 +97,13 @@ func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
 
 // AboutLimit ends the description of every list resource.
 const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report " +
-	"that there are more. Set `limit` to a higher number to get all of them."
+	"that there are more. To get more, set `limit`."
 
 // NamePrefix is the attribute name_prefix, which all list resources have.
 func NamePrefix() schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Only those whose name begins with this text. Case-sensitive.",
+		MarkdownDescription: "Prefix of the names to list. Case-sensitive. Must not be empty.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 }

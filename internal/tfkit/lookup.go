@@ -30,16 +30,18 @@ type Named struct {
 	Note string // distinguishes it from others with the same name, for example "running"
 }
 
-// Attributes adds the two arguments of the lookup, of which exactly one is required.
+// Attributes adds the two arguments of the lookup, of which exactly one is required. key and name are the beginnings of
+// their descriptions.
 func (l Lookup) Attributes(attributes map[string]schema.Attribute, key, name string) {
+	constraints := " Must not be empty. Exactly one of `" + l.Key + "` and `" + argumentName + "` is required."
 	attributes[l.Key] = schema.StringAttribute{
-		Optional: true, Computed: true, MarkdownDescription: key,
+		Optional: true, Computed: true, MarkdownDescription: key + constraints,
 		Validators: []validator.String{
 			stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot(l.Key), path.MatchRoot(argumentName)),
 		},
 	}
 	attributes[argumentName] = schema.StringAttribute{
-		Optional: true, Computed: true, MarkdownDescription: name,
+		Optional: true, Computed: true, MarkdownDescription: name + constraints,
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 }

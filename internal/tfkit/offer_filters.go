@@ -107,9 +107,10 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
 	return map[string]datasource.Attribute{
 		"gpu": datasource.SetAttribute{
-			Optional:            true,
-			ElementType:         types.StringType,
-			MarkdownDescription: "GPU model slugs, from `gpurent_gpus`. An offer matches any of them.",
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "GPU model slugs without commas and spaces, as in `gpurent_gpus`. An offer matches any " +
+				"of them. Must not be empty.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug,
@@ -117,22 +118,24 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			},
 		},
 		"num_gpus": datasource.SetAttribute{
-			Optional:            true,
-			ElementType:         types.Int64Type,
-			MarkdownDescription: "Number of GPUs in the server. Valid values: `1`, `2`, `4`, `8`. An offer matches any of them.",
+			Optional:    true,
+			ElementType: types.Int64Type,
+			MarkdownDescription: "Numbers of GPUs in the server. Valid values: `1`, `2`, `4`, `8`. An offer matches any " +
+				"of them. Must not be empty.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...)),
 			},
 		},
 		"min_gpus": datasource.Int64Attribute{
-			Optional: true, MarkdownDescription: "Minimum number of GPUs in the server.",
+			Optional: true, MarkdownDescription: "Minimum number of GPUs in the server. Must be at least 1.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"country": datasource.SetAttribute{
-			Optional:            true,
-			ElementType:         types.StringType,
-			MarkdownDescription: "Countries, ISO 3166-1 alpha-2 such as `NL`. An offer matches any of them.",
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Countries as ISO 3166-1 alpha-2 codes in upper case, such as `NL`. An offer matches " +
+				"any of them. Must not be empty.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
 				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
@@ -140,12 +143,12 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			},
 		},
 		"min_reliability": datasource.Float64Attribute{
-			Optional: true, MarkdownDescription: "Minimum reliability. Must be between 0 and 1.",
+			Optional: true, MarkdownDescription: "Minimum reliability of the server. Must be between 0 and 1.",
 			Validators: []validator.Float64{float64validator.Between(0, 1)},
 		},
 		"min_vram_gb": datasource.Float64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Minimum VRAM of each GPU in GB.",
+			MarkdownDescription: "Minimum VRAM of each GPU in GB. Must be at least 0.",
 			Validators:          atLeastZero,
 		},
 		"verified": datasource.BoolAttribute{
@@ -154,16 +157,17 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		},
 		"min_cuda": datasource.Float64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Minimum CUDA version, for example `12.4`.",
+			MarkdownDescription: "Minimum CUDA version, such as `12.4`. Must be at least 0.",
 			Validators:          atLeastZero,
 		},
 		"min_disk_gb": datasource.Float64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Minimum disk size in GB.",
+			MarkdownDescription: "Minimum disk size in GB. Must be at least 0.",
 			Validators:          atLeastZero,
 		},
 		"min_inet_down_mbps": datasource.Float64Attribute{
-			Optional: true, MarkdownDescription: "Minimum download speed in Mbit/s.", Validators: atLeastZero,
+			Optional: true, MarkdownDescription: "Minimum download bandwidth in Mbit/s. Must be at least " +
+				"0.", Validators: atLeastZero,
 		},
 		"order": datasource.StringAttribute{
 			Optional: true,

@@ -40,13 +40,13 @@ func named(instances []rental.Instance) []tfkit.Named {
 func (d *instanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := instanceAttributes()
 	lookup.Attributes(attributes,
-		"Id of the instance, which may be destroyed. Exactly one of `id` and `name` is required.",
-		"Name of the instance. Destroyed instances are ignored. More than one instance with this name is an error that "+
+		"Id of the instance, which can be destroyed.",
+		"Name of the instance. Destroyed instances are ignored. If more than one instance has this name, the error "+
 			"lists their ids.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads an instance of the account by its id or name, however it was created. Requires the " +
-			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes in every plan while the instance " +
-			"runs.",
+		MarkdownDescription: "Reads an instance of the account by its id or name, whether or not Terraform manages it. " +
+			"Requires the scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while the " +
+			"instance is billed.",
 		Attributes: attributes,
 	}
 }

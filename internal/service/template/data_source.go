@@ -34,14 +34,12 @@ func named(templates []rental.Template) []tfkit.Named {
 func (d *templateDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := templateAttributes()
 	lookup.Attributes(attributes,
-		"Slug of the template, as in `template` of an instance. Exactly one of `slug` and `name` must be set.",
-		"Name of the template. If several templates have this name, in the catalog or in the account, the error lists "+
-			"their slugs.")
+		"Slug of the template, as in `template` of an instance.",
+		"Name of the template. If more than one template has this name, the error lists their slugs.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads a template by its slug or its name, from the catalog or, with an API key, from the " +
-			"account.\n\n" +
-			"Use it if a configuration depends on attributes of the template, such as its disk size. To create an instance, " +
-			"the slug is sufficient.",
+		MarkdownDescription: "Reads a template by its slug or name, from the catalog or, with an API key, from the " +
+			"account.\n\nUse it if a configuration depends on attributes of the template, such as its disk size. To " +
+			"create an instance, the slug is sufficient.",
 		Attributes: attributes,
 	}
 }
