@@ -32,13 +32,13 @@ type model struct {
 // Schema implements datasource.DataSource.
 func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the account that the API key belongs to. Requires the scope `user:read`.\n\n" +
-			"Use it to check that a configuration is applied to the right account, and that the account can rent, which " +
-			"requires a verified email address. The data source `gpurent_balance` reads the balance of the account.",
+		MarkdownDescription: "Reads the account of the API key. Requires the scope `user:read`.\n\nUse it to check " +
+			"that a configuration is applied to the right account, and that its email address is verified, which renting " +
+			"requires. The data source `gpurent_balance` reads the balance of the account.",
 		Attributes: map[string]schema.Attribute{
 			"id":         tfkit.ComputedString("Id of the account."),
-			"email":      tfkit.ComputedString("Email address. Null if none is set."),
-			"name":       tfkit.ComputedString("Display name."),
+			"email":      tfkit.ComputedString("Email address of the account. Null if none is set."),
+			"name":       tfkit.ComputedString("Display name of the account."),
 			"created_at": tfkit.ComputedString("Time of the registration, RFC 3339 in UTC."),
 			"two_factor": tfkit.ComputedBool("Whether two-factor authentication is on. Null if the API omits it."),
 			"email_verified": tfkit.ComputedBool("Whether the email address is verified, which renting requires. Null if the " +

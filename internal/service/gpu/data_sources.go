@@ -39,21 +39,23 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the GPU models, with the number of available GPUs of each. Works without an API key.",
+		MarkdownDescription: "Reads the GPU models, with their prices and the number of available GPUs. Works without " +
+			"an API key.",
 		Attributes: map[string]schema.Attribute{
 			"gpus": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "GPU models, sorted by `slug`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":           tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
-					"name":           tfkit.ComputedString("Model name."),
-					"vram_gb":        tfkit.ComputedInt64("VRAM of each GPU in GB."),
-					"tier":           tfkit.ComputedString("Class: `consumer`, `workstation`, `datacenter` or `legacy`."),
-					"available_gpus": tfkit.ComputedInt64("Number of available GPUs."),
-					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if none is " +
-						"available."),
-					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. " +
-						"Null if none is available."),
+					"slug":    tfkit.ComputedString("Slug of the model, as in the `gpu` filter of `gpurent_offers`."),
+					"name":    tfkit.ComputedString("Name of the model."),
+					"vram_gb": tfkit.ComputedInt64("VRAM of each GPU in GB."),
+					"tier": tfkit.ComputedString("Class of the model: `consumer`, `workstation`, `datacenter` or " +
+						"`legacy`."),
+					"available_gpus": tfkit.ComputedInt64("Number of GPUs that are available now."),
+					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if the " +
+						"API returns none."),
+					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per " +
+						"hour. Null if the API returns none."),
 				}},
 			},
 		},

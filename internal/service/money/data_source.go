@@ -28,17 +28,17 @@ type balanceModel struct {
 // Schema implements datasource.DataSource.
 func (d *balanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the balance and the burn rate of the account. Requires the scope `billing:read`.\n\n" +
-			"The values change while an instance runs, and so do outputs with them.",
+		MarkdownDescription: "Reads the balance and the burn rate of the account. Requires the scope " +
+			"`billing:read`.\n\nThe values change while an instance is billed, and so do outputs with them.",
 		Attributes: map[string]schema.Attribute{
-			"balance_kop": tfkit.ComputedInt64("Balance including bonuses in kopecks."),
-			"available_kop": tfkit.ComputedInt64("Available balance in kopecks: the balance without usage that is not yet " +
-				"posted."),
+			"balance_kop": tfkit.ComputedInt64("Balance in kopecks, including bonuses."),
+			"available_kop": tfkit.ComputedInt64("Available balance in kopecks, which includes usage that is accrued but " +
+				"not yet posted."),
 			"credit_limit_kop": tfkit.ComputedInt64("Credit limit in kopecks."),
-			"burn_kop_h":       tfkit.ComputedInt64("Current price of all instances in kopecks per hour."),
-			"runway_hours": tfkit.ComputedFloat64("Number of hours until the balance is used up at this rate. Null if no " +
-				"instance runs."),
-			"currency": tfkit.ComputedString("Currency. Always `RUB`."),
+			"burn_kop_h":       tfkit.ComputedInt64("Burn rate of all instances in kopecks per hour."),
+			"runway_hours": tfkit.ComputedFloat64("Number of hours until the money is used up at the current burn rate. " +
+				"Null if the account is idle."),
+			"currency": tfkit.ComputedString("Currency of the amounts. Always `RUB`."),
 		},
 	}
 }

@@ -60,41 +60,43 @@ func (d *transactionsDataSource) Schema(
 	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
 ) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the ledger of the account: all changes of the balance, newest first. Requires the " +
-			"scope `billing:read`.\n\n" +
-			"The ledger grows while an instance runs, and outputs with it change.\n\n" +
-			"The API cannot filter the ledger. With `types` or `instance_id`, the provider reads 200 entries per request " +
+		MarkdownDescription: "Reads the ledger of the account: the changes of the balance, newest first. Requires the " +
+			"scope `billing:read`.\n\nThe ledger grows while an instance is billed, and outputs with it change.\n\nThe " +
+			"API cannot filter the ledger. With `types` or `instance_id`, the provider reads 200 entries per request " +
 			"until it has `max_results` matches, or to the end of the ledger if there are fewer. To filter one ledger in " +
 			"several ways, read it once without filters and use `for` expressions.",
 		Attributes: map[string]schema.Attribute{
 			"types": schema.SetAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Types of the entries. Valid values: `topup`, `usage`, `bandwidth`, `refund`, " +
-					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. All by default.",
+				MarkdownDescription: "Types of the entries to read. Valid values: `topup`, `usage`, `bandwidth`, `refund`, " +
+					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. Must not be empty. Defaults to all " +
+					"types.",
 				Validators: []validator.Set{
 					setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(transactionTypes...)),
 				},
 			},
 			"instance_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Id of the instance of the entries. The instance can be destroyed. All by default.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Optional: true,
+				MarkdownDescription: "Id of an instance, to read only its entries. The instance can be destroyed. Must not " +
+					"be empty. Defaults to all entries.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"max_results": schema.Int64Attribute{
 				Optional:            true,
-				MarkdownDescription: "Maximum number of entries. Defaults to `100`.",
+				MarkdownDescription: "Maximum number of entries. Must be at least 1. Defaults to `100`.",
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"transactions": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "Entries of the ledger, newest first.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":   tfkit.ComputedString("Id of the entry."),
-					"at":   tfkit.ComputedString("Time of the entry, RFC 3339 in UTC."),
-					"type": tfkit.ComputedString("Type of the entry: a value of `types`, or a newer type of the API."),
+					"id": tfkit.ComputedString("Id of the entry."),
+					"at": tfkit.ComputedString("Time of the entry, RFC 3339 in UTC."),
+					"type": tfkit.ComputedString("Type of the entry: a value of `types`, or one that this version of the " +
+						"provider does not know."),
 					"amount_kop": tfkit.ComputedInt64("Change of the balance in kopecks: positive for credits, negative for " +
 						"charges."),
-					"description": tfkit.ComputedString("Description by the API."),
+					"description": tfkit.ComputedString("Description of the entry by the API."),
 					"instance_id": tfkit.ComputedString("Id of the instance. Null if the entry belongs to no instance."),
 				}},
 			},
