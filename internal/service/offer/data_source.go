@@ -26,14 +26,13 @@ func newDataSource() datasource.DataSource {
 func (d *offerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := offerAttributes()
 	attributes["id"] = schema.StringAttribute{
-		Required: true, MarkdownDescription: "Id of the offer, as in `gpurent_offers`.",
+		Required: true, MarkdownDescription: "Id of the offer, as in `gpurent_offers`. Must not be empty.",
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads an offer by its id. It is an error if the API no longer has the offer. Works without " +
-			"an API key.\n\n" +
-			"Availability and prices change about every minute. To rent the best offer at the time of the apply, use " +
-			"`offer_query` of `gpurent_instance`.",
+		MarkdownDescription: "Reads an offer by its id. An offer that the API no longer returns is an error. Works " +
+			"without an API key.\n\nThe API refreshes the availability about every minute. To choose an offer at the " +
+			"time of the apply, use `offer_query` of `gpurent_instance`.",
 		Attributes: attributes,
 	}
 }
