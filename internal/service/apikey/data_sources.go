@@ -41,9 +41,9 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the active API keys of the account, without their secrets, for example to find unused " +
-			"keys. Requires the scope `user:read`.\n\n" +
-			"`last_used_at` of the provider's own key changes with every run, and so does an output with it.",
+		MarkdownDescription: "Reads the active API keys of the account, without their secrets. Requires the scope " +
+			"`user:read`.\n\nUse it, for example, to find unused keys. An output that contains `last_used_at` of the " +
+			"provider's own key can change with every run.",
 		Attributes: map[string]schema.Attribute{
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,
@@ -54,7 +54,7 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 					"prefix": tfkit.ComputedString("First characters of the key."),
 					"scopes": schema.SetAttribute{
 						Computed: true, ElementType: types.StringType,
-						MarkdownDescription: "Permissions, such as `instances:read`.",
+						MarkdownDescription: "Scopes of the key, such as `instances:read`.",
 					},
 					"source":       tfkit.ComputedString("Origin of the key: `console`, `cli` or `api`."),
 					"last_used_at": tfkit.ComputedString("Time of the last use, RFC 3339 in UTC. Null if the key was never used."),

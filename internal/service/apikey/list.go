@@ -28,14 +28,14 @@ func (l *keyList) ListResourceConfigSchema(
 	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
 ) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the active API keys of the account, without their secrets, which the API returns only " +
-			"at the creation. The results include the provider's own key, which Terraform does not revoke unless " +
-			"`allow_self_revoke` is `true`. Requires the scope `user:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the active API keys of the account, without their secrets. Requires the scope " +
+			"`user:read`.\n\nThe results include the provider's own key, which Terraform does not revoke unless " +
+			"`allow_self_revoke` is `true`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"source": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Origin of the keys. Valid values: `console`, `cli`, `api`.",
+				MarkdownDescription: "Origin of the keys to list. Valid values: `console`, `cli`, `api`.",
 				Validators: []validator.String{stringvalidator.OneOf(
 					string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
 			},

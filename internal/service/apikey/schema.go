@@ -28,9 +28,11 @@ var scopes = []string{"user:read", "user:write", "instances:read", "instances:wr
 
 // Descriptions and validators that the resource and the ephemeral resource share.
 const (
-	nameDescription   = "Name of the key. Must have 1 to 60 characters."
-	scopesDescription = "Permissions. Valid values: `user:read`, `user:write`, `instances:read`, `instances:write`, " +
-		"`billing:read`. A key cannot have scopes that the provider's own key lacks."
+	nameDescription   = "Name of the key. 1 to 60 characters."
+	scopesDescription = "Scopes of the key. Valid values: `user:read`, `user:write`, `instances:read`, " +
+		"`instances:write`, `billing:read`. Must not be empty. A key cannot have scopes that the provider's own key lacks."
+
+	forcesReplacement = " Changing this forces a new resource to be created."
 )
 
 var (
@@ -54,46 +56,47 @@ var computedDescriptions = map[string]string{
 func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"name": schema.StringAttribute{
-			Required: true, MarkdownDescription: nameDescription, Validators: nameValidators,
+			Required: true, MarkdownDescription: nameDescription + forcesReplacement, Validators: nameValidators,
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		},
 		"scopes": schema.SetAttribute{
-			Required: true, ElementType: types.StringType, MarkdownDescription: scopesDescription, Validators: scopesValidators,
+			Required: true, ElementType: types.StringType, MarkdownDescription: scopesDescription + forcesReplacement,
+			Validators:    scopesValidators,
 			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplace()},
 		},
 		"expires_in_days": schema.Int64Attribute{
-			Optional:            true,
-			MarkdownDescription: "Lifetime of the key in days. Must be between 1 and 3650. By default, the key never expires.",
-			Validators:          daysValidators,
-			PlanModifiers:       []planmodifier.Int64{int64planmodifier.RequiresReplace()},
+			Optional: true,
+			MarkdownDescription: "Lifetime of the key in days. Must be between 1 and 3650. By default, the key never " +
+				"expires. Changing this forces a new resource to be created.",
+			Validators:    daysValidators,
+			PlanModifiers: []planmodifier.Int64{int64planmodifier.RequiresReplace()},
 		},
 		"rotate_before_days": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "Number of days before the expiry at which a plan replaces the key. Must be less than " +
-				"`expires_in_days`. By default, a plan replaces the key after it has expired. With `lifecycle { " +
-				"create_before_destroy = true }`, the new key exists before the old one is revoked.",
+			MarkdownDescription: "Number of days before the expiry at which a plan replaces the key. Must be between 1 " +
+				"and 3650 and less than `expires_in_days`, which is then required. By default, a key is replaced after it " +
+				"has expired. With `lifecycle { create_before_destroy = true }`, the new key exists before the old one is " +
+				"revoked.",
 			Validators: daysValidators,
 		},
 		"allow_self_revoke": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to `false`: " +
-				"a plan that destroys or replaces the provider's own key fails, and `rotate_before_days` does not replace it, " +
-				"because every later request of the run would fail. Apply `true` before you destroy or replace the key. To " +
-				"rotate the provider's own key without an interruption, create another key, configure the provider with it, and " +
-				"then destroy the old one.",
+			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to " +
+				"`false`. With `false`, a plan that destroys or replaces the provider's own key fails, and " +
+				"`rotate_before_days` does not replace it, because every later request of the run would fail. Apply `true` " +
+				"before you destroy or replace the key. To rotate the provider's own key without an interruption, create " +
+				"another key, configure the provider with it, and then destroy the old one.",
 		},
-		"secret": computed("Secret of the key. The API returns it only at the creation. Null after an import.", true),
+		"secret": computed("Secret of the key, which the API returns only at the creation. Null after an import.", true),
 	}
 	for name, description := range computedDescriptions {
 		attributes[name] = computed(description, false)
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages an API key of the account, for example for a CI pipeline.\n\n" +
-			"~> **The state, and plans that are saved after the creation, contain the secret in plain text.** Restrict " +
-			"access to both to users who may use the key. For a key that only one run needs, use the ephemeral resource, " +
-			"which stores nothing.\n\n" +
-			"The API cannot change a key, so a change replaces it. The next apply replaces a key that was revoked or has " +
-			"expired.",
+		MarkdownDescription: "Manages an API key of the account, for example for a CI pipeline. The next apply " +
+			"replaces a key that was revoked or has expired.\n\n**The state, and plans that are saved after the " +
+			"creation, contain the secret in plain text.** Restrict access to both to users who may use the key. For a " +
+			"key that only one run needs, use the ephemeral resource, which stores nothing.",
 		Attributes: attributes,
 	}
 }
