@@ -38,8 +38,7 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the public SSH keys of the account, for example to attach some of them to an " +
-			"instance. Requires the scope `user:read`.",
+		MarkdownDescription: "Reads the public SSH keys of the account. Requires the scope `user:read`.",
 		Attributes: map[string]schema.Attribute{
 			"ssh_keys": schema.ListNestedAttribute{
 				Computed:            true,
@@ -48,7 +47,7 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 					"id":          tfkit.ComputedString("Id of the key, as in `ssh_key_ids` of an instance."),
 					"name":        tfkit.ComputedString("Name of the key."),
 					"type":        tfkit.ComputedString("Type of the key, such as `ssh-ed25519`."),
-					"fingerprint": tfkit.ComputedString("SHA256 fingerprint, as in the output of `ssh-keygen -l`."),
+					"fingerprint": tfkit.ComputedString("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`."),
 					"created_at":  tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
 				}},
 			},

@@ -21,7 +21,7 @@ func newFingerprint() function.Function {
 			Parameters: []function.Parameter{
 				function.StringParameter{
 					Name:                "public_key",
-					MarkdownDescription: "One line of a public key file, such as `ssh-ed25519 AAAA… comment`.",
+					MarkdownDescription: "Line of a public key file, such as `ssh-ed25519 AAAA… comment`.",
 				},
 			},
 			Return: function.StringReturn{},

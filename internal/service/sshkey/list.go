@@ -24,7 +24,7 @@ func (l *keyList) ListResourceConfigSchema(
 	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
 ) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the SSH keys of the account. Requires the scope `user:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the public SSH keys of the account. Requires the scope `user:read`." + tfkit.AboutLimit,
 		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }

@@ -23,20 +23,21 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 		}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a public SSH key of the account. An instance receives its keys at the creation; a " +
-			"change of a key does not affect existing instances.",
+		MarkdownDescription: "Manages a public SSH key of the account. Keys are attached to new instances. A change of " +
+			"a key does not affect existing instances.",
 		Attributes: map[string]schema.Attribute{
 			"public_key": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "One line of a public key file, such as `ssh-ed25519 AAAA… comment`. Changes of white " +
-					"space and of the comment are ignored. A change of the key forces a new resource to be created. A private key " +
-					"is an error and never sent. After an import, the value is the SHA256 fingerprint, because the API does not " +
-					"return the key. You can replace the fingerprint by the key.",
+				MarkdownDescription: "One line of a public key file, such as `ssh-ed25519 AAAA… comment`. Private keys, " +
+					"certificates and lines with options are errors. A private key is never sent. Changing this forces a new " +
+					"resource to be created. Changes of white space and of the comment are ignored. After an import, the " +
+					"value is the SHA256 fingerprint, because the API does not return the key. You can replace the " +
+					"fingerprint with the key.",
 				Validators: []validator.String{isPublicKey{}},
 			},
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Name of the key. Must have at most 60 characters. By default, the API chooses a name. " +
+				MarkdownDescription: "Name of the key. 1 to 60 characters. Defaults to the name that the API chooses. " +
 					"Changing this forces a new resource to be created.",
 				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
 				PlanModifiers: []planmodifier.String{
@@ -45,7 +46,7 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 			},
 			"id":          computed("Id of the key."),
 			"type":        computed("Type of the key, such as `ssh-ed25519`. Known at plan."),
-			"fingerprint": computed("SHA256 fingerprint, as in the output of `ssh-keygen -l`. Known at plan."),
+			"fingerprint": computed("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`. Known at plan."),
 			"created_at":  computed("Time of the creation, RFC 3339 in UTC."),
 		},
 	}

@@ -48,12 +48,12 @@ type item struct {
 // Schema implements datasource.DataSource.
 func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the template catalog and, with an API key, the own templates of the account.",
+		MarkdownDescription: "Reads the template catalog and, with an API key, the account's own templates.",
 		Attributes: map[string]schema.Attribute{
 			"owner": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Owner of the templates. Valid values: `catalog`, `me` (requires an API key). Both by " +
-					"default.",
+				MarkdownDescription: "Owner of the templates. Valid values: `catalog`, `me` (requires an API key). " +
+					"Defaults to both.",
 				Validators: []validator.String{stringvalidator.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
 			},
 			"templates": schema.ListNestedAttribute{
@@ -69,20 +69,22 @@ func templateAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"slug":        tfkit.ComputedString("Slug of the template, as in `template` of an instance."),
 		"name":        tfkit.ComputedString("Name of the template."),
-		"description": tfkit.ComputedString("Description. Null if there is none."),
-		"image":       tfkit.ComputedString("Container image."),
+		"description": tfkit.ComputedString("Description of the template. Null if there is none."),
+		"image":       tfkit.ComputedString("Container image of the template."),
 		"launch_mode": tfkit.ComputedString("Launch mode of the container: `ssh`, `jupyter` or `entrypoint`."),
 		"ports": schema.SetAttribute{
-			Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports.",
+			Computed: true, ElementType: types.Int64Type, MarkdownDescription: "Container ports of the template.",
 		},
 		"env": schema.MapAttribute{
-			Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables.",
+			Computed: true, ElementType: types.StringType, MarkdownDescription: "Environment variables of the container.",
 		},
-		"onstart":             tfkit.ComputedString("Command that runs at the start. Null if there is none."),
-		"min_disk_gb":         tfkit.ComputedInt64("Minimum disk size in GB."),
-		"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk size in GB."),
+		"onstart": tfkit.ComputedString("Command that runs at the start of an instance. Null if there is " +
+			"none."),
+		"min_disk_gb":         tfkit.ComputedInt64("Minimum disk size of an instance in GB."),
+		"recommended_disk_gb": tfkit.ComputedInt64("Recommended disk size of an instance in GB."),
 		"public":              tfkit.ComputedBool("Whether the template is visible to all accounts."),
-		"owner":               tfkit.ComputedString("Owner: `catalog`, or `me` for own templates."),
+		"owner": tfkit.ComputedString("Owner of the template: `catalog`, or `me` for the account's own " +
+			"templates."),
 	}
 }
 

@@ -24,8 +24,8 @@ func (l *templateList) ListResourceConfigSchema(
 	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
 ) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the own templates of the account. Templates of the catalog cannot be managed; the " +
-			"data source `gpurent_templates` reads them." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the account's own templates. The data source `gpurent_templates` also reads the " +
+			"templates of the catalog, which cannot be managed." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }

@@ -46,9 +46,9 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	addOptional(attributes)
 	addComputed(attributes)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages an own template: the container image, ports, environment variables and start " +
-			"command of instances. An account can have 20 templates.\n\n" +
-			"The API cannot change a template, so any change replaces it. Instances of a deleted template continue to run.",
+		MarkdownDescription: "Manages one of the account's own templates: the container image, ports, environment " +
+			"variables and start command of instances. An account can have up to 20 templates.\n\nInstances of a deleted " +
+			"or replaced template keep running.",
 		Attributes: attributes,
 	}
 }
@@ -56,14 +56,15 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 func addRequired(attributes map[string]schema.Attribute) {
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: "Name of the template. Must have 2 to 60 characters.",
+		MarkdownDescription: "Name of the template. 2 to 60 characters. Changing this forces a new resource to be created.",
 		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(minNameLength, maxNameLength)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 	}
 	attributes["image"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: "Container image with a tag, such as `ubuntu:24.04`.",
-		Validators:          []validator.String{taggedImage{}},
+		Required: true,
+		MarkdownDescription: "Container image with a tag, such as `ubuntu:24.04`. Changing this forces a new resource " +
+			"to be created. Another spelling of the same image is not a change.",
+		Validators: []validator.String{taggedImage{}},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(otherImage,
 			"Changing this forces a new resource to be created. Spellings of the same image are equal.", "")},
 	}
@@ -73,21 +74,24 @@ func addOptional(attributes map[string]schema.Attribute) {
 	replaceText := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	attributes["description"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Description. Must have at most 500 characters. Null by default.",
-		Validators:          []validator.String{stringvalidator.UTF8LengthAtMost(maxDescriptionLength)},
-		PlanModifiers:       []planmodifier.String{replaceForText{}},
+		MarkdownDescription: "Description of the template. Up to 500 characters. Null by default. Changing this forces " +
+			"a new resource to be created.",
+		Validators:    []validator.String{stringvalidator.UTF8LengthAtMost(maxDescriptionLength)},
+		PlanModifiers: []planmodifier.String{replaceForText{}},
 	}
 	attributes["launch_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
-		MarkdownDescription: "Launch mode of the container. Valid values: `ssh`, `jupyter`, `entrypoint`. Defaults to `ssh`.",
+		MarkdownDescription: "Launch mode of the container. Valid values: `ssh`, `jupyter`, `entrypoint`. Defaults to " +
+			"`ssh`. Changing this forces a new resource to be created.",
 		Validators: []validator.String{stringvalidator.OneOf(
 			string(rental.LaunchSSH), string(rental.LaunchJupyter), string(rental.LaunchEntrypoint))},
 		PlanModifiers: replaceText,
 	}
 	attributes["ports"] = schema.SetAttribute{
 		Optional: true, Computed: true, ElementType: types.Int64Type,
-		Default:             setdefault.StaticValue(types.SetValueMust(types.Int64Type, []attr.Value{})),
-		MarkdownDescription: "Container ports to expose, at most 10. Must be between 1 and 65535. None by default.",
+		Default: setdefault.StaticValue(types.SetValueMust(types.Int64Type, []attr.Value{})),
+		MarkdownDescription: "Container ports. Must be between 1 and 65535. Up to 10 ports. Defaults to `[]`. Changing " +
+			"this forces a new resource to be created.",
 		Validators: []validator.Set{
 			setvalidator.SizeAtMost(maxPorts), setvalidator.ValueInt64sAre(int64validator.Between(1, maxPort)),
 		},
@@ -96,18 +100,20 @@ func addOptional(attributes map[string]schema.Attribute) {
 	attributes["env"] = schema.MapAttribute{
 		Optional: true, Computed: true, ElementType: types.StringType,
 		Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{})),
-		MarkdownDescription: "Environment variables, at most 30. None by default. Do not use them for secrets: every API " +
-			"key of the account can read them, and they are in the state.",
+		MarkdownDescription: "Environment variables of the container. Up to 30 variables. Names must not be empty. " +
+			"Defaults to `{}`. Changing this forces a new resource to be created. Do not use them for secrets: the API " +
+			"returns them in the list of templates, and they are in the state.",
 		Validators: []validator.Map{
 			mapvalidator.SizeAtMost(maxEnv), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)),
 		},
 		PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 	}
 	attributes["onstart"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Command that runs at the start. Must have at most 4000 characters. None by default.",
-		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxOnstartLength)},
-		PlanModifiers:       replaceText,
+		Optional: true,
+		MarkdownDescription: "Command that runs at the start of an instance. 1 to 4000 characters. Null by default. " +
+			"Changing this forces a new resource to be created.",
+		Validators:    []validator.String{stringvalidator.UTF8LengthBetween(1, maxOnstartLength)},
+		PlanModifiers: replaceText,
 	}
 	disk := func(description string) schema.Int64Attribute {
 		return schema.Int64Attribute{
@@ -119,10 +125,11 @@ func addOptional(attributes map[string]schema.Attribute) {
 			},
 		}
 	}
-	attributes["min_disk_gb"] = disk("Minimum disk size of instances in GB. Must be between 10 and 2000. By default, " +
-		"the API chooses the value.")
-	attributes["recommended_disk_gb"] = disk("Recommended disk size in GB. Must be between 10 and 2000, and not below " +
-		"`min_disk_gb`. By default, the API chooses the value.")
+	attributes["min_disk_gb"] = disk("Minimum disk size of an instance in GB. Must be between 10 and 2000. Defaults " +
+		"to the value that the API chooses. Changing this forces a new resource to be created.")
+	attributes["recommended_disk_gb"] = disk("Recommended disk size of an instance in GB. Must be between 10 and " +
+		"2000, and not below `min_disk_gb`. Defaults to the value that the API chooses. Changing this forces a new " +
+		"resource to be created.")
 }
 
 func addComputed(attributes map[string]schema.Attribute) {
@@ -132,13 +139,13 @@ func addComputed(attributes map[string]schema.Attribute) {
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		}
 	}
-	attributes["id"] = text("Slug of the template.")
+	attributes["id"] = text("Slug of the template, the same as `slug`.")
 	attributes["slug"] = text("Slug of the template, as in `template` of an instance.")
 	attributes["public"] = schema.BoolAttribute{
-		Computed: true, MarkdownDescription: "Whether the template is visible to all accounts. False for own templates.",
+		Computed: true, MarkdownDescription: "Whether the template is visible to all accounts.",
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
-	attributes["owner"] = text("Owner. `me` for own templates.")
+	attributes["owner"] = text("Owner of the template: `me`.")
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
