@@ -45,10 +45,10 @@ func newStart() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, cost: costOfStart, run: start,
 		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
-			"address assigned, unless its template has no SSH. A starting instance is not started again, a stopping one is " +
-			"started after it has stopped, and a running one is not changed. For an interruptible instance a start can place " +
-			"a new bid, up to `max_price_kop_h`. An instance that is outbid again is started at most three times. The " +
-			"provider's `spending` limits apply as for a plan.",
+			"address assigned, unless its template has no SSH.\n\nA starting instance is not started again, a stopping " +
+			"one is started after it has stopped, and a running one is not changed. The start of an outbid instance " +
+			"places a new bid, up to `max_price_kop_h`. An instance that is outbid again is started at most three times. " +
+			"The `spending` checks of the provider apply as in a plan.",
 	}
 }
 
@@ -56,8 +56,9 @@ func newStop() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_stop"}, verb: "stop", run: stop,
 		cost: func(rental.Instance) spending.Change { return spending.Change{} },
-		description: "Stops an instance, and waits until it is stopped: it keeps its disk, and only the disk is billed. A " +
-			"starting instance is stopped when it runs, an outbid one is not started again, and a stopped one is not changed.",
+		description: "Stops an instance, and waits until it is stopped. Only the disk of a stopped instance is " +
+			"billed.\n\nA starting instance is stopped when it runs, an outbid one is not started again, and a stopped " +
+			"one is not changed.",
 	}
 }
 
@@ -65,12 +66,12 @@ func newRestart() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, cost: costOfRestart, run: restart,
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
-			"address assigned, unless its template has no SSH. An instance that is stopped or outbid is only started, and " +
-			"the action waits for one that is starting.\n\nThe instance is not stopped if it could not be started again: the " +
-			"account must cover two hours of an on-demand instance, if the key may read the balance (scope `billing:read`). " +
-			"An interruptible instance gives up its GPU, and its start can place a new bid at a higher price, or find no " +
-			"offer. With `max_price_kop_h`, an instance that already costs more is not stopped, and one whose new bid would " +
-			"cost more stays stopped. The provider's `spending` limits apply as for a plan.",
+			"address assigned, unless its template has no SSH.\n\nAn instance that is stopped or outbid is only started. " +
+			"The action waits for an instance that is starting.\n\nAn on-demand instance is not stopped if the balance " +
+			"does not cover two hours of it. This check is skipped if the balance cannot be read, for example without " +
+			"the scope `billing:read`. An interruptible instance gives up its GPU: its start can place a new bid at a " +
+			"higher price, or find no offer. With `max_price_kop_h`, an instance that already costs more is not stopped, " +
+			"and one whose new bid costs more is stopped again. The `spending` checks of the provider apply as in a plan.",
 	}
 }
 
@@ -90,12 +91,12 @@ func costOfRestart(inst rental.Instance) spending.Change {
 }
 
 // notInConfiguration ends the description of every action.
-const notInConfiguration = "\n\nAn action changes the instance and not its configuration. A `gpurent_instance` that " +
-	"manages the instance shows the change as drift, and the next apply reverts it: with `desired_state = \"running\"` " +
-	"(the default) it starts an instance that an action has stopped, with `\"stopped\"` it stops one that an action " +
-	"has started.\n\nIf you interrupt the run (Ctrl-C), the action stops waiting and fails with the last status of the " +
-	"instance. It does not undo what it requested: a restart can leave the instance stopped. Run the action again, or " +
-	"apply the configuration that manages the instance."
+const notInConfiguration = "\n\nAn action does not change the configuration. The next apply of a " +
+	"`gpurent_instance` reverts the change: with `desired_state = \"running\"` (the default) it starts an instance " +
+	"that an action has stopped, and with `\"stopped\"` it stops an instance that an action has started.\n\nIf you " +
+	"interrupt the run (Ctrl-C), the action stops waiting and fails with the last status of the instance. It does " +
+	"not undo what it requested: a restart can leave the instance stopped. Run the action again, or apply the " +
+	"configuration that manages the instance."
 
 // Validators of the arguments. A CLI validates only values that are known before the plan, so the provider validates
 // the others at plan and at apply.
@@ -112,22 +113,22 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{
 				Required: true, Validators: idValidators,
-				MarkdownDescription: "Id of the instance, for example `gpurent_instance.trainer.id`.",
+				MarkdownDescription: "Id of the instance, such as `gpurent_instance.trainer.id`. Must not be empty.",
 			},
 			"timeout": schema.StringAttribute{
 				Optional: true, Validators: timeoutValidators,
-				MarkdownDescription: "Timeout of the action, for example `45m`. After it the action fails with the last status " +
-					"of the instance. Defaults to `30m`.",
+				MarkdownDescription: "Timeout of the action, as a Go duration such as `45m` or `1h30m`. Must be above " +
+					"zero. After the timeout, the action fails with the last status of the instance. Defaults to `30m`.",
 			},
 		},
 	}
 	if a.starts {
 		resp.Schema.Attributes["max_price_kop_h"] = schema.Int64Attribute{
 			Optional: true, Validators: capValidators,
-			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. The price of an on-demand " +
-				"instance is compared before the start, the price in the responses of the API after it: an instance that turns " +
-				"out to cost more is stopped again, and the action fails with both prices. No maximum by default: an action " +
-				"cannot read `max_price_kop_h` of the `gpurent_instance`.",
+			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. Must be at least 1. No " +
+				"maximum by default: an action cannot read `max_price_kop_h` of a `gpurent_instance`. The action compares " +
+				"the price of an on-demand instance before the start, and the price in the responses of the API after the " +
+				"start. An instance that then costs more is stopped again, and the action fails with both prices.",
 		}
 	}
 }

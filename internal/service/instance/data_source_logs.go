@@ -35,23 +35,23 @@ type logsModel struct {
 // Schema implements datasource.DataSource.
 func (d *logsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the end of the startup log of an instance, for example to find out why it is not " +
-			"ready. Requires the scope `instances:read`.\n\nThe lines change between plans as the log grows. It is an error " +
-			"if the instance is destroyed, or if its host is offline. In a `check` block, an error is only a warning.",
+		MarkdownDescription: "Reads the last lines of the startup log of an instance, for example to find out why it " +
+			"is not ready. Requires the scope `instances:read`.\n\nThe lines change as the log grows. It is an error if " +
+			"the instance does not exist, or if the log is temporarily unavailable. In a `check` block, an error is only " +
+			"a warning.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{
-				Required: true, MarkdownDescription: "Id of the instance.",
+				Required: true, MarkdownDescription: "Id of the instance. Must not be empty.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"tail": schema.Int64Attribute{
-				Optional: true, MarkdownDescription: "Number of lines at the end of the log. Must be between 1 and 1000. " +
-					"Defaults to `200`.",
+				Optional: true, MarkdownDescription: "Maximum number of lines from the end of the log. Must be between 1 " +
+					"and 1000. Defaults to `200`.",
 				Validators: []validator.Int64{int64validator.Between(1, maxTail)},
 			},
 			"lines": schema.ListAttribute{
 				Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "Lines of the log, oldest first, as the API returns them. They can contain control " +
-					"characters that the instance printed.",
+				MarkdownDescription: "Lines of the log, as the API returns them. They can contain control characters.",
 			},
 		},
 	}

@@ -84,18 +84,19 @@ func itemFromAPI(inst rental.Instance) item {
 // Schema implements datasource.DataSource.
 func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the instances of the account, however they were created. Requires the scope " +
-			"`instances:read`.\n\nAn output that contains `cost_so_far_kop` changes in every plan while an instance runs.",
+		MarkdownDescription: "Reads the instances of the account, whether or not Terraform manages them. Requires the " +
+			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while an instance is billed. " +
+			"More than 20,000 instances are an error.",
 		Attributes: map[string]schema.Attribute{
 			"status": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Valid values: `active` (instances that are not destroyed), `all`. Defaults to `active`. " +
-					"More than 20,000 instances are an error.",
+				MarkdownDescription: "Filter by status. Valid values: `active` (all except destroyed instances), `all`. " +
+					"Defaults to `active`.",
 				Validators: []validator.String{stringvalidator.OneOf(rental.ListActive, rental.ListAll)},
 			},
 			"name_prefix": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only instances whose name begins with this text. Case-sensitive.",
+				MarkdownDescription: "Prefix of the names of the instances. Case-sensitive. Must not be empty.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"instances": schema.ListNestedAttribute{
@@ -111,18 +112,19 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 func instanceAttributes() map[string]schema.Attribute {
 	attributes := commonAttributes()
 	attributes["name"] = tfkit.ComputedString("Name of the instance. Null if it has none.")
-	attributes["desired_state"] = tfkit.ComputedString("Desired state: `running`, `stopped` or `destroyed`.")
-	attributes["type"] = tfkit.ComputedString("Rental type: `on_demand` or `interruptible`.")
+	attributes["desired_state"] = tfkit.ComputedString("Desired state of the instance: `running`, `stopped` or " +
+		"`destroyed`.")
+	attributes["type"] = tfkit.ComputedString("Rental type of the instance: `on_demand` or `interruptible`.")
 	attributes["template"] = schema.SingleNestedAttribute{
 		Computed: true, MarkdownDescription: "Template of the instance.",
 		Attributes: map[string]schema.Attribute{
-			"slug": tfkit.ComputedString("Slug, the `template` of a `gpurent_instance`."),
+			"slug": tfkit.ComputedString("Slug of the template, as in `template` of a `gpurent_instance`."),
 			"name": tfkit.ComputedString("Name of the template."),
 		},
 	}
-	attributes["image"] = tfkit.ComputedString("Container image.")
+	attributes["image"] = tfkit.ComputedString("Container image of the instance.")
 	attributes["disk_gb"] = tfkit.ComputedInt64("Disk size in GB.")
-	attributes["cost_so_far_kop"] = tfkit.ComputedInt64("Cost so far in kopecks, usage and traffic.")
+	attributes["cost_so_far_kop"] = tfkit.ComputedInt64("Charges for the instance so far in kopecks.")
 	return attributes
 }
 

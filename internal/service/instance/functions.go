@@ -25,8 +25,8 @@ func newSSHConfig() function.Function {
 			Parameters: []function.Parameter{
 				function.StringParameter{
 					Name: "host_alias",
-					MarkdownDescription: "Host alias. Must consist of letters, digits, `.`, `_` and `-`, and must not begin with " +
-						"`-`. The name of an instance can have other characters.",
+					MarkdownDescription: "Host alias. Must consist of letters, digits, `.`, `_` and `-`, and must not begin " +
+						"with `-`. The name of an instance can contain other characters.",
 				},
 				function.ObjectParameter{
 					Name: "ssh", AttributeTypes: sshArgumentType, AllowNullValue: true,

@@ -38,15 +38,15 @@ func (l *instanceList) ListResourceConfigSchema(
 	resp *list.ListResourceSchemaResponse,
 ) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the instances of the account, however they were created. Destroyed instances are not " +
-			"listed. Requires the scope `instances:read`." + tfkit.AboutLimit,
+		MarkdownDescription: "Lists the instances of the account except destroyed ones, whether or not Terraform " +
+			"manages them. Requires the scope `instances:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"status": schema.ListAttribute{
 				Optional:    true,
 				ElementType: types.StringType,
-				MarkdownDescription: "Only instances with one of these statuses. Valid values: `creating`, `starting`, " +
-					"`running`, `stopping`, `stopped`, `failed`, `outbid`.",
+				MarkdownDescription: "Statuses of the instances to list. Valid values: `creating`, `starting`, `running`, " +
+					"`stopping`, `stopped`, `failed`, `outbid`. Must not be empty.",
 				Validators: []validator.List{
 					listvalidator.SizeAtLeast(1),
 					listvalidator.ValueStringsAre(stringvalidator.OneOf(listed()...)),
@@ -54,7 +54,7 @@ func (l *instanceList) ListResourceConfigSchema(
 			},
 			"template": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only instances created from the template with this slug.",
+				MarkdownDescription: "Slug of the template of the instances to list. Must not be empty.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 		},

@@ -31,17 +31,17 @@ func queryAttribute() schema.SingleNestedAttribute {
 	arguments := tfkit.OfferFilterArguments()
 	arguments["max_attempts"] = schema.Int64Attribute{
 		Optional:            true,
-		MarkdownDescription: "Maximum number of offers to try. Must be between 1 and 50. Defaults to `5`.",
+		MarkdownDescription: "Maximum number of offers to try for one creation. Must be between 1 and 50. Defaults to `5`.",
 		Validators:          []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Filters for the offer to rent, as in `gpurent_offers`; `{}` accepts any. Exactly one of " +
-			"`offer_id` and `offer_query` is required. The provider rents the first available offer in `order` (cheapest " +
-			"first by default) that has room for `disk_gb` and costs at most `max_price_kop_h`. Instances of the same run " +
-			"get different offers. Applies at creation only: a later change plans nothing and causes a warning, unless " +
-			"`replace_on` contains `offer_query`. If the instance no longer meets `gpu`, `num_gpus`, `min_gpus`, " +
-			"`min_vram_gb` or `country`, a new resource is created.",
+		MarkdownDescription: "Filters for the offer to rent, as in `gpurent_offers`. `{}` accepts any offer. Exactly " +
+			"one of `offer_id` and `offer_query` is required. The provider rents the first available offer in `order` " +
+			"that has room for `disk_gb` and costs at most `max_price_kop_h`. Instances of the same run get different " +
+			"offers. Applies at creation only: a later change plans nothing and causes a warning, unless `replace_on` " +
+			"contains `offer_query`. A change to a `gpu`, `num_gpus`, `min_gpus`, `min_vram_gb` or `country` that the " +
+			"instance does not meet forces a new resource to be created.",
 		Attributes: arguments,
 	}
 }

@@ -47,22 +47,23 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes := map[string]schema.Attribute{
 		"template": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "Slug of the template that the instance starts from." + forcesReplacement,
+			MarkdownDescription: "Slug of the template that the instance starts from. Must not be empty." + forcesReplacement,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			PlanModifiers:       []planmodifier.String{replaceIfStateHasText()},
 		},
 		"disk_gb": schema.Int64Attribute{
 			Required: true,
-			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and not below the minimum of the template." +
+			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and not below `min_disk_gb` of the " +
+				"template." +
 				forcesReplacement + " The disk and its data are then lost.",
 			Validators:    []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
 			PlanModifiers: []planmodifier.Int64{replaceIfStateHasDisk()},
 		},
 		"offer_id": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Id of the offer to rent, from `gpurent_offers`. Exactly one of `offer_id` and " +
-				"`offer_query` is required. Applies at creation only: a later change plans nothing, unless `replace_on` " +
-				"contains `offer_id`.",
+			MarkdownDescription: "Id of the offer to rent, as in `gpurent_offers`. Must not be empty. Exactly one of " +
+				"`offer_id` and `offer_query` is required. Applies at creation only: a later change plans nothing, unless " +
+				"`replace_on` contains `offer_id`.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtLeast(1),
 				stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery)),
@@ -71,30 +72,30 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"offer_query": queryAttribute(),
 		"name": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Name of the instance, up to 60 characters. Changed in place.",
+			MarkdownDescription: "Name of the instance. 1 to 60 characters. Null by default. Changed in place.",
 			Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
 		},
 		"type": schema.StringAttribute{
 			Optional: true,
 			Computed: true,
 			Default:  stringdefault.StaticString(string(rental.OnDemand)),
-			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (cheaper, and outbid when the " +
-				"market price rises above the bid). Defaults to `on_demand`." + forcesReplacement,
+			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (outbid when the market price " +
+				"rises above the bid). Defaults to `on_demand`." + forcesReplacement,
 			Validators:    []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		},
 		"max_price_kop_h": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "Maximum price in kopecks per hour of the whole server for its `type`, as in the filter of " +
-				"`gpurent_offers`. It applies to the creation, to every later start, and to every new bid of an interruptible " +
-				"instance. Disk beyond the offer's base disk is billed on top. No maximum by default.",
+			MarkdownDescription: "Maximum price of the whole server for its `type` in kopecks per hour, without disk " +
+				"beyond the base disk of the offer. Must be at least 1. No maximum by default. Applies to the creation, to " +
+				"every later start, and to every new bid of an interruptible instance.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"ssh_key_ids": schema.SetAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "Ids of the SSH keys to attach, up to 10. Defaults to all keys of the account; an empty set " +
-				"attaches none. Applies at creation only: the API cannot change the keys of an instance, so a later change " +
+			MarkdownDescription: "Ids of the SSH keys to attach. Up to 10 ids. Ids must not be empty. Defaults to all " +
+				"keys of the account. `[]` attaches none. Applies at creation only: a later change plans nothing and " +
 				"causes a warning, unless `replace_on` contains `ssh_key_ids`.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtMost(maxSSHKeys),
@@ -104,8 +105,9 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"image": schema.StringAttribute{
 			Optional: true,
 			Computed: true,
-			MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the " +
-				"image of that template, which is the default." + forcesReplacement,
+			MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only " +
+				"the image of that template, which is the default. Must not be empty." + forcesReplacement +
+				" Another spelling of the same image is not a change.",
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			PlanModifiers: []planmodifier.String{
 				stringplanmodifier.UseStateForUnknown(),
@@ -117,16 +119,16 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional: true,
 			Computed: true,
 			Default:  stringdefault.StaticString(string(rental.DesiredRunning)),
-			MarkdownDescription: "State of the instance after an apply. Valid values: `running`, `stopped` (keeps the disk; " +
-				"only the disk is billed). Defaults to `running`. Changed in place.",
+			MarkdownDescription: "State of the instance after an apply. Valid values: `running`, `stopped` (only the " +
+				"disk is billed). Defaults to `running`. Changed in place.",
 			Validators: []validator.String{stringvalidator.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 		},
 		"on_outbid": schema.StringAttribute{
 			Optional: true,
 			Computed: true,
 			Default:  stringdefault.StaticString(string(lifecycle.OutbidRestart)),
-			MarkdownDescription: "What the next apply does with an interruptible instance that was outbid. Valid values: " +
-				"`restart` (places a new bid within `max_price_kop_h`), `keep` (leaves it outbid), `replace` (creates another " +
+			MarkdownDescription: "Policy for an interruptible instance that was outbid. Valid values: `restart` (places " +
+				"a new bid within `max_price_kop_h`), `keep` (leaves the instance outbid), `replace` (creates another " +
 				"instance). Defaults to `restart`.",
 			Validators: []validator.String{
 				stringvalidator.OneOf(
@@ -140,27 +142,28 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional: true,
 			Computed: true,
 			Default:  booldefault.StaticBool(false),
-			MarkdownDescription: "Whether a creation that does not finish within `timeouts.create` ends with a warning, and " +
-				"the next apply continues to wait. Otherwise it ends with an error, the instance is marked tainted, and the " +
-				"next apply replaces it. Defaults to `false`.",
+			MarkdownDescription: "Whether a creation that rents an instance, but exceeds `timeouts.create`, ends with a " +
+				"warning. The next apply then continues to wait. With `false`, the creation ends with an error, and the " +
+				"next apply replaces the instance, because it is tainted. Defaults to `false`.",
 		},
 		"replace_on": schema.SetAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "Arguments that apply at creation only and whose change forces a new resource to be " +
-				"created. Valid values: `offer_id`, `offer_query`, `ssh_key_ids`. Defaults to none. The disk and its data are " +
-				"lost in a replacement.",
+			MarkdownDescription: "Arguments that otherwise apply at creation only, and whose change then forces a new " +
+				"resource to be created. Valid values: `offer_id`, `offer_query`, `ssh_key_ids`. Defaults to none. A " +
+				"replacement loses the disk and its data.",
 			Validators: []validator.Set{
 				setvalidator.ValueStringsAre(stringvalidator.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs)),
 			},
 		},
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Idempotency key of this instance, up to 64 printable ASCII characters without spaces, " +
-				"different for each instance. With a fixed key, a run that is killed between the creation and the saved " +
-				"state loses no instance: the next apply receives the same instance and saves it. When the instance is replaced, " +
-				"the provider uses `KEY-2`, `KEY-3` and so on; with `create_before_destroy`, change the key with each " +
-				"replacement. A later change only updates the state. Defaults to a random key for each creation.",
+			MarkdownDescription: "Idempotency key of the creation, different for each instance. Up to 64 printable ASCII " +
+				"characters without spaces. Must not be empty. Defaults to a random key for each creation. With a fixed " +
+				"key, a run that is killed between the creation and the saved state loses no instance: the next apply " +
+				"receives the same instance and saves it. When the instance is replaced, the provider uses `KEY-2`, " +
+				"`KEY-3` and so on. With `create_before_destroy`, change the key with each replacement. A later change " +
+				"only updates the state.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtMost(maxKeyLength),
 				stringvalidator.RegexMatches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
@@ -170,22 +173,22 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 
 		"rented_offer_id": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Id of the offer that was rented. Null after an import, and if an instance of an earlier " +
-				"run was recovered: the API does not return it.",
+			MarkdownDescription: "Id of the offer that was rented. Null after an import, and if the creation recovered " +
+				"an instance of an earlier run, because the API does not return it.",
 		},
 		"quoted_kop_h": schema.Int64Attribute{
 			Computed: true,
-			MarkdownDescription: "Price at creation in kopecks per hour while running, disk included. Unlike `price` it does " +
-				"not change with a new bid. Null after an import.",
+			MarkdownDescription: "Price while running at the creation, in kopecks per hour. Unlike `price`, it does not " +
+				"change with a new bid. Null after an import.",
 		},
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
 	}
 	maps.Copy(attributes, tfkit.ForResource(commonAttributes()))
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A rented GPU server, billed by the second while it exists: the full price while it runs, " +
-			"only the disk while it is stopped or outbid.\n\nAn apply ends when the instance is in its `desired_state`: " +
-			"running, with its SSH address assigned, or stopped. If an instance was stopped elsewhere, was outbid, or is not " +
-			"ready because a run was interrupted, the next apply starts it or waits for it.",
+		MarkdownDescription: "Manages an instance: a rented GPU server with a price per hour. While it is stopped or " +
+			"outbid, only its disk is billed.\n\nAn apply ends when the instance is in its `desired_state`: running, " +
+			"with its SSH address assigned, or stopped. If an instance was stopped outside Terraform, was outbid, or is " +
+			"not ready because a run was interrupted, the next apply starts it or waits for it.",
 		Attributes: attributes,
 	}
 }
@@ -194,15 +197,18 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 func describedTimeouts(ctx context.Context) schema.Attribute {
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
-		CreateDescription: "How long a creation may take until the instance is ready. Defaults to `30m`.",
-		UpdateDescription: "How long a start or stop may take. Defaults to `30m`.",
-		DeleteDescription: "How long a destruction may take. Defaults to `15m`.",
+		CreateDescription: "Timeout of a creation, including the wait until the instance is ready, as a Go duration " +
+			"such as `45m` or `1h30m`. Defaults to `30m`.",
+		UpdateDescription: "Timeout of an update that starts the instance, stops it or waits for it, as a Go duration " +
+			"such as `45m` or `1h30m`. Defaults to `30m`.",
+		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m`.",
 	})
 	nested, ok := attribute.(schema.SingleNestedAttribute)
 	if !ok {
 		return attribute
 	}
-	nested.MarkdownDescription = "How long each operation may take, as Go durations such as `45m`."
+	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block: `timeouts = { create = " +
+		"\"45m\" }`."
 	return nested
 }
 
@@ -213,28 +219,30 @@ func commonAttributes() map[string]datasource.Attribute {
 	}
 	return map[string]datasource.Attribute{
 		"id": tfkit.ComputedString("Id of the instance."),
-		"status": tfkit.ComputedString("Status: `creating`, `starting`, `running`, `stopping`, `stopped`, `destroying`, " +
-			"`destroyed`, `failed` or `outbid`."),
-		"stop_reason": tfkit.ComputedString("Why the instance stopped: `user`, `low_balance`, `admin` or `provider`. Null " +
-			"if it never stopped."),
+		"status": tfkit.ComputedString("Status of the instance: `creating`, `starting`, `running`, `stopping`, " +
+			"`stopped`, `destroying`, `destroyed`, `failed` or `outbid`."),
+		"stop_reason": tfkit.ComputedString("Reason why the instance stopped: `user`, `low_balance`, `admin` or " +
+			"`provider`. Null if the API returns none."),
 		"gpu": object("GPUs of the instance.", map[string]datasource.Attribute{
-			"slug":    tfkit.ComputedString("Model slug, as in the `gpu` filter of `gpurent_offers`."),
-			"name":    tfkit.ComputedString("Model name."),
+			"slug":    tfkit.ComputedString("Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."),
+			"name":    tfkit.ComputedString("Name of the GPU model."),
 			"count":   tfkit.ComputedInt64("Number of GPUs."),
-			"vram_gb": tfkit.ComputedInt64("VRAM of each GPU in GB. Null if the API omits it."),
+			"vram_gb": tfkit.ComputedInt64("VRAM of each GPU in GB. Null if the API returns none."),
 		}),
-		"country": tfkit.ComputedString("Country of the server, ISO 3166-1 alpha-2. Null if the API omits it."),
-		"price": object("Locked price.", map[string]datasource.Attribute{
-			"running_kop_h":  tfkit.ComputedInt64("Price while running, in kopecks per hour."),
-			"stopped_kop_h":  tfkit.ComputedInt64("Price while stopped or outbid (the disk), in kopecks per hour."),
-			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic, in kopecks per GB."),
+		"country": tfkit.ComputedString("Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns " +
+			"none."),
+		"price": object("Prices of the instance, locked at the creation. A new bid can change "+
+			"them.", map[string]datasource.Attribute{
+			"running_kop_h":  tfkit.ComputedInt64("Price while the instance runs, in kopecks per hour."),
+			"stopped_kop_h":  tfkit.ComputedInt64("Price while the instance is stopped, in kopecks per hour: only the disk."),
+			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
 		}),
 		"ssh": object(
-			"SSH login. Null until the port is assigned, and for templates without SSH.",
+			"SSH login of the instance. Null until the port is assigned.",
 			map[string]datasource.Attribute{
-				"host":    tfkit.ComputedString("Host name or IP address."),
-				"port":    tfkit.ComputedInt64("TCP port."),
-				"user":    tfkit.ComputedString("User name."),
+				"host":    tfkit.ComputedString("Host name or IP address of the SSH server."),
+				"port":    tfkit.ComputedInt64("TCP port of the SSH server."),
+				"user":    tfkit.ComputedString("User name of the SSH login."),
 				"command": tfkit.ComputedString("SSH command that logs in."),
 			},
 		),
@@ -247,6 +255,7 @@ func commonAttributes() map[string]datasource.Attribute {
 			}},
 		},
 		"created_at": tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
-		"started_at": tfkit.ComputedString("Time of the first start, RFC 3339 in UTC. Null until the instance has run."),
+		"started_at": tfkit.ComputedString("Time when the instance first ran, RFC 3339 in UTC. Null until the instance " +
+			"has run."),
 	}
 }
