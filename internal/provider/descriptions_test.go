@@ -11,12 +11,20 @@ import (
 // units maps the suffix of an attribute name to the unit that its description must contain.
 var units = map[string]string{"_kop": "kopecks", "_kop_h": "kopecks per hour", "_gb": "GB", "_days": "day"}
 
-// checkDescription checks that a description is a sentence and contains the unit.
+// callout matches a callout of a registry. tfplugindocs copies the description of a type to the front matter of its
+// page, where a callout is plain text.
+var callout = regexp.MustCompile(`(?m)^\s*[~!-]>`)
+
+// checkDescription checks that a description is a sentence of several words without callouts, and contains the unit.
 func checkDescription(t *testing.T, path, name, text string) {
 	t.Helper()
 	switch {
 	case text == "":
 		t.Errorf("%s has no description", path)
+	case !strings.Contains(text, " "):
+		t.Errorf("%s: the description is a single word: %q", path, text)
+	case callout.MatchString(text):
+		t.Errorf("%s: the description contains a callout: %q", path, text)
 	case !strings.HasSuffix(text, "."):
 		t.Errorf("%s: the description is not a sentence: %q", path, text)
 	}
