@@ -307,7 +307,7 @@ type matrix struct {
 // oldest is the first tested minor version of both CLIs: the first one that supports the language of the examples.
 const oldest = 8
 
-// row matches a row of the table of versions in README.md.
+// row matches a row of the table of versions in docs/index.md.
 var row = regexp.MustCompile(`(?m)^\| .* \| (1\.\d+|–) \| (1\.\d+|–) \|$`)
 
 func TestWorkflows_TestAllSupportedVersions(t *testing.T) {
@@ -325,14 +325,14 @@ func TestWorkflows_TestAllSupportedVersions(t *testing.T) {
 			}
 		}
 	}
-	rows := row.FindAllStringSubmatch(read(t, "README.md"), -1)
+	rows := row.FindAllStringSubmatch(read(t, "docs/index.md"), -1)
 	if len(rows) < 5 {
-		t.Fatalf("found only %d rows in README.md", len(rows))
+		t.Fatalf("found only %d rows in docs/index.md", len(rows))
 	}
 	for _, row := range rows {
 		for n, name := range []string{"terraform", "tofu"} {
 			if from := row[n+1]; from != "–" && minor(t, from) >= oldest && !slices.Contains(tested[name], minor(t, from)) {
-				t.Errorf("README.md mentions %s %s, but only the versions %v are tested", name, from, tested[name])
+				t.Errorf("docs/index.md mentions %s %s, but only the versions %v are tested", name, from, tested[name])
 			}
 		}
 	}

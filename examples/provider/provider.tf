@@ -1,10 +1,8 @@
 terraform {
-  required_version = ">= 1.0"
-
   required_providers {
     gpurent = {
       source  = "gpurent/gpurent"
-      version = ">= 0.1"
+      version = "~> 0.1"
     }
   }
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"runtime"
@@ -60,13 +61,17 @@ func (r row) String() string {
 	return line.String()
 }
 
-// report returns the results as Markdown.
+// page is the begin of the guide "Measurements", with verbs for the date, the CLI, the system and the processors.
+//
+//go:embed page.tmpl
+var page string
+
+// report returns the results as a guide.
 func report(cli string, rows []row) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Benchmark results\n\n`make bench` writes this file. Each figure is provider / control = ratio, "+
-		"with the largest ratio that passes.\n\nMeasured on %s with %s on %s/%s with %d processors.\n\n",
+	fmt.Fprintf(&text, page,
 		time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	text.WriteString("| scenario | requests |")
+	text.WriteString("\n| scenario | requests |")
 	for _, f := range (row{}).figures() {
 		fmt.Fprintf(&text, " %s |", f.name)
 	}

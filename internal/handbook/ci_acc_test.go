@@ -47,7 +47,6 @@ func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 	p.edit("main.tf", source, `"./pool"`)
 	p.env = map[string]string{
 		"TF":                   setup.cli,
-		"TF_CLI_CONFIG_FILE":   setup.withMirror(t),
 		"TF_INPUT":             "0",
 		"TF_VAR_poll_interval": "200ms",
 		"LOCK_TIMEOUT":         "1s",

@@ -24,8 +24,11 @@ type cliSetup struct {
 	cli, host string
 	// program is the provider binary; bin is the folder with the CLI on the PATH.
 	program, bin string
-	// home is the home folder; "" keeps the one of the test process.
+	// home is the home folder; "" keeps the one of the test process. The provider is in its plugin folder, which both CLIs
+	// use as a mirror of their registry.
 	home string
+	// archive is the provider as a release publishes it.
+	archive string
 }
 
 func newCLISetup(t *testing.T) *cliSetup {
@@ -44,7 +47,6 @@ func newCLISetup(t *testing.T) *cliSetup {
 		host:    "registry.terraform.io",
 		program: acctest.Binary(t),
 		bin:     t.TempDir(),
-		home:    newHome(t),
 	}
 	other := "tofu"
 	if strings.Contains(string(output), "OpenTofu") {
@@ -53,6 +55,8 @@ func newCLISetup(t *testing.T) *cliSetup {
 	if err := os.Symlink(path, filepath.Join(setup.bin, setup.cli)); err != nil {
 		t.Fatal(err)
 	}
+	setup.archive = archive(t, setup.program)
+	setup.home = setup.newHome(t)
 	// Commands for one CLI must not run the other one.
 	refusal := "#!/bin/sh\necho 'the test runs with " + setup.cli + "' >&2\nexit 97\n"
 	if err := os.WriteFile(filepath.Join(setup.bin, other), []byte(refusal), 0o700); err != nil {
@@ -99,6 +103,14 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
+// withProgram returns variables with the provider's program and the CLI on the PATH.
+func (setup *cliSetup) withProgram() map[string]string {
+	folders := []string{filepath.Dir(setup.program), setup.bin, os.Getenv("PATH")}
+	return map[string]string{
+		"TF": setup.cli, "TF_VAR_poll_interval": "200ms", "PATH": strings.Join(folders, string(os.PathListSeparator)),
+	}
+}
+
 // withDevOverrides returns variables with which the CLI uses the provider on the PATH without a registry.
 func (setup *cliSetup) withDevOverrides(t *testing.T) map[string]string {
 	t.Helper()
@@ -111,30 +123,7 @@ func (setup *cliSetup) withDevOverrides(t *testing.T) map[string]string {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{
-		"TF": setup.cli, "TF_CLI_CONFIG_FILE": config, "TF_VAR_poll_interval": "200ms",
-		"PATH": strings.Join([]string{folder, setup.bin, os.Getenv("PATH")}, string(os.PathListSeparator)),
-	}
-}
-
-// withMirror writes a CLI configuration with which init installs the provider from a folder, and returns its path.
-func (setup *cliSetup) withMirror(t *testing.T) string {
-	t.Helper()
-	root := t.TempDir()
-	folder := filepath.Join(root, "mirror", setup.host, "gpurent", "gpurent", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(setup.program, filepath.Join(folder, "terraform-provider-gpurent_v0.1.0")); err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(root, "mirror.tfrc")
-	text := fmt.Sprintf(
-		"provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n",
-		filepath.Join(root, "mirror"),
-	)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return config
+	variables := setup.withProgram()
+	variables["TF_CLI_CONFIG_FILE"] = config
+	return variables
 }

@@ -1,24 +1,21 @@
 package handbook_test
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// block is a snippet of a guide.
+// snippet is a code block of a guide, or a hidden command.
 type snippet struct {
 	line           int
 	language, text string
@@ -33,8 +30,9 @@ const (
 	mustFail      = "fails"
 	// approvedInBrowser marks a login, which the test approves while the command waits.
 	approvedInBrowser = "approved in a browser"
-	// fromVersion marks what older CLIs do not support, with the version after it.
-	fromVersion = "from "
+	// hidden is the note of a command that readers do not see. The template has it on a separate line:
+	// <!-- run COMMAND -->. It has the functions of testdata/guides.sh. docgen removes these lines.
+	hidden = "run "
 )
 
 // readGuide returns the text of a guide's template.
@@ -57,28 +55,38 @@ func parseSnippets(t *testing.T, guide string) []snippet {
 	t.Helper()
 	var found []snippet
 	var open *snippet
-	above := ""
+	above, indent := "", ""
 	for n, line := range strings.Split(guide, "\n") {
-		language, fence := strings.CutPrefix(line, "```")
-		switch {
-		case open != nil && line == "```":
-			found, open = append(found, *open), nil
+		text := strings.TrimPrefix(line, indent)
+		trimmed := strings.TrimLeft(line, " ")
+		switch language, fence := strings.CutPrefix(trimmed, "```"); {
+		case open != nil && text == "```":
+			found, open, indent = append(found, *open), nil, ""
 		case open != nil:
-			open.text += line + "\n"
+			open.text += text + "\n"
 		case fence:
-			note, _ := strings.CutPrefix(above, "<!-- ")
-			note, noted := strings.CutSuffix(note, " -->")
-			open = &snippet{line: n + 1, language: language}
-			if noted {
+			open, indent = &snippet{line: n + 1, language: language}, strings.TrimSuffix(line, trimmed)
+			if note, ok := htmlComment(above); ok {
 				open.note = note
 			}
+		default:
+			if note, ok := htmlComment(trimmed); ok && strings.HasPrefix(note, hidden) {
+				found = append(found, snippet{n + 1, "sh", strings.TrimPrefix(note, hidden) + "\n", hidden})
+			}
 		}
-		above = line
+		above = trimmed
 	}
 	if open != nil {
 		t.Fatalf("line %d: the snippet does not end", open.line)
 	}
 	return found
+}
+
+// htmlComment returns the text of a line that is an HTML comment.
+func htmlComment(line string) (text string, ok bool) {
+	text, begins := strings.CutPrefix(line, "<!-- ")
+	text, ends := strings.CutSuffix(text, " -->")
+	return text, begins && ends
 }
 
 // guideRun runs all snippets of a guide in order.
@@ -91,12 +99,12 @@ type guideRun struct {
 	outputs string
 	// addresses maps the addresses in the guide to free ones.
 	addresses map[string]string
-	// cliConfig is the CLI configuration file for the steps of a workflow.
-	cliConfig string
 	// minSnippets is the least number of snippets, 10 by default.
 	minSnippets int
-	// before are snippets of another guide that run first.
-	before   []snippet
+	// services maps the addresses of real services in the guide to those of simulators.
+	services map[string]string
+	// fast adds a file to each root module that polls without pauses.
+	fast     bool
 	text     strings.Builder
 	snippets []snippet
 }
@@ -104,9 +112,15 @@ type guideRun struct {
 // guideAddress matches the addresses of simulators in the guides.
 var guideAddress = regexp.MustCompile(`127\.0\.0\.1:84\d\d`)
 
+// realServices are the addresses of real services in the guides.
+var realServices = []string{"https://rent.example/api/v1", "https://test.rent.example/api/v1"}
+
 // withFreeAddresses replaces the addresses in a text by free ones.
 func (g *guideRun) withFreeAddresses(t *testing.T, text string) string {
 	t.Helper()
+	for address, simulator := range g.services {
+		text = strings.ReplaceAll(text, address, simulator)
+	}
 	return guideAddress.ReplaceAllStringFunc(text, func(chosen string) string {
 		if g.addresses[chosen] == "" {
 			g.addresses[chosen] = freeAddress(t)
@@ -126,13 +140,21 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// begin is the begin of the script of a guide. Its argument is the folder of the files for hidden commands.
+const begin = `set -eu
+HANDBOOK=%q
+simulators=
+trap 'test -z "$simulators" || kill $simulators; wait $simulators' EXIT
+. "$HANDBOOK/guides.sh"
+`
+
 // follow runs a guide: it saves its files, runs its commands in one shell, and compares their output with the guide.
 func (g *guideRun) follow(t *testing.T, guide string) {
 	t.Helper()
 	needs(t, "bash", "curl")
 	g.outputs, g.addresses = t.TempDir(), map[string]string{}
-	g.text.WriteString("set -eu\n")
-	for _, b := range append(g.before, parseSnippets(t, guide)...) {
+	fmt.Fprintf(&g.text, begin, filepath.Join(acctest.Root(), "internal", "handbook", "testdata"))
+	for _, b := range parseSnippets(t, guide) {
 		b.text = g.withFreeAddresses(t, b.text)
 		if b.language == "sh" && g.cli != "" {
 			b.text = withCLI(g.cli, b.text)
@@ -170,16 +192,8 @@ func (g *guideRun) add(t *testing.T, b snippet) {
 	case strings.HasPrefix(b.note, shownOnly):
 		t.Logf("line %d is %s", b.line, b.note)
 		return
-	case strings.HasPrefix(b.note, fromVersion):
-		if !g.cliHas(t, strings.TrimPrefix(b.note, fromVersion)) {
-			t.Logf("line %d needs a newer CLI: %s", b.line, b.note)
-			return
-		}
-		b.note = ""
-		g.add(t, b)
-		return
 	case b.language == "sh" && b.note == otherTerminal:
-		g.start(t, n, b)
+		g.start(n, b)
 	case b.language == "sh" && b.note == approvedInBrowser:
 		g.approve(n, b)
 	case b.language == "sh" && b.note == mustFail:
@@ -193,18 +207,23 @@ func (g *guideRun) add(t *testing.T, b snippet) {
 			g.file(n, "out"),
 			g.file(n, "err"),
 		)
+	case b.note == hidden:
+		// An error before the last command of a list with && does not end a shell by itself.
+		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q || exit\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	case b.language == "sh":
 		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	case b.language == "yaml":
 		g.text.WriteString(g.workflow(t, n, b))
 	case b.language == "json", b.language == "text":
 	case b.language == "terraform":
+		checkFormat(t, b)
 		g.save("main.tf", b.text)
 	case b.language == "hcl":
 		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
 		if !ok || !filepath.IsLocal(name) {
 			t.Fatalf("line %d: the first line is not a comment with the file name", b.line)
 		}
+		checkFormat(t, b)
 		g.save(name, b.text)
 	default:
 		t.Errorf("line %d: no test runs a snippet of %q", b.line, b.language)
@@ -212,7 +231,37 @@ func (g *guideRun) add(t *testing.T, b snippet) {
 	g.snippets = append(g.snippets, b)
 }
 
+const (
+	// source is in each root module. Most snippets leave it out.
+	source = `terraform {
+  required_providers {
+    gpurent = { source = "gpurent/gpurent" }
+  }
+}
+
+`
+	fastPolling = `provider "gpurent" {
+  poll_interval = "200ms"
+}
+`
+)
+
+// checkFormat compares a configuration with what "terraform fmt" would write.
+func checkFormat(t *testing.T, b snippet) {
+	t.Helper()
+	if formatted := string(hclwrite.Format([]byte(b.text))); formatted != b.text {
+		t.Errorf("line %d: the standard format is:\n%s", b.line, formatted)
+	}
+}
+
 func (g *guideRun) save(name, text string) {
+	if g.fast && filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
+		override := fastPolling
+		if !strings.Contains(text, "required_providers") {
+			override = source + override
+		}
+		g.save(filepath.Join(filepath.Dir(name), "test_override.tf"), override)
+	}
 	fmt.Fprintf(&g.text, "mkdir -p %q\ncat >%q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(name), name, text)
 }
 
@@ -220,32 +269,11 @@ func (g *guideRun) file(n int, kind string) string {
 	return filepath.Join(g.outputs, fmt.Sprintf("%03d.%s", n, kind))
 }
 
-// start runs a simulator until the end of the test. The simulator prints a line when it is ready.
-func (g *guideRun) start(t *testing.T, n int, b snippet) {
-	t.Helper()
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", "exec "+b.text)
-	command.Dir, command.Env = g.folder, g.env
-	var log bytes.Buffer
-	command.Stderr = &log
-	stdout, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var line json.RawMessage
-	if err := json.NewDecoder(stdout).Decode(&line); err != nil {
-		t.Fatalf("line %d: %v\n%s", b.line, errors.Join(err, command.Wait()), &log)
-	}
-	if err := os.WriteFile(g.file(n, "out"), line, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(command.Process.Signal(os.Interrupt), command.Wait()); err != nil {
-			t.Errorf("line %d: %v\n%s", b.line, err, &log)
-		}
-	})
+// start runs a simulator until the end of the script. The simulator prints a line when it is ready.
+func (g *guideRun) start(n int, b snippet) {
+	fmt.Fprintf(&g.text, "(exec %s) >%[2]q 2>%[3]q &\nsimulators=\"$simulators $!\"\n"+
+		"until test -s %[2]q; do kill -0 $! || { cat %[3]q >&2; exit 1; }; sleep 0.05; done\n",
+		strings.TrimSuffix(b.text, "\n"), g.file(n, "out"), g.file(n, "err"))
 }
 
 // failedSnippet returns the snippet that failed, with its output.

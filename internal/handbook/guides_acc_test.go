@@ -4,23 +4,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // guides maps each guide to the function that prepares and follows it.
 var guides = map[string]func(*testing.T, *cliSetup, string){
-	"index.md":                 followIndex,
-	"getting-started.md":       followWithProgram,
-	"authentication.md":        followWithProvider, // in the simulator of other guides, codes expire too fast
-	"secrets.md":               followWithSimulator,
-	"picking-offers.md":        followWithSimulator,
-	"interruptible-servers.md": followWithSimulator,
-	"cost-control.md":          followWithSimulator,
-	"crash-safe-pipelines.md":  followWithProvider, // servers must boot slowly enough to interrupt an apply
-	"at-scale.md":              followWithProvider, // the request limit must last longer than in other guides
-	"migrating-by-import.md":   followWithSimulator,
-	"troubleshooting.md":       followWithProvider, // it ends without any server
+	"index.md.tmpl":            followIndex,
+	"getting-started.md":       followAsNewUser,
+	"authentication.md":        followAsNewUser,
+	"use-the-servers.md":       withService(),
+	"secrets.md":               withService(),
+	"picking-offers.md":        withService(),
+	"interruptible-servers.md": withService(),
+	"cost-control.md":          withService(),
+	"crash-safe-pipelines.md":  withService(slowBoot),
+	"at-scale.md":              withService(fastClock),
+	"teams.md":                 withService(),
+	"migrating-by-import.md":   withService(),
+	"platforms.md":             withService(),
+	"upgrade.md":               withService(),
+	"fix-it-now.md":            withService(),
 }
 
 // The commands of the guides work, and print what the guides show.
@@ -28,7 +34,9 @@ func TestAccGuides(t *testing.T) {
 	setup := newCLISetup(t)
 	for name, follow := range guides {
 		t.Run(name, func(t *testing.T) {
-			acctest.FirstCLIOnly(t)
+			if name != "index.md.tmpl" {
+				acctest.FirstCLIOnly(t)
+			}
 			t.Parallel()
 			follow(t, setup, name)
 		})
@@ -36,61 +44,67 @@ func TestAccGuides(t *testing.T) {
 }
 
 // followIndex follows the index page of the provider.
-func followIndex(t *testing.T, setup *cliSetup, name string) {
+func followIndex(t *testing.T, setup *cliSetup, _ string) {
 	t.Helper()
-	run := guideRun{folder: t.TempDir(), minSnippets: 6, env: setup.providerEnv(t)}
-	setup.follow(t, run, textOf(t, filepath.Join(acctest.Root(), "docs", name)))
+	page := textOf(t, filepath.Join(acctest.Root(), "templates", "index.md.tmpl"))
+	example := textOf(t, filepath.Join(acctest.Root(), "examples", "provider", "provider.tf"))
+	const included = `{{ tffile "examples/provider/provider.tf" }}`
+	setup.asNewUser(t, strings.Replace(page, included, "```terraform\n"+example+"```", 1))
 }
 
-// followWithProgram follows a guide with the program on the PATH. The guide configures the CLI.
-func followWithProgram(t *testing.T, setup *cliSetup, name string) {
+// followAsNewUser follows a guide for a reader with an account of a service, which is another simulator.
+func followAsNewUser(t *testing.T, setup *cliSetup, name string) {
 	t.Helper()
-	setup.follow(t, guideRun{folder: t.TempDir(), env: setup.programEnv(t)}, readGuide(t, name))
+	setup.asNewUser(t, readGuide(t, name))
 }
 
-// followWithSimulator follows a guide that continues from the first steps of "Try without spending": a simulator runs,
-// and the provider has its address.
-func followWithSimulator(t *testing.T, setup *cliSetup, name string) {
+func (setup *cliSetup) asNewUser(t *testing.T, guide string) {
 	t.Helper()
-	_, first, begins := strings.Cut(readGuide(t, "try-without-spending.md.tmpl"), "\n## 1. ")
-	first, _, ends := strings.Cut(first, "\nSave this as `main.tf`:")
-	if !begins || !ends {
-		t.Fatal("the guide \"Try without spending\" has no first steps")
+	reader := *setup
+	reader.home = setup.newHome(t)
+	run := guideRun{folder: t.TempDir(), fast: true, minSnippets: 6, services: map[string]string{}}
+	for _, address := range realServices {
+		run.services[address] = acctest.Start(t, acctest.WithoutQuirks("all")).BaseURL
 	}
-	run := guideRun{
-		folder: t.TempDir(), env: setup.programEnv(t), cliConfig: setup.withMirror(t), before: parseSnippets(t, first),
+	run.env = reader.environ(setup.guideVariables(nil))
+	reader.follow(t, run, guide)
+}
+
+// guideVariables returns the variables of a reader who confirms each apply. service can be nil.
+func (setup *cliSetup) guideVariables(service *acctest.Env) map[string]string {
+	variables := setup.withProgram()
+	variables["TF_CLI_ARGS_apply"], variables["TF_CLI_ARGS_destroy"] = "-auto-approve", "-auto-approve"
+	if service != nil {
+		variables["GPURENT_BASE_URL"], variables["GPURENT_API_KEY"] = service.BaseURL, service.APIKey
+		variables["GPURENT_CONTROL_URL"] = service.ControlURL
 	}
-	setup.follow(t, run, readGuide(t, name))
+	return variables
 }
 
-// followWithProvider follows a guide that starts its own simulator. The CLI is configured to use the provider.
-func followWithProvider(t *testing.T, setup *cliSetup, name string) {
-	t.Helper()
-	setup.follow(t, guideRun{folder: t.TempDir(), env: setup.providerEnv(t)}, readGuide(t, name))
+// slowBoot makes servers boot in 1.5 seconds of real time, slowly enough to interrupt an apply.
+func slowBoot(c *simulator.Config) {
+	c.Clock, c.Step, c.TimeScale, c.Boot = simulator.ClockReal, 0, 60, 90*time.Second
 }
 
-// programEnv returns the environment of a shell with the provider's program on the PATH.
-func (setup *cliSetup) programEnv(t *testing.T) []string {
-	t.Helper()
-	return setup.environ(map[string]string{"PATH": setup.withDevOverrides(t)["PATH"]})
+// fastClock makes a simulated minute, and so the pause at the request limit, two seconds long.
+func fastClock(c *simulator.Config) { c.Clock, c.Step, c.TimeScale = simulator.ClockReal, 0, 30 }
+
+// withService returns a function that follows a guide with a simulator of the test as the service. "terraform init"
+// installs the provider.
+func withService(options ...acctest.Option) func(*testing.T, *cliSetup, string) {
+	return func(t *testing.T, setup *cliSetup, name string) {
+		t.Helper()
+		service := acctest.Start(t, append(options, acctest.WithoutQuirks("all"))...) // guides show exact responses
+		reader := *setup
+		reader.home = setup.newHome(t)
+		run := guideRun{folder: t.TempDir(), fast: true, minSnippets: 1, env: reader.environ(setup.guideVariables(service))}
+		reader.follow(t, run, readGuide(t, name))
+	}
 }
 
-// providerEnv is programEnv with a CLI configuration that uses the provider.
-func (setup *cliSetup) providerEnv(t *testing.T) []string {
-	t.Helper()
-	variables := setup.withDevOverrides(t)
-	return setup.environ(map[string]string{
-		"PATH": variables["PATH"], "TF_CLI_CONFIG_FILE": variables["TF_CLI_CONFIG_FILE"],
-	})
-}
-
-// follow follows a guide and checks the format of its configurations.
+// follow follows a guide.
 func (setup *cliSetup) follow(t *testing.T, run guideRun, guide string) {
 	t.Helper()
 	run.cli = setup.cli
 	run.follow(t, guide)
-	script{
-		name: "the standard format", text: "$TF fmt -check -diff -recursive", folder: run.folder, shell: []string{"sh", "-e"},
-		env: setup.environ(setup.withDevOverrides(t)),
-	}.must(t)
 }

@@ -17,8 +17,11 @@ import (
 // projectURL is the address of the project. Pages below it are files of this tree.
 const projectURL = "https://github.com/gpurent/terraform-provider-gpurent"
 
+// imagesURL is the address of the pictures. Pages of a registry need absolute addresses.
+const imagesURL = "https://raw.githubusercontent.com/gpurent/terraform-provider-gpurent/main/docs/images/"
+
 var (
-	linkPattern    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	linkPattern    = regexp.MustCompile(`(?:\]\(|src(?:set)?=")([^)\s"]+)[)"]`)
 	headingPattern = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	idPattern      = regexp.MustCompile(`<a id="([^"]+)">`)
 	notInAnchor    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
@@ -51,13 +54,13 @@ var projectPages = []string{"/releases", "/security/advisories/new", "/issues", 
 // markdown returns the pages of the tree by their path, without their code blocks.
 func markdown(t *testing.T) map[string]string {
 	t.Helper()
-	skipped := []string{".git", "bin", "dist", "testdata", "templates"}
+	skipped := []string{".git", "bin", "dist", "testdata", "templates", ".terraform", "node_modules"}
 	pages := map[string]string{}
 	err := fs.WalkDir(os.DirFS(acctest.Root()), ".", func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (slices.Contains(skipped, file) || entry.Name() == ".terraform"):
+		case entry.IsDir() && (slices.Contains(skipped, file) || slices.Contains(skipped, entry.Name())):
 			return fs.SkipDir
 		case path.Ext(file) != ".md":
 			return nil
@@ -106,7 +109,8 @@ func TestLinks_BrokenAreFound(t *testing.T) {
 	for link, dead := range map[string]bool{
 		"guides/a.md": false, "guides/a.md#a-b-c": false, "#home": false, projectURL: false,
 		projectURL + "/blob/main/go.mod": false, projectURL + "/releases": false,
-		"https://go.dev/doc": false, "../go.mod": false,
+		"https://go.dev/doc": false, "../go.mod": false, imagesURL + "none.png": true,
+		projectURL + "/actions/workflows/test.yml/badge.svg": false, projectURL + "/actions/workflows/none.yml": true,
 		"guides/b.md": true, "guides/a.md#b": true, "#other": true, projectURL + "/blob/main/none": true,
 		projectURL + "/tree/master/internal": true,
 		"https://example.com/":               true, "http://go.dev/": true, "../../allowedHosts.md": true,
@@ -120,9 +124,13 @@ func TestLinks_BrokenAreFound(t *testing.T) {
 // brokenLink returns the reason why a link is broken, and "" if it is not.
 func brokenLink(pages map[string]string, from, link string) string {
 	target, anchor, _ := strings.Cut(link, "#")
+	target = strings.Replace(target, imagesURL, projectURL+"/raw/main/docs/images/", 1)
 	if below, ours := strings.CutPrefix(target, projectURL); ours {
 		if below == "" || slices.Contains(projectPages, below) {
 			return ""
+		}
+		if file, isWorkflow := strings.CutPrefix(below, "/actions/workflows/"); isWorkflow {
+			below = "/blob/main/.github/workflows/" + strings.TrimSuffix(file, "/badge.svg")
 		}
 		if !treePrefix.MatchString(below) {
 			return "is not a file of the project"

@@ -13,9 +13,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// messagePattern matches the first message in a row of a table. Its group is the message.
-var messagePattern = regexp.MustCompile("(?m)^\\| (?:… and )?`([^`]+)`")
-
 // goFiles returns the Go files below a folder without tests, by path.
 func goFiles(t *testing.T, folder string) map[string]string {
 	t.Helper()
@@ -83,24 +80,6 @@ func expectParts(t *testing.T, texts, where, quote string) {
 	for part := range strings.SplitSeq(inserted.ReplaceAllString(quote, "…"), "…") {
 		if part = strings.Trim(part, ". "); !strings.Contains(texts, part) {
 			t.Errorf("%s quotes %q: the program has no text %q", where, quote, part)
-		}
-	}
-}
-
-// The messages in the tables of the guides are in the program.
-func TestGuides_QuoteExistingMessages(t *testing.T) {
-	texts := literals(t, "internal")
-	for name, least := range map[string]int{
-		"crash-safe-pipelines.md": 8, "picking-offers.md": 10, "at-scale.md": 7, "getting-started.md": 6,
-		"authentication.md": 12, "migrating-by-import.md": 1,
-	} {
-		_, table, _ := strings.Cut(readGuide(t, name), "\n## What you see, and what to do\n")
-		rows := messagePattern.FindAllStringSubmatch(table, -1)
-		for _, row := range rows {
-			expectParts(t, texts, name, row[1])
-		}
-		if len(rows) < least {
-			t.Errorf("%s: only %d messages were found", name, len(rows))
 		}
 	}
 }

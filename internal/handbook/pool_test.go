@@ -85,11 +85,9 @@ func TestAccPool_moduleTests(t *testing.T) {
 	if len(snippets) != 1 {
 		t.Fatalf("%d snippets of shell, want one", len(snippets))
 	}
-	installed := setup.withDevOverrides(t)
-	installed["TF_CLI_CONFIG_FILE"] = setup.withMirror(t)
 	output := script{
 		name: "the README", text: "set -e\n" + withCLI(setup.cli, snippets[0].text) + setup.cli + " fmt -check -recursive\n",
-		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: setup.environ(installed),
+		folder: filepath.Join(root, poolFolder), shell: []string{"sh"}, env: setup.environ(setup.withProgram()),
 	}.must(t)
 	if want := "14 passed, 0 failed."; !strings.Contains(output, want) {
 		t.Errorf("the output has no %q:\n%s", want, output)

@@ -2,6 +2,7 @@ package handbook_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// makefile replaces the makefile of the project: the program is already built.
-const makefile = "build:\n\ttest -x bin/terraform-provider-gpurent\n"
+// makefile is the makefile of the project, without the build: the program is already built.
+const makefile = "include %s/GNUmakefile\nbuild:\n\ttest -x bin/terraform-provider-gpurent\n"
 
 // The commands of the README work. TestReadmes_HaveTheSameContent covers the Russian page.
 func TestAccReadme(t *testing.T) {
@@ -18,15 +19,17 @@ func TestAccReadme(t *testing.T) {
 	t.Parallel()
 	setup := newCLISetup(t)
 	needs(t, "make")
+	reader := *setup
+	reader.home = t.TempDir() // without the provider
 	clone := t.TempDir()
 	program := filepath.Join(clone, "bin", "terraform-provider-gpurent")
 	if err := errors.Join(os.Mkdir(filepath.Dir(program), 0o700), os.Symlink(setup.program, program),
-		os.WriteFile(filepath.Join(clone, "GNUmakefile"), []byte(makefile), 0o600)); err != nil {
+		os.WriteFile(filepath.Join(clone, "GNUmakefile"), fmt.Appendf(nil, makefile, acctest.Root()), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	reader := guideRun{cli: setup.cli, folder: clone, minSnippets: 3, env: setup.environ(map[string]string{
-		// Without a prompt.
-		"TF_CLI_ARGS_apply": "-auto-approve", "TF_CLI_ARGS_destroy": "-auto-approve",
-	})}
-	reader.follow(t, textOf(t, filepath.Join(acctest.Root(), readmes[0])))
+	run := guideRun{folder: clone, fast: true, minSnippets: 3, services: map[string]string{
+		realServices[0]: acctest.Start(t, acctest.WithoutQuirks("all")).BaseURL,
+	}}
+	run.env = reader.environ(setup.guideVariables(nil))
+	reader.follow(t, run, textOf(t, filepath.Join(acctest.Root(), readmes[0])))
 }

@@ -57,7 +57,7 @@ func (g *guideRun) workflow(t *testing.T, n int, b snippet) string {
 		t.Fatalf("line %d: want one job, a schedule and a concurrency group: %+v", b.line, file)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "(\nexport TF_CLI_CONFIG_FILE=%q\n", g.cliConfig)
+	text.WriteString("(\nunset TF_CLI_CONFIG_FILE\n")
 	text.WriteString(exports(file.Env))
 	for _, job := range file.Jobs {
 		for at, s := range job.Steps {

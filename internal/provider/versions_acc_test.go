@@ -69,7 +69,7 @@ data "gpurent_balance" "now" {
 	}
 }
 
-// The table in the README is right for the CLI of the test.
+// The table on the index page is right for the CLI of the test.
 func TestAccProvider_versionTable(t *testing.T) {
 	t.Parallel()
 	// One row reads the balance.
@@ -80,7 +80,7 @@ func TestAccProvider_versionTable(t *testing.T) {
 	rows, probes := versions(t), newProbes(t, onlyID(t, account, "gpurent_template"),
 		onlyID(t, account, "gpurent_instance"))
 	if len(rows) != len(probes) {
-		t.Errorf("the README has %d rows, want %d", len(rows), len(probes))
+		t.Errorf("the index page has %d rows, want %d", len(rows), len(probes))
 	}
 	cli, err := acctest.CLI()
 	if err != nil {
@@ -100,7 +100,7 @@ func TestAccProvider_versionTable(t *testing.T) {
 			works := err == nil && regexp.MustCompile(p.want).MatchString(output)
 			switch {
 			case works != cli.Has(since[cli.Name]):
-				t.Errorf("%s: works: %t; in the README: %t\n%s", cli, works, cli.Has(since[cli.Name]), output)
+				t.Errorf("%s: works: %t; on the index page: %t\n%s", cli, works, cli.Has(since[cli.Name]), output)
 			case !works && !strings.Contains(output, p.failsWith):
 				t.Errorf("%s fails without %q in the error:\n%s", cli, p.failsWith, output)
 			}

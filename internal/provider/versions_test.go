@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Rows of the table in the README.
+// Rows of the table on the index page.
 const (
 	rowResources = "resources and data sources"
 	rowImport    = "`import` blocks by id"
@@ -19,7 +19,7 @@ const (
 	rowActions   = "actions"
 )
 
-// The pages of the documentation have the versions of the README.
+// The pages of the documentation have the versions of the index page.
 func TestVersions_PagesAgreeWithReadme(t *testing.T) {
 	rows := versions(t)
 	for template, row := range map[string]string{
@@ -44,10 +44,10 @@ func TestVersions_PagesAgreeWithReadme(t *testing.T) {
 // versionPattern matches a version in the table.
 var versionPattern = regexp.MustCompile(`^\d+\.\d+$`)
 
-// versions returns the table in the README: for each row, the first version of each CLI, and "" for none.
+// versions returns the table on the index page: for each row, the first version of each CLI, and "" for none.
 func versions(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	_, after, ok := strings.Cut(readFiles(t, "README.md"), "\n## Supported versions\n")
+	_, after, ok := strings.Cut(readFiles(t, "docs/index.md"), "\n## Requirements\n")
 	section, _, _ := strings.Cut(after, "\n## ")
 	rows := map[string]map[string]string{}
 	for line := range strings.Lines(section) {
@@ -58,7 +58,7 @@ func versions(t *testing.T) map[string]map[string]string {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		if cells[0] == "" {
+		if cells[0] == "feature" {
 			if cells[1] != "Terraform from" || cells[2] != "OpenTofu from" {
 				t.Fatalf("unexpected columns of the table: %q", cells)
 			}
@@ -73,7 +73,7 @@ func versions(t *testing.T) map[string]map[string]string {
 		rows[cells[0]] = row
 	}
 	if !ok || len(rows) < 8 {
-		t.Fatalf("the table in the README has %d rows", len(rows))
+		t.Fatalf("the table on the index page has %d rows", len(rows))
 	}
 	return rows
 }

@@ -4,19 +4,13 @@ resource "gpurent_instance" "trainer" {
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 9000
+  idempotency_key = "trainer" # unique in the account
 
   offer_query = {
     gpu      = ["rtx_4090"]
     num_gpus = [1]
     verified = true
   }
-
-  # Unique for this server. If an apply is killed, the next apply recovers the
-  # server with this key.
-  idempotency_key = "trainer"
-
-  # With "stopped" the server keeps its disk, and only the disk is billed.
-  desired_state = "running"
 
   timeouts = {
     create = "45m"

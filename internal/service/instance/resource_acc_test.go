@@ -2,6 +2,8 @@ package instance_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -92,6 +94,49 @@ func TestAccInstance_basic(t *testing.T) {
 	if n := env.CountRequests("POST", "/instances"); n != 3 {
 		t.Errorf("%d POST requests, want one creation, one stop, one start", n)
 	}
+}
+
+// The examples of the page work as they are, and plan no change afterwards.
+func TestAccInstance_examples(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	for _, example := range []string{
+		"resources/gpurent_instance/resource-interruptible.tf",
+		"resources/gpurent_instance/resource-offer.tf",
+		"resources/gpurent_instance/resource-image.tf",
+		"resources/gpurent_instance/resource-stopped.tf",
+	} {
+		t.Run(filepath.Base(example), func(t *testing.T) {
+			env := acctest.Start(t)
+			resource.ParallelTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps:                    []resource.TestStep{{Config: env.Example(example)}},
+			})
+		})
+	}
+}
+
+// The simulator has no SSH server for the provisioner.
+func TestAccInstance_exampleWithProvisioner(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"id_ed25519", "id_ed25519.pub"} {
+		key := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop\n"
+		if err := os.WriteFile(filepath.Join(home, ".ssh", name), []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := acctest.Start(t)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config:   env.Example("resources/gpurent_instance/resource-provisioner.tf"),
+			PlanOnly: true, ExpectNonEmptyPlan: true,
+		}},
+	})
 }
 
 func TestAccInstance_offerIDChange(t *testing.T) {

@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,10 +12,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// screenshots is the variable with the folder of TestScreenshots.
+// screenshots is the variable with the folder of TestScreenshots. "make images" sets it.
 const screenshots = "GPURENT_SCREENSHOTS"
 
-// TestScreenshots takes screenshots of the pages.
+// TestScreenshots takes the screenshots of the pages for the documentation.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv(screenshots)
 	if folder == "" {
@@ -28,30 +27,23 @@ func TestScreenshots(t *testing.T) {
 	approval, _ := login["verification_uri_complete"].(string)
 	page := open(t, server, "en")
 	for _, shot := range []struct {
-		name, address, waitFor string
+		name, address, waitFor, mode string
+		width, height                int64
 	}{
-		{"dashboard", server.ConsoleURL, "ssh -p"}, {"approval", approval, login["user_code"].(string)},
-		{"entry", server.ConsoleURL + "device", ""},
+		{"console-light", server.ConsoleURL, "ssh -p", "light", 1280, 840},
+		{"console-dark", server.ConsoleURL, "ssh -p", "dark", 1280, 840},
+		{"login-approval", approval, login["user_code"].(string), "light", 800, 520},
 	} {
-		for _, language := range []string{"en", "ru"} {
-			for _, mode := range []string{"light", "dark"} {
-				for name, width := range map[string]int64{"desk": 1280, "phone": 390} {
-					page.run(size(width, 844), scheme(mode),
-						chromedp.Navigate(server.ConsoleURL+"console/language?to="+language),
-						chromedp.Navigate(shot.address))
-					page.shows("main", shot.waitFor)
-					ctx, cancel := context.WithTimeout(page.ctx, timeout)
-					picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-					cancel()
-					if err != nil {
-						t.Fatal(err)
-					}
-					file := filepath.Join(folder, fmt.Sprintf("%s-%s-%s-%s.png", shot.name, name, mode, language))
-					if err := os.WriteFile(file, picture, 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+		page.run(size(shot.width, shot.height), scheme(shot.mode), chromedp.Navigate(shot.address))
+		page.shows("main", shot.waitFor)
+		ctx, cancel := context.WithTimeout(page.ctx, timeout)
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, shot.name+".png"), picture, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
@@ -26,6 +28,7 @@ const (
 	// toolModule requires a version of the generator.
 	toolModule = "internal/tools/docs/go.mod"
 	docs       = "docs"
+	images     = "images"
 	fileMode   = 0o600
 )
 
@@ -92,7 +95,42 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("tfplugindocs: %w\n%s", err, output)
 	}
-	return filepath.Join(project, docs), nil
+	fresh := filepath.Join(project, docs)
+	if err := tidy(fresh); err != nil {
+		return "", err
+	}
+	// The pictures are not generated here: see make images.
+	return fresh, os.CopyFS(filepath.Join(fresh, images), os.DirFS(filepath.Join(root, docs, images)))
+}
+
+var (
+	// note matches a note for the tests of internal/handbook. Comments of the generator stay.
+	note = regexp.MustCompile(`(?m)^ *<!-- (?:run |fails|shown only: |other terminal|approved in a browser).*\n+`)
+	// anchor matches an anchor of the generator without an empty line before the heading.
+	anchor     = regexp.MustCompile(`(?m)^(<a id=".*"></a>)\n#`)
+	blankLines = regexp.MustCompile(`\n{3,}`)
+)
+
+// tidy removes the notes for tests, and formats what the generator writes like the rest.
+func tidy(folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(page string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := root.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		text := note.ReplaceAllString(string(content), "")
+		text = anchor.ReplaceAllString(text, "$1\n\n#")
+		text = strings.TrimRight(blankLines.ReplaceAllString(text, "\n\n"), "\n") + "\n"
+		return root.WriteFile(page, []byte(text), fileMode)
+	})
+	return errors.Join(err, root.Close())
 }
 
 // compare returns an error with the difference between the committed and the fresh documents.

@@ -1,0 +1,10 @@
+# Any container image, with the template "custom".
+resource "gpurent_instance" "service" {
+  name            = "service"
+  template        = "custom"
+  image           = "registry.example/team/service:1.2"
+  disk_gb         = 40
+  max_price_kop_h = 6000
+  idempotency_key = "service"
+  offer_query     = { gpu = ["rtx_3090"], num_gpus = [1] }
+}

@@ -1,0 +1,94 @@
+package handbook_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// commentPage shows Markdown like a comment on a pull request.
+const commentPage = `<!doctype html><meta charset="utf-8"><style>
+:root { color-scheme: light dark; --line: light-dark(#d1d9e0, #3d444d); --soft: light-dark(#f6f8fa, #151b23); }
+body { margin: 16px; font: 14px/1.5 system-ui, sans-serif; }
+body { background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); }
+article { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
+header { padding: 8px 16px; background: var(--soft); border-bottom: 1px solid var(--line); }
+main { padding: 4px 16px 8px; }
+table { border-collapse: collapse; }
+td, th { padding: 6px 13px; border: 1px solid var(--line); }
+code { padding: 2px 5px; border-radius: 6px; background: var(--soft); font: 12px ui-monospace, monospace; }
+</style><article><header><b>github-actions</b> commented</header><main>`
+
+// TestImages_CostComment takes the pictures of a comment on a pull request for the documentation.
+func TestImages_CostComment(t *testing.T) {
+	folder := os.Getenv("GPURENT_SCREENSHOTS")
+	if folder == "" {
+		t.Skip("no pictures wanted: set GPURENT_SCREENSHOTS to a folder for them")
+	}
+	needs(t, "jq", "chromium")
+	comment := costsOfPlan(t,
+		changeOf("gpurent_instance", "trainer",
+			`{"actions": ["create"], "before": null, "after": {"max_price_kop_h": 9000}}`),
+		changeOf("gpurent_instance", "notebook",
+			`{"actions": ["update"], "before": {`+aRunning+`}, "after": {"desired_state": "stopped"}}`),
+		changeOf("gpurent_instance", "batch", `{"actions": ["update"], "before": {`+anOutbid+`}, "after": {`+toRunning+`}}`),
+		changeOf("gpurent_instance", "old", `{"actions": ["delete"], "before": {`+aRunning+`}}`),
+	)
+	var page bytes.Buffer
+	page.WriteString(commentPage)
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(comment), &page); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "comment.html")
+	if err := os.WriteFile(file, page.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, scheme := range map[string]string{"light": "1", "dark": "0"} {
+		output, err := exec.CommandContext(t.Context(), "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+			"--hide-scrollbars", "--window-size=800,470", "--blink-settings=preferredColorScheme="+scheme,
+			"--screenshot="+filepath.Join(folder, "cost-comment-"+mode+".png"), file).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+	}
+}
+
+// Every picture is on a page, and the drawings describe themselves for those who cannot see them.
+func TestImages_AreShown(t *testing.T) {
+	pictures, err := filepath.Glob(filepath.Join(acctest.Root(), "docs", "images", "*"))
+	if err != nil || len(pictures) < 7 {
+		t.Fatalf("%d pictures: %v", len(pictures), err)
+	}
+	var pages strings.Builder
+	for _, page := range markdown(t) {
+		pages.WriteString(page)
+	}
+	for _, picture := range pictures {
+		if name := filepath.Base(picture); !strings.Contains(pages.String(), "images/"+name) {
+			t.Errorf("no page shows %s", name)
+		}
+		if filepath.Ext(picture) != ".svg" {
+			continue
+		}
+		text := textOf(t, picture)
+		decoder := xml.NewDecoder(strings.NewReader(text))
+		for err == nil {
+			_, err = decoder.Token()
+		}
+		if !errors.Is(err, io.EOF) || !strings.Contains(text, "<title ") || !strings.Contains(text, "<desc ") {
+			t.Errorf("%s is no XML with a title and a description: %v", picture, err)
+		}
+		err = nil
+	}
+}

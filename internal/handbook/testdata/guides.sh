@@ -1,0 +1,110 @@
+# Functions for the hidden commands of the guides, <!-- run COMMAND --> in the templates.
+
+# api PATH [ARGUMENT...]: a request to the API, with arguments for curl.
+api() {
+  path=$1
+  shift
+  curl -fsS -H "Authorization: Bearer $GPURENT_API_KEY" -H 'Content-Type: application/json' "$@" "$GPURENT_BASE_URL/$path"
+}
+
+# control METHOD PATH [BODY]: a request to the simulator's control API.
+control() {
+  curl -fsS -o /dev/null -X "$1" -H 'Content-Type: application/json' ${3:+-d "$3"} "$GPURENT_CONTROL_URL/$2"
+}
+
+# use FILE...: copies files of this folder.
+use() { for file; do cp "$HANDBOOK/$file" .; done; }
+
+# edit EXPRESSION FILE: changes a file with sed.
+edit() { sed -i.bak "$1" "$2" && rm "$2.bak"; }
+
+# no_changes [ARGUMENT...]: a plan shows no changes. The arguments are for the CLI.
+no_changes() { "$TF" "$@" plan -detailed-exitcode; }
+
+# shows TEXT ARGUMENT...: the CLI prints a text.
+shows() {
+  text=$1
+  shift
+  "$TF" "$@" -no-color | grep -F -e "$text"
+}
+
+# servers: the ids of the servers that are not destroyed.
+servers() { api 'instances?limit=200' | grep -o '"id":"ins_[a-z0-9]*' | cut -d '"' -f 4 | sort; }
+
+# expect WANT GOT: fails unless both are equal.
+expect() {
+  if test "$1" != "$2"; then
+    echo "want $1, got $2" >&2
+    return 1
+  fi
+}
+
+# expect_servers NUMBER: that many servers are not destroyed.
+expect_servers() { expect "$1" "$(servers | wc -l)"; }
+
+# outbid KOPECKS: another customer pays a price per hour for the host of the server in the output "offer".
+outbid() { control PATCH "offers/$("$TF" output -raw offer)" "{\"interruptible_kop_h\": $1}"; }
+
+# balance KOPECKS: sets the balance of the account.
+balance() { control PATCH account "{\"balance_kop\": $1}"; }
+
+# advance SECONDS: moves the clock of the service.
+advance() { control POST clock "{\"advance_seconds\": $1}"; }
+
+# killed_during_create NUMBER: loses all responses to create requests, and kills the apply when that many servers exist.
+killed_during_create() {
+  control POST faults '{"method": "POST", "path": "/instances", "drop": "after"}'
+  "$TF" apply >/dev/null 2>&1 &
+  until test "$(servers | wc -l)" -eq "$1"; do sleep 0.1; done
+  kill -9 $!
+  wait $! || true
+  control DELETE faults
+}
+
+# interrupted_replace ADDRESS: interrupts an apply that replaces a resource, while the server boots. The log is in
+# interrupted.log. Without job control, a shell starts background commands with SIGINT ignored.
+interrupted_replace() {
+  set -m
+  "$TF" apply -no-color -replace="$1" >interrupted.log 2>&1 &
+  until api instances | grep -qE '"status":"(creating|starting)"'; do sleep 0.1; done
+  kill -INT $!
+  wait $! || true
+  set +m
+}
+
+# import_orphan NAME: imports the server of the warning in the plan into gpurent_instance.NAME.
+import_orphan() {
+  id=$("$TF" plan -no-color | grep -o 'Instance ins_[a-z0-9]*' | cut -d ' ' -f 2)
+  printf 'import {\n  to = gpurent_instance.%s\n  id = "%s"\n}\n' "$1" "$id" >import.tf
+  shows '1 imported, 0 added' apply
+  rm import.tf
+}
+
+# create_account creates an SSH key and four servers with the API, in place of a person in the service's console.
+create_account() {
+  api ssh-keys -o ssh-key.json -d "{\"name\": \"laptop\", \"public_key\": \"$(cat "$HOME/.ssh/id_ed25519.pub")\"}"
+  for name in trainer worker-1 worker-2 worker-3; do
+    offer=$(api 'offers?gpu=rtx_4090&limit=1' | grep -o 'off_[a-z0-9]*' | head -n 1)
+    api instances -o "$name.json" -H "Idempotency-Key: console-$name" \
+      -d "{\"name\": \"$name\", \"template\": \"pytorch\", \"disk_gb\": 60, \"offer_id\": \"$offer\"}"
+  done
+  advance 60
+}
+
+# insert_ids FILE: replaces the ids in a configuration by those of create_account.
+insert_ids() {
+  sed -i.bak "s/ins_0123456789ab/$(grep -o 'ins_[a-z0-9]*' trainer.json | head -n 1)/
+    s/ssh_0123456789ab/$(grep -o 'ssh_[a-z0-9]*' ssh-key.json | head -n 1)/" "$1"
+}
+
+# stop_one PREFIX: stops a server with this prefix of its name, as a person in the service's console does.
+stop_one() {
+  id=$(api instances | grep -o "\"id\":\"ins_[a-z0-9]*\",\"name\":\"$1" | cut -d '"' -f 4 | head -n 1)
+  api "instances/$id/stop" -X POST -o /dev/null
+}
+
+# destroy_orphan FILE: destroys the server that is not in a list of ids.
+destroy_orphan() { api "instances/$(servers | comm -13 "$1" -)" -X DELETE; }
+
+# expect_api_keys NUMBER: the account has that many API keys.
+expect_api_keys() { expect "$1" "$(api api-keys | grep -o '"prefix"' | wc -l)"; }

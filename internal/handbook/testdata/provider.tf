@@ -1,0 +1,9 @@
+terraform {
+  required_providers {
+    gpurent = { source = "gpurent/gpurent" }
+  }
+}
+
+provider "gpurent" {
+  poll_interval = "200ms"
+}
