@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 const errorReference = "errors.md"
@@ -68,6 +71,7 @@ func entriesOf(section string) (entries []string) {
 // The error reference has an entry for each summary, and no other entries in the sections about diagnostics.
 func TestErrors_HaveAnEntryForEachSummary(t *testing.T) {
 	var summaries, entries []string
+	all := anchors(readGuide(t, errorReference))
 	for _, folder := range []string{"internal/service", "internal/tfkit", "internal/provider"} {
 		for name, source := range goFiles(t, folder) {
 			declared, problems := summariesIn(t, name, source)
@@ -75,8 +79,14 @@ func TestErrors_HaveAnEntryForEachSummary(t *testing.T) {
 				t.Error(problem)
 			}
 			for _, summary := range declared {
-				if summary != "Cannot %s" { // links to the entry of the error code
-					summaries = append(summaries, formatVerb.ReplaceAllString(summary, "…"))
+				if summary == "Cannot %s" { // links to the entry of the error code
+					continue
+				}
+				summaries = append(summaries, formatVerb.ReplaceAllString(summary, "…"))
+				var diags diag.Diagnostics
+				tfkit.AddError(&diags, tfkit.Summaryf(summary, make([]any, strings.Count(summary, "%"))...), "")
+				if _, anchor, _ := strings.Cut(diags[0].Detail(), "#"); !slices.Contains(all, anchor) {
+					t.Errorf("%q links to #%s, which is no anchor of %s", summary, anchor, errorReference)
 				}
 			}
 		}
