@@ -3,16 +3,13 @@ package handbook_test
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // The commands of the pages about the simulator work. They need no Terraform.
@@ -23,46 +20,9 @@ func TestSimulatorGuide_Commands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "terraform-provider-gpurent"), []byte(program), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, least := range map[string]int{"simulator.md": 3, "simulator-control-api.md": 25} {
-		reader := guideRun{folder: t.TempDir(), minSnippets: least, env: (&cliSetup{bin: bin}).environ(nil)}
-		reader.follow(t, readGuide(t, name))
-	}
-}
-
-// recipe matches a row of the table of faults. Its groups are the method, the path and the body of the call.
-var recipe = regexp.MustCompile("(?m)^\\| [^|]+ \\| `([A-Z]+) (/[^`]+)` \\| (?:`(.+)`)? ?\\|$")
-
-// The simulator accepts each call of the table of faults.
-func TestSimulatorGuide_Recipes(t *testing.T) {
-	service := acctest.Start(t, acctest.WithoutQuirks("all"))
-	offer := service.CheapestOffer("rtx_4090", "on_demand").ID
-	rows := recipe.FindAllStringSubmatch(readGuide(t, "simulator-control-api.md"), -1)
-	for _, row := range rows {
-		address := service.ControlURL + strings.ReplaceAll(row[2], "{id}", offer)
-		req, err := http.NewRequestWithContext(t.Context(), row[1], address, strings.NewReader(row[3]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row[3] != "" {
-			req.Header.Set("Content-Type", "application/json")
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if resp.StatusCode/100 != 2 {
-			t.Errorf("%s: %s", row[0], resp.Status)
-		}
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if len(rows) < 15 {
-		t.Errorf("only %d rows were found", len(rows))
-	}
-	if err := service.SetAccount(simulator.AccountPatch{Blocked: new(false)}); err != nil {
-		t.Error(err)
-	}
+	// The second page continues from the first steps of the first one.
+	reader := guideRun{folder: t.TempDir(), minSnippets: 25, env: (&cliSetup{bin: bin}).environ(nil)}
+	reader.follow(t, readGuide(t, "simulator.md")+readGuide(t, "simulator-control-api.md"))
 }
 
 // flagPattern matches a line of --help. Its groups are the name of the flag and its default.

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// The pages of the documentation about the simulator and its control API.
+// The guides document the simulator and its control API.
 const (
-	simulatorGuide = "../../templates/guides/simulator.md"
-	controlGuide   = "../../templates/guides/simulator-control-api.md"
+	guide        = "../../templates/guides/simulator.md"
+	controlGuide = "../../templates/guides/simulator-control-api.md"
 )
 
 // requestedFields returns the fields that a call reads. The response does not matter.
@@ -37,8 +37,10 @@ func TestControl_GuideHasEveryCallAndField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, calls, _ := strings.Cut(string(content), "\n## Calls\n")
+	calls, _, _ = strings.Cut(calls, "\n## ")
 	sections := map[string]string{}
-	for _, section := range strings.Split(string(content), "\n## `")[1:] {
+	for _, section := range strings.Split(calls, "\n### `")[1:] {
 		call, text, _ := strings.Cut(section, "`\n")
 		sections[call] = text
 	}

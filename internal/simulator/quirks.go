@@ -55,9 +55,8 @@ type quirk struct {
 var quirkTable = []quirk{
 	{Quirk{
 		quirkStatusAfterWork,
-		"About every third write returns 500, 502, 503, 504 or a cut connection after the work is done, at most " +
-			"twice in a row for one operation. With a reused connection, the next new connection is cut, too. The " +
-			"device login is not affected, because its key is issued once.",
+		"About every third write other than a login returns 500, 502, 503, 504 or a cut connection after its work, " +
+			"at most twice in a row for one operation. With a reused connection, the next new one is cut, too.",
 		"Clients should retry 5xx and 429 with exponential backoff.",
 	}, nil},
 	{Quirk{
@@ -99,9 +98,8 @@ var quirkTable = []quirk{
 	}, nil},
 	{Quirk{
 		quirkStrangeNeighbours,
-		"Lists contain items of other accounts: instances with an unknown status and type, with a negative price " +
-			"or without a template, offers with a negative price, templates and keys with unusual content. You " +
-			"cannot rent, change or destroy them.",
+		"Lists contain items of other accounts with unusual content, such as an unknown status, a negative price or " +
+			"no template. You cannot rent, change or destroy them.",
 		"not found, or it belongs to someone else",
 	}, (*quirkedResponse).addNeighbours},
 	{Quirk{
@@ -140,8 +138,8 @@ var quirkTable = []quirk{
 	}, (*quirkedResponse).dropOptionalFields},
 	{Quirk{
 		quirkSortedDifferently,
-		"Arrays whose order the document does not define have a different order in each response: lists other " +
-			"than offers and transactions, and `scopes`, `ports` and `urls`.",
+		"Arrays without a defined order have a different order in each response: lists other than offers and " +
+			"transactions, and `scopes`, `ports` and `urls`.",
 		"scopes | array of enum: user:read, user:write, instances:read, instances:write, billing:read | permissions",
 	}, (*quirkedResponse).reorder},
 	{Quirk{

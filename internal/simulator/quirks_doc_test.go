@@ -8,7 +8,7 @@ import (
 
 // The guide has a row for each quirk and no other row.
 func TestQuirks_GuideHasEachQuirk(t *testing.T) {
-	content, err := os.ReadFile(simulatorGuide)
+	content, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}

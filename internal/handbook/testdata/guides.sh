@@ -108,3 +108,11 @@ destroy_orphan() { api "instances/$(servers | comm -13 "$1" -)" -X DELETE; }
 
 # expect_api_keys NUMBER: the account has that many API keys.
 expect_api_keys() { expect "$1" "$(api api-keys | grep -o '"prefix"' | wc -l)"; }
+
+# rent KEY: creates an interruptible server, waits for it, and sets $offer and $id.
+rent() {
+  offer=$(api 'offers?gpu=rtx_4090&num_gpus=1&type=interruptible&limit=1' | grep -o 'off_[a-z0-9]*') &&
+    id=$(api instances -H "Idempotency-Key: $1" \
+      -d "{\"offer_id\": \"$offer\", \"template\": \"pytorch\", \"disk_gb\": 60, \"type\": \"interruptible\"}") &&
+    id=$(echo "$id" | grep -o 'ins_[a-z0-9]*' | head -n 1) && advance 60
+}
