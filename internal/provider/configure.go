@@ -34,7 +34,6 @@ const (
 var languages = []string{"en", "ru"}
 
 // model is the provider block.
-// model is the provider block.
 type model struct {
 	BaseURL        types.String `tfsdk:"base_url"`
 	APIKey         types.String `tfsdk:"api_key"`
@@ -45,7 +44,6 @@ type model struct {
 	Spending       types.Object `tfsdk:"spending"`
 }
 
-// spendingModel is the argument spending.
 // spendingModel is the argument spending.
 type spendingModel struct {
 	RequireFunds types.String `tfsdk:"require_funds"`
