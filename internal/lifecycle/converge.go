@@ -18,6 +18,8 @@ type Target struct {
 	OfferID string
 	// Template is the slug of the template if the API does not return it; empty if it is unknown.
 	Template string
+	// Ready are the conditions of a running instance, in addition to its addresses.
+	Ready Conditions
 
 	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
 	// reports whether this run has started the instance. A nil Accept accepts everything.
@@ -68,13 +70,14 @@ type converger struct {
 	readError error    // of the last read or check; nil if it succeeded
 
 	readiness
+	conditions
 }
 
 func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
 	defer c.release()
 	inst, err := c.wait(ctx, inst)
 	if err != nil && ctx.Err() != nil && c.aboveCap == nil && !isPriceError(err) {
-		err = &Error{Kind: Interrupted, Wanted: c.State, Err: ctx.Err(), Cause: c.lastReadError()}
+		err = &Error{Kind: Interrupted, Wanted: c.State, Err: ctx.Err(), Cause: c.lastReadError(), Missing: c.missing}
 	}
 	if c.aboveCap == nil {
 		return inst, err

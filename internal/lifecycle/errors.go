@@ -28,7 +28,8 @@ const (
 	RunsAboveCap
 	// Refused: the API refused a start or stop because of the status of the instance, with Err.
 	Refused
-	// Interrupted: the context ended first, with Err. Cause is the error of the last read, or nil.
+	// Interrupted: the context ended first, with Err. Cause is the error of the last read, or nil. Missing are the
+	// conditions that the instance did not meet.
 	Interrupted
 	// Rejected: the caller's Accept returned false.
 	Rejected
@@ -43,6 +44,7 @@ type Error struct {
 	Starts    int
 	Err       error
 	Cause     error
+	Missing   []Missing
 }
 
 // Error is a short text for logs. Callers translate Kind into a message for users.

@@ -16,6 +16,8 @@ type Manager struct {
 	templates    func(ctx context.Context, slug string) (rental.Template, bool, error)
 	pollInterval time.Duration
 	poller       Poller
+	network      network
+	logs         logBudget
 }
 
 // New returns a Manager. templates finds a template by its slug; pollInterval is the first pause between two reads of
@@ -25,7 +27,10 @@ func New(
 	templates func(context.Context, string) (rental.Template, bool, error),
 	pollInterval time.Duration,
 ) *Manager {
-	return &Manager{client: client, templates: templates, pollInterval: pollInterval, poller: Poller{client: client}}
+	return &Manager{
+		client: client, templates: templates, pollInterval: pollInterval, poller: Poller{client: client},
+		network: newNetwork(),
+	}
 }
 
 // Get reads an instance. Simultaneous calls share a request.

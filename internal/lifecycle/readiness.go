@@ -36,11 +36,15 @@ type readiness struct {
 type addresses struct{ ssh, urls bool }
 
 // isReady reports whether an instance in the desired state can be used. A running instance needs the addresses of its
-// web pages and, if its template has SSH, the SSH address.
+// web pages, the SSH address if its template has SSH, and the conditions of the target.
 func (c *converger) isReady(ctx context.Context, inst rental.Instance) bool {
 	if inst.Status != rental.StatusRunning {
 		return true
 	}
+	return c.hasAddresses(ctx, inst) && c.meetsConditions(ctx, inst)
+}
+
+func (c *converger) hasAddresses(ctx context.Context, inst rental.Instance) bool {
 	if c.runningSince.IsZero() {
 		c.runningSince = time.Now()
 	}

@@ -24,6 +24,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		c.releases = append(c.releases, release)
 	}
 	c.starts++
+	c.conditions = conditions{}
 	if c.MaxPriceKopH == 0 {
 		return c.send(ctx, inst, c.client.StartInstance)
 	}

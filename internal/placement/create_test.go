@@ -181,7 +181,7 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 	}
 	return &creation{
 		Request: request, placer: New(client, rental.NewCache(client, time.Second, single), time.Second, single),
-		keys: newIdempotencyKeys(request.IdempotencyKey), requestCtx: t.Context(), offers: map[string]rental.Offer{},
+		keys: newIdempotencyKeys(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }
 

@@ -3,6 +3,7 @@ package placement
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -12,7 +13,8 @@ type ErrorKind int
 
 // The values of ErrorKind. Nothing was rented unless a comment states otherwise.
 const (
-	// Interrupted: the context ended first, with Err.
+	// Interrupted: the context ended first, with Err. If Create waited for an offer, Waited is above 0 and the fields of
+	// NoOffer are set, except Err.
 	Interrupted ErrorKind = iota + 1
 	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request.
 	OutcomeUnknown
@@ -20,7 +22,8 @@ const (
 	KeyInUse
 	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
 	KeysUsedUp
-	// NoOffer: no offer of the query could be rented. See Matching, Reserved, Tried; Err is about the last one, or nil.
+	// NoOffer: no offer of the queries could be rented, with WaitForOffer during all of Waited. See Matching, Reserved,
+	// Tried; Err is about the last offer or the last list, or nil.
 	NoOffer
 	// OfferGone: the offer OfferID is not available.
 	OfferGone
@@ -67,8 +70,20 @@ type Error struct {
 	Instance     rental.Instance
 	Difference   Difference
 
-	Listed                    bool // the query was read
-	Matching, Reserved, Tried int  // numbers of offers of the query
+	Listed                    bool // the offers were read
+	Matching, Reserved, Tried int  // numbers of offers of the queries
+	Waited                    time.Duration
+}
+
+// add adds the numbers of another query.
+func (e *Error) add(other Error) {
+	e.Listed = e.Listed || other.Listed
+	e.Matching += other.Matching
+	e.Reserved += other.Reserved
+	e.Tried += other.Tried
+	if other.Err != nil {
+		e.Err = other.Err
+	}
 }
 
 // Error is a short text for logs. Callers translate Kind into a message for users.

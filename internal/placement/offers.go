@@ -69,6 +69,8 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 		}
 	} else if offer, ok := c.placer.cache.SeenOffer(offerID); ok {
 		c.offers[offerID] = offer
+	} else {
+		_, _, _ = c.readOffer(ctx, offerID, 0) // the offer is only described; the create request decides
 	}
 	if ctx.Err() != nil {
 		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
@@ -82,10 +84,26 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	return placed, err
 }
 
-// fromQuery tries the offers of the query until one is rented. It starts with a cached list, and reads the list again
-// before it fails.
-func (c *creation) fromQuery(ctx context.Context) (Placed, error) {
+// fromQueries rents from the offers of the first query that has any.
+func (c *creation) fromQueries(ctx context.Context) (Placed, error) {
 	none := &Error{Kind: NoOffer}
+	for i, query := range c.Queries {
+		attempt := &Error{Kind: NoOffer}
+		placed, next, err := c.fromQuery(ctx, query, attempt)
+		if !next {
+			return placed.from(i), err
+		}
+		none.add(*attempt)
+	}
+	if !c.keys.random && !c.sent {
+		return c.recover(ctx, none)
+	}
+	return Placed{}, none
+}
+
+// fromQuery tries the offers of a query until one is rented. It starts with a cached list, and reads the list again
+// before it gives up: then next is true and nothing was rented. It describes the offers in none.
+func (c *creation) fromQuery(ctx context.Context, query Query, none *Error) (placed Placed, next bool, err error) {
 	tried := map[string]bool{}
 	for _, read := range []struct {
 		offers func(context.Context, rental.OfferQuery, int) ([]rental.Offer, error)
@@ -96,35 +114,40 @@ func (c *creation) fromQuery(ctx context.Context) (Placed, error) {
 		{c.placer.cache.Offers, maxCandidates, true},
 		{c.placer.cache.FreshOffers, maxCandidates, false},
 	} {
-		if len(tried) >= c.MaxAttempts || read.more && none.Matching < firstCandidates {
+		if len(tried) >= query.MaxAttempts || read.more && none.Matching < firstCandidates {
 			continue
 		}
-		offers, err := read.offers(ctx, *c.Query, read.limit)
+		offers, err := read.offers(ctx, query.OfferQuery, read.limit)
 		if err != nil {
-			return Placed{}, &Error{Kind: OffersUnreadable, Err: err}
+			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}
 		}
 		none.Listed, none.Matching, none.Reserved = true, len(offers), 0
 		for _, offer := range c.placer.failed.last(offers) {
 			switch {
 			case ctx.Err() != nil:
-				return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
-			case tried[offer.ID] || len(tried) >= c.MaxAttempts:
+				return Placed{}, false, &Error{Kind: Interrupted, Err: ctx.Err()}
+			case tried[offer.ID] || len(tried) >= query.MaxAttempts:
 			case !c.reserve(offer.ID):
 				none.Reserved++
 			default:
 				tried[offer.ID] = true
 				placed, next, err := c.tryOffer(ctx, offer.ID)
 				if !next {
-					return placed, err
+					return placed, false, err
 				}
 				none.Tried, none.Err = len(tried), err
 			}
 		}
 	}
-	if !c.keys.random && !c.sent {
-		return c.recover(ctx, none)
+	return Placed{}, true, nil
+}
+
+// from records the query whose offer was rented.
+func (p Placed) from(query int) Placed {
+	if p.OfferID != "" {
+		p.MatchedQuery = &query
 	}
-	return Placed{}, none
+	return p
 }
 
 // tryOffer rents from one of several offers. If next is true, nothing was rented because the offer is not available or

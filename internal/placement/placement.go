@@ -25,14 +25,17 @@ type Placer struct {
 	// Predecessors records the instances of the state that a plan may replace.
 	Predecessors Predecessors
 
-	offers  reservations // of instances that are being created
-	planned reservations // of planned instances
-	failed  failedOffers
+	offers   reservations // of instances that are being created
+	planned  reservations // of planned instances
+	failed   failedOffers
+	waitlist waitlist
 }
 
 // New returns a Placer. single reports whether this process serves a single plan or apply.
 func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration, single func() bool) *Placer {
-	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
+	p := &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
+	p.waitlist = waitlist{placer: p, changed: make(chan struct{}, 1), lists: map[string]*offerList{}}
+	return p
 }
 
 // Request describes an instance to create.
@@ -41,18 +44,27 @@ type Request struct {
 	Order rental.InstanceCreate
 	// Image is the expected container image, also if the template sets it; empty for any image.
 	Image string
-	// Query selects the offers to try. Nil: OfferID is the only one.
-	Query   *rental.OfferQuery
+	// Queries select the offers to try, in order of preference. None: OfferID is the only offer.
+	Queries []Query
 	OfferID string
-	// MaxAttempts is the maximum number of offers of Query to try.
-	MaxAttempts int
+	// WaitForOffer is how long Create waits until an offer of Queries can be rented; 0 for not at all.
+	WaitForOffer time.Duration
 	// MaxPriceKopH is the highest price of an offer; 0 for no cap.
 	MaxPriceKopH int64
-	// IdempotencyKey makes a later call with the same key return the same instance. Empty: a random key, for this call.
-	IdempotencyKey string
+	// IdempotencyKey makes a later call with the same key return the same instance. Empty: IdempotencyPrefix and the name
+	// of the instance make the key, see KeyOfName, or without a prefix it is random.
+	IdempotencyKey    string
+	IdempotencyPrefix string
 	// CheckPrice is called with the price of an offer before it is rented. An error ends Create and is returned
 	// unchanged. A nil CheckPrice allows every price.
 	CheckPrice func(ctx context.Context, kopH int64) error
+}
+
+// Query selects offers.
+type Query struct {
+	rental.OfferQuery
+	// MaxAttempts is the maximum number of offers to try. With WaitForOffer, it is for one listing of the offers.
+	MaxAttempts int
 }
 
 // Placed is an instance that Create returned.
@@ -60,8 +72,10 @@ type Placed struct {
 	rental.Instance
 	// OfferID is the offer that it was rented from; empty if an earlier run rented it.
 	OfferID string
-	// Offer is the offer as it was before the request; nil if it was not read.
+	// Offer is the offer as it was before the request; nil if it was not read, or if OfferID is empty.
 	Offer *rental.Offer
+	// MatchedQuery is the index of the query that selected the offer; nil if none did.
+	MatchedQuery *int
 	// Recovered: an earlier run rented it with the same idempotency key.
 	Recovered bool
 	// Recovery identifies this call as the owner of a recovered instance: see Owners.BeginDestroy.
@@ -82,7 +96,7 @@ const createGrace = 10 * time.Second
 // does not cancel the create request, which could leave a billed instance in no state. With an error nothing was
 // rented, unless its kind is OutcomeUnknown. Errors are of type *Error or *rental.Error, or come from CheckPrice.
 func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
-	keys := newIdempotencyKeys(request.IdempotencyKey)
+	keys := newIdempotencyKeys(request)
 	owner := Owner{Name: request.Order.Name}
 	end, other, clash := p.Owners.beginCreate(keys.base, owner)
 	if clash {
@@ -102,7 +116,7 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 	if !p.single() {
 		c.releaseAll() // the API now returns the rented offer as not available
 	}
-	if err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
+	if KindOf(err) != Interrupted && err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
 		err = &Error{Kind: Interrupted, Err: ctx.Err()}
 	}
 	return placed, err
@@ -123,12 +137,15 @@ type creation struct {
 	offers   map[string]rental.Offer          // last read, by id
 }
 
-// run rents from the named offer, or from the first available offer of the query.
+// run rents from the named offer, or from the first available offer of the queries.
 func (c *creation) run(ctx context.Context) (Placed, error) {
-	if c.Query == nil {
+	switch {
+	case len(c.Queries) == 0:
 		return c.fromNamedOffer(ctx)
+	case c.WaitForOffer > 0:
+		return c.awaitOffer(ctx)
 	}
-	return c.fromQuery(ctx)
+	return c.fromQueries(ctx)
 }
 
 // nothingRented reports whether a creation that failed because its context ended has rented nothing.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +25,8 @@ type fakeAPI struct {
 	counts map[string]int                    // requests by method and path
 	order  []string                          // the offers that were rented
 	before func(order rental.InstanceCreate) // is called before each rental; may be nil
+
+	listStatus int // the status of lists of offers, 0 for success
 }
 
 func newFakeAPI(prices map[string]int64) *fakeAPI {
@@ -36,10 +40,12 @@ func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
 	path := strings.TrimPrefix(req.URL.Path, "/api/v1")
 	f.counts[req.Method+" "+path]++
 	switch {
+	case path == "/offers" && f.listStatus != 0:
+		return rentaltest.JSONResponse(req, f.listStatus, rentaltest.Failure(f.listStatus))
 	case path == "/offers":
 		data := []any{}
-		for _, id := range []string{"off_1", "off_2", "off_3"} {
-			if _, available := f.prices[id]; available {
+		for _, id := range slices.Sorted(maps.Keys(f.prices)) {
+			if gpu := req.URL.Query().Get("gpu"); gpu == "" || gpu == f.gpu(id) {
 				data = append(data, f.offer(id))
 			}
 		}
@@ -86,9 +92,17 @@ func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
 	return rentaltest.JSONResponse(req, http.StatusCreated, inst)
 }
 
+// gpu returns the GPU model of an offer: "h100" for "off_h100_1", and "a" for "off_1".
+func (f *fakeAPI) gpu(offerID string) string {
+	if parts := strings.Split(offerID, "_"); len(parts) == 3 {
+		return parts[1]
+	}
+	return "a"
+}
+
 func (f *fakeAPI) offer(id string) any {
 	return map[string]any{
-		"id": id, "available": true, "gpu": map[string]any{"slug": "a", "name": "A", "count": 1, "vram_gb": 8},
+		"id": id, "available": true, "gpu": map[string]any{"slug": f.gpu(id), "name": "A", "count": 1, "vram_gb": 8},
 		"price": map[string]any{"on_demand_kop_h": f.prices[id], "storage_kop_gb_month": 0, "traffic_kop_gb": 0},
 	}
 }
@@ -105,8 +119,9 @@ func inRun(t *testing.T, api *fakeAPI, test func(t *testing.T, p *Placer)) {
 
 func query(attempts int, maxPrice int64) Request {
 	return Request{
-		Order: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Query: &rental.OfferQuery{Type: rental.OnDemand}, MaxAttempts: attempts, MaxPriceKopH: maxPrice,
+		Order:        rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
+		Queries:      []Query{{rental.OfferQuery{Type: rental.OnDemand}, attempts}},
+		MaxPriceKopH: maxPrice,
 	}
 }
 
@@ -228,19 +243,15 @@ func TestCreate_KeyInUse(t *testing.T) {
 // In one plan each estimate is of another offer, and never of the one that the replaced instance is rented from.
 func TestEstimate(t *testing.T) {
 	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+	queries := []rental.OfferQuery{{Type: rental.OnDemand}}
 	inRun(t, api, func(t *testing.T, p *Placer) {
 		for _, want := range []int64{200, 300} {
-			price, found, _, err := p.Estimate(t.Context(), rental.OfferQuery{Type: rental.OnDemand}, "off_1")
+			price, found, _, err := p.Estimate(t.Context(), queries, "off_1")
 			if err != nil || !found || price != want {
 				t.Errorf("got %d, %t, %v, want %d", price, found, err, want)
 			}
 		}
-		if _, found, matching, err := p.Estimate(
-			t.Context(),
-			rental.OfferQuery{Type: rental.OnDemand},
-			"off_1",
-		); err != nil || found ||
-			matching != 2 {
+		if _, found, matching, err := p.Estimate(t.Context(), queries, "off_1"); err != nil || found || matching != 2 {
 			t.Errorf("a third instance gets an offer: %t of %d, %v", found, matching, err)
 		}
 	})

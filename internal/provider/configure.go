@@ -35,13 +35,14 @@ var languages = []string{"en", "ru"}
 
 // model is the provider block.
 type model struct {
-	BaseURL        types.String `tfsdk:"base_url"`
-	APIKey         types.String `tfsdk:"api_key"`
-	Language       types.String `tfsdk:"language"`
-	PollInterval   types.String `tfsdk:"poll_interval"`
-	RequestTimeout types.String `tfsdk:"request_timeout"`
-	MaxRetries     types.Int64  `tfsdk:"max_retries"`
-	Spending       types.Object `tfsdk:"spending"`
+	BaseURL           types.String `tfsdk:"base_url"`
+	APIKey            types.String `tfsdk:"api_key"`
+	Language          types.String `tfsdk:"language"`
+	PollInterval      types.String `tfsdk:"poll_interval"`
+	RequestTimeout    types.String `tfsdk:"request_timeout"`
+	MaxRetries        types.Int64  `tfsdk:"max_retries"`
+	IdempotencyPrefix types.String `tfsdk:"idempotency_prefix"`
+	Spending          types.Object `tfsdk:"spending"`
 }
 
 // spendingModel is the argument spending.
@@ -96,6 +97,8 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		KeyUnknown:   config.APIKey.IsUnknown(),
 		Cleanup:      &p.process.cleanup,
 		Run:          tfkit.NewRun(p.validated.Swap(false)),
+
+		IdempotencyPrefix: config.IdempotencyPrefix,
 	}
 	if config.BaseURL.IsUnknown() {
 		return meta

@@ -3,6 +3,7 @@ package provider
 
 import (
 	"context"
+	"regexp"
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -39,6 +41,9 @@ type process struct {
 	// protocolDataWithheld is true if the user requested files with protocol data. The provider writes none.
 	protocolDataWithheld bool
 }
+
+// idempotencyPrefix matches the characters that the header Idempotency-Key accepts.
+var idempotencyPrefix = regexp.MustCompile(`^[!-~]+$`)
 
 // Metadata implements provider.Provider.
 func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -90,6 +95,20 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				MarkdownDescription: "Maximum number of retries of a request after network errors and 5xx responses. Must " +
 					"be between 0 and 100. Defaults to `10`. Retries after 429 responses are not counted.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
+			},
+			"idempotency_prefix": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Prefix of the idempotency keys of all `gpurent_instance` resources without " +
+					"`idempotency_key`: each gets the prefix followed by its `name`, hashed if the key would exceed 64 " +
+					"characters or have characters other than printable ASCII. A `name` is then required for a new instance, " +
+					"and two new instances with the same name are an error at plan. After a run that is killed, the next " +
+					"apply receives the instances that it created. Choose a different prefix for each state. Up to 31 " +
+					"printable ASCII characters without spaces. Must not be empty. No prefix by default. Existing instances " +
+					"do not change.",
+				Validators: []validator.String{
+					stringvalidator.LengthAtMost(placement.MaxPrefixLength),
+					stringvalidator.RegexMatches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
+				},
 			},
 			"spending": spendingAttribute(),
 		},

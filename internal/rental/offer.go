@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -119,6 +120,19 @@ type OfferQuery struct {
 	MinDiskGB       *float64   // GB
 	MinInetDownMbps *float64   // download, Mbit/s
 	Order           string     // one of the Order constants
+
+	// The API does not have the following filters. The client applies them to the offers that the API returns. An offer
+	// that omits the value does not match.
+
+	MinRAMGB         *float64 // GB
+	MinCPUCores      *int64
+	MinInetUpMbps    *float64 // upload, Mbit/s
+	MinDurationDays  *int64   // days left in the host's contract
+	MinPorts         *int64   // directly reachable ports
+	MinDiskBWMBps    *float64 // disk bandwidth, MB/s
+	ExcludeCountries []string // ISO-2 codes
+	ExcludeOfferIDs  []string
+
 	ListOptions
 }
 
@@ -166,10 +180,24 @@ func formatFloat(f *float64) string {
 	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
-// ListOffers lists the available offers. Public; the API caches responses for 60 seconds.
+// ListOffers lists the available offers that match all filters. Public; the API caches responses for 60 seconds.
 func (c *Client) ListOffers(ctx context.Context, query OfferQuery) iter.Seq2[Offer, error] {
 	req := request{path: []string{"offers"}, query: query.values(), auth: authNone}
-	return list[Offer](ctx, c, req, query.ListOptions)
+	filters := query.clientFilters()
+	if len(filters) > 0 {
+		query.PageSize = MaxPageSize
+	}
+	return func(yield func(Offer, error) bool) {
+		for offer, err := range list[Offer](ctx, c, req, query.ListOptions) {
+			excluded := slices.ContainsFunc(filters, func(f OfferFilter) bool { return !f.Matches(offer) })
+			if err == nil && excluded {
+				continue
+			}
+			if !yield(offer, err) {
+				return
+			}
+		}
+	}
 }
 
 // GetOffer returns one offer, or an error IsNotFound if it does not exist anymore. Public.
@@ -180,4 +208,10 @@ func (c *Client) GetOffer(ctx context.Context, id string) (Offer, error) {
 }
 
 // Key returns the same text for all queries that return the same offers. It ignores ListOptions.
-func (q OfferQuery) Key() string { return q.values().Encode() }
+func (q OfferQuery) Key() string {
+	values := q.values()
+	for _, filter := range q.clientFilters() {
+		values.Set(filter.Name, filter.Value)
+	}
+	return values.Encode()
+}

@@ -54,17 +54,17 @@ type Tracker struct {
 	destroyed destroyedInstances
 	pending   pendingInstances
 
-	mu        sync.Mutex
-	starts    int64 // prices of the instances that the plan starts
-	added     int64 // rise of the burn rate by the plan
-	warned    map[Kind]bool
-	postponed map[string]int // planned instances without a known price, by key
+	mu      sync.Mutex
+	starts  int64 // prices of the instances that the plan starts
+	added   int64 // rise of the burn rate by the plan
+	warned  map[Kind]bool
+	planned map[string][]int64 // prices of the planned instances that Check has added, by key
 }
 
 // New returns a Tracker. single reports whether this process serves a single plan or apply.
 func New(limits Limits, client *rental.Client, cache *rental.Cache, single func() bool) *Tracker {
 	return &Tracker{
-		limits: limits, client: client, cache: cache, single: single, warned: map[Kind]bool{}, postponed: map[string]int{},
+		limits: limits, client: client, cache: cache, single: single, warned: map[Kind]bool{}, planned: map[string][]int64{},
 	}
 }
 
@@ -151,39 +151,6 @@ func (t *Tracker) unreadable(err error) Problems {
 		}
 	}
 	return Problems{problem}
-}
-
-// Postpone records a planned instance without a known price, which CheckPostponed checks at creation. Instances with
-// the same key have the same price.
-func (t *Tracker) Postpone(key string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.postponed[key]++
-}
-
-// CheckPostponed returns the check of a planned instance without a known price. The check takes the price of the offer
-// that is about to be rented. CheckPostponed returns nil if no check was postponed.
-func (t *Tracker) CheckPostponed(key string) func(ctx context.Context, kopH int64) error {
-	if !t.Enforced() || !t.takePostponed(key) {
-		return nil
-	}
-	counted := int64(0)
-	return func(ctx context.Context, kopH int64) error {
-		more := max(0, kopH-counted) // an earlier offer, which could not be rented, is counted
-		problems := t.Check(ctx, Change{StartsKopH: more, AddedKopH: more})
-		counted += more
-		return problems.Errors()
-	}
-}
-
-func (t *Tracker) takePostponed(key string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.postponed[key] == 0 {
-		return false
-	}
-	t.postponed[key]--
-	return true
 }
 
 // account is the balance of the account and the cost of its active instances.

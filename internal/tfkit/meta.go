@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -22,6 +24,9 @@ type Meta struct {
 	KeyStart string
 	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
+	// IdempotencyPrefix makes the idempotency keys of instances without one: see placement.KeyOfName. Null without a
+	// prefix; it can be unknown at plan.
+	IdempotencyPrefix types.String
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
 	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.

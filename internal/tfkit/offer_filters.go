@@ -31,6 +31,17 @@ type OfferFilters struct {
 	MinDiskGB       types.Float64 `tfsdk:"min_disk_gb"`
 	MinInetDownMbps types.Float64 `tfsdk:"min_inet_down_mbps"`
 	Order           types.String  `tfsdk:"order"`
+
+	// The provider applies the following filters, because the API does not have them.
+
+	MinRAMGB         types.Float64 `tfsdk:"min_ram_gb"`
+	MinCPUCores      types.Int64   `tfsdk:"min_cpu_cores"`
+	MinInetUpMbps    types.Float64 `tfsdk:"min_inet_up_mbps"`
+	MinDurationDays  types.Int64   `tfsdk:"min_duration_days"`
+	MinPorts         types.Int64   `tfsdk:"min_ports"`
+	MinDiskBWMBps    types.Float64 `tfsdk:"min_disk_bw_mbps"`
+	ExcludeCountries types.Set     `tfsdk:"exclude_countries"`
+	ExcludeOfferIDs  types.Set     `tfsdk:"exclude_offer_ids"`
 }
 
 // Query returns the query for the API. It omits unknown filters.
@@ -44,10 +55,18 @@ func (f OfferFilters) Query(ctx context.Context) (rental.OfferQuery, diag.Diagno
 		MinDiskGB:       known(f.MinDiskGB, f.MinDiskGB.ValueFloat64),
 		MinInetDownMbps: known(f.MinInetDownMbps, f.MinInetDownMbps.ValueFloat64),
 		Order:           f.Order.ValueString(),
+		MinRAMGB:        known(f.MinRAMGB, f.MinRAMGB.ValueFloat64),
+		MinCPUCores:     known(f.MinCPUCores, f.MinCPUCores.ValueInt64),
+		MinInetUpMbps:   known(f.MinInetUpMbps, f.MinInetUpMbps.ValueFloat64),
+		MinDurationDays: known(f.MinDurationDays, f.MinDurationDays.ValueInt64),
+		MinPorts:        known(f.MinPorts, f.MinPorts.ValueInt64),
+		MinDiskBWMBps:   known(f.MinDiskBWMBps, f.MinDiskBWMBps.ValueFloat64),
 	}
 	diags := elements(ctx, f.GPU, &query.GPU)
 	diags.Append(elements(ctx, f.NumGPUs, &query.NumGPUs)...)
 	diags.Append(elements(ctx, f.Country, &query.Country)...)
+	diags.Append(elements(ctx, f.ExcludeCountries, &query.ExcludeCountries)...)
+	diags.Append(elements(ctx, f.ExcludeOfferIDs, &query.ExcludeOfferIDs)...)
 	return query, diags
 }
 
@@ -76,7 +95,7 @@ func elements[T any](ctx context.Context, set types.Set, into *[]T) diag.Diagnos
 	return set.ElementsAs(ctx, into, false)
 }
 
-// OfferFilterNames are the attributes that OfferFilterAttributes describes.
+// OfferFilterNames are the attributes that are parameters of the API.
 var OfferFilterNames = []string{
 	"gpu",
 	"num_gpus",
@@ -105,6 +124,14 @@ var (
 //nolint:funlen // one literal
 func OfferFilterAttributes() map[string]datasource.Attribute {
 	atLeastZero := []validator.Float64{float64validator.AtLeast(0)}
+	atLeastOne := []validator.Int64{int64validator.AtLeast(1)}
+	countries := []validator.Set{
+		setvalidator.SizeAtLeast(1),
+		setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
+			"must be two capital letters, for example \"NL\"")),
+	}
+	const byProvider = " The provider applies this filter, because the API does not have it: an offer without this " +
+		"value does not match."
 	return map[string]datasource.Attribute{
 		"gpu": datasource.SetAttribute{
 			Optional:    true,
@@ -129,18 +156,14 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		},
 		"min_gpus": datasource.Int64Attribute{
 			Optional: true, MarkdownDescription: "Minimum number of GPUs in the server. Must be at least 1.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
+			Validators: atLeastOne,
 		},
 		"country": datasource.SetAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Countries as ISO 3166-1 alpha-2 codes in upper case, such as `NL`. An offer matches " +
 				"any of them. Must not be empty.",
-			Validators: []validator.Set{
-				setvalidator.SizeAtLeast(1),
-				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
-					"must be two capital letters, for example \"NL\"")),
-			},
+			Validators: countries,
 		},
 		"min_reliability": datasource.Float64Attribute{
 			Optional: true, MarkdownDescription: "Minimum reliability of the server. Must be between 0 and 1.",
@@ -176,6 +199,53 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			Validators: []validator.String{
 				stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
 					rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown),
+			},
+		},
+		"min_ram_gb": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum system RAM in GB. Must be at least 0." + byProvider,
+			Validators:          atLeastZero,
+		},
+		"min_cpu_cores": datasource.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum number of CPU cores. Must be at least 1." + byProvider,
+			Validators:          atLeastOne,
+		},
+		"min_inet_up_mbps": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum upload bandwidth in Mbit/s. Must be at least 0." + byProvider,
+			Validators:          atLeastZero,
+		},
+		"min_duration_days": datasource.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum number of days left in the contract of the host. Must be at least 1." + byProvider,
+			Validators:          atLeastOne,
+		},
+		"min_ports": datasource.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum number of directly reachable ports. Must be at least 1." + byProvider,
+			Validators:          atLeastOne,
+		},
+		"min_disk_bw_mbps": datasource.Float64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Minimum disk bandwidth in MB/s. Must be at least 0." + byProvider,
+			Validators:          atLeastZero,
+		},
+		"exclude_countries": datasource.SetAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Countries to exclude as ISO 3166-1 alpha-2 codes in upper case, such as `NL`. Must not be " +
+				"empty." + byProvider,
+			Validators: countries,
+		},
+		"exclude_offer_ids": datasource.SetAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Ids of offers to exclude, for example of a server that was slow before. Ids must not be " +
+				"empty. Must not be empty. The provider applies this filter, because the API does not have it.",
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
 			},
 		},
 	}

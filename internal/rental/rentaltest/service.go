@@ -30,6 +30,9 @@ type Service struct {
 	BidKopH int64
 	// On handles a request such as "start", "DELETE" or "GET" with a status; 0 cuts the connection.
 	On map[string]func(*Service) int
+	// Log is the startup log, and LogReads the number of times that it was read.
+	Log      []string
+	LogReads int
 	// Sent are the requests that change something, in order.
 	Sent []string
 
@@ -156,7 +159,8 @@ func (s *Service) response(req *http.Request) (status int, response any) {
 	}
 	switch {
 	case name == "logs":
-		return http.StatusOK, map[string]any{"lines": []string{}}
+		s.LogReads++
+		return http.StatusOK, map[string]any{"lines": append([]string{}, s.Log...)}
 	case strings.Contains(req.URL.Path, "/offers/"):
 		gpu := map[string]any{"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24}
 		price := map[string]any{
@@ -194,7 +198,8 @@ func Page(item any) any { return map[string]any{"data": []any{item}, "next_curso
 // Failure returns the error of the API for a status.
 func Failure(status int) any {
 	code := map[int]string{
-		402: "insufficient_funds", 404: "not_found", 409: "conflict", 500: "internal", 503: "provider_unavailable",
+		402: "insufficient_funds", 404: "not_found", 409: "conflict", 422: "validation_error", 500: "internal",
+		503: "provider_unavailable",
 	}[status]
 	return map[string]any{"error": map[string]any{"code": code, "message": "no"}}
 }

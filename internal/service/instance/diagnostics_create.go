@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -35,8 +36,9 @@ const (
 const untaint = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or `tofu " +
 	"untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
 
-// addCreateError reports why no instance was created, or that the outcome is unknown.
-func addCreateError(diags *diag.Diagnostics, err error) {
+// addCreateError reports why no instance was created, or that the outcome is unknown. explanation describes the offers
+// after a failed search for one.
+func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) {
 	if problems, ok := errors.AsType[spending.Problems](err); ok {
 		addSpendingProblems(diags, problems)
 		return
@@ -60,7 +62,7 @@ func addCreateError(diags *diag.Diagnostics, err error) {
 	key := path.Root("idempotency_key")
 	switch e.Kind {
 	case placement.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+paragraph(explanation))
 	case placement.OutcomeUnknown:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
 	case placement.KeyInUse:
@@ -70,7 +72,7 @@ func addCreateError(diags *diag.Diagnostics, err error) {
 			"All instances that were created with it and its "+
 				"successors are destroyed. Nothing was rented. Choose another key.")
 	case placement.NoOffer:
-		addNoOfferLeft(diags, e)
+		addNoOfferLeft(diags, e, explanation)
 	case placement.OfferGone:
 		tfkit.AddAttributeError(diags, path.Root(argOfferID), tfkit.Summaryf(summaryCannotCreate), refusedText(e))
 	case placement.OfferRefused:
@@ -93,8 +95,12 @@ func addCreateError(diags *diag.Diagnostics, err error) {
 }
 
 func interruptedText(e *placement.Error) tfkit.Text {
-	if errors.Is(e, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(e, context.DeadlineExceeded):
 		return "Nothing was rented before timeouts.create expired. Apply again, or raise timeouts.create."
+	case e.Waited > 0:
+		return tfkit.Textf("The run was interrupted after it had waited %s for an offer. Nothing was rented. Apply again.",
+			e.Waited.Round(time.Second))
 	}
 	return "The run was interrupted before anything was rented. Apply again."
 }
@@ -110,8 +116,12 @@ func outcomeUnknownText(e *placement.Error) tfkit.Text {
 		"instance if it was created, and creates it if not.", e.Key)
 }
 
-func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error) {
-	detail := tfkit.Textf("%d offers match the query", e.Matching)
+func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfkit.Text) {
+	var detail tfkit.Text
+	if e.Waited > 0 {
+		detail = tfkit.Textf("The creation waited %s for an offer (wait_for_offer). ", e.Waited.Round(time.Second))
+	}
+	detail += tfkit.Textf("%d offers match the query", e.Matching)
 	if e.Reserved > 0 {
 		detail += tfkit.Textf(
 			", %d of them are used by other instances of this run, or were not available a moment ago",
@@ -123,11 +133,18 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error) {
 	}
 	detail += ". Nothing was rented.\n\n"
 	if e.Err != nil {
-		detail += "The last offer: " + lastOfferText(e.Err) + ".\n\n"
+		detail += lastOfferText(e.Err) + ".\n\n"
 	}
-	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+
-		"Remove filters from the query, raise max_price_kop_h or max_attempts, or apply again later: offers change about "+
-		"every minute.")
+	if explanation != "" {
+		detail += explanation + "\n\n"
+	}
+	advice := tfkit.Text("Remove filters from the query, add fallback_queries, raise max_price_kop_h or max_attempts, or ")
+	if e.Waited > 0 {
+		advice += "wait longer with wait_for_offer."
+	} else {
+		advice += "set wait_for_offer to wait for an offer: offers change about every minute."
+	}
+	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
 }
 
 // lastOfferText is the reason why the last offer of a query was not rented.
@@ -135,18 +152,20 @@ func lastOfferText(err error) tfkit.Text {
 	e, ok := errors.AsType[*placement.Error](err)
 	switch {
 	case !ok:
-		return tfkit.Textf("%s", err)
+		return tfkit.Textf("The last offer: %s", err)
+	case e.Kind == placement.OffersUnreadable:
+		return tfkit.Textf("The offers could not be read: %s", e.Err)
 	case e.Kind == placement.OfferAboveCap:
 		return tfkit.Textf(
-			"offer %s costs %s, and max_price_kop_h is %s",
+			"The last offer, %s, costs %s, and max_price_kop_h is %s",
 			e.OfferID,
 			tfkit.HourlyRubles(e.PriceKopH),
 			tfkit.HourlyRubles(e.LimitKopH),
 		)
 	case e.Kind == placement.NotInterruptible:
-		return tfkit.Textf("offer %s cannot be rented as interruptible", e.OfferID)
+		return tfkit.Textf("The last offer, %s, cannot be rented as interruptible", e.OfferID)
 	}
-	return tfkit.Textf("offer %s is not available", e.OfferID)
+	return tfkit.Textf("The last offer, %s, is not available", e.OfferID)
 }
 
 // refusedText is the next step after a rejected request. It depends on the availability of the offer afterwards.

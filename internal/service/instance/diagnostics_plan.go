@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"time"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -31,17 +33,58 @@ const (
 	summaryNoOfferNow         = "No matching offer"
 	summaryOfferAboveCap      = "Offer price above max_price_kop_h"
 	summaryNotInterruptible   = "Offer has no interruptible price"
+	summaryNameRequired       = "Instance without a name"
+	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
+	summaryNotAPattern        = "Invalid regular expression"
+	summaryNoSSHKeys          = "No SSH key for the instance"
+	summaryNoSSHExpected      = "ready_when waits for SSH, and the template has none"
 )
 
 // noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
 const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
 	"Find the instance in the service's console."
 
+// addSharedKey reports that two instances have the same key. With idempotency_prefix, the key of an instance without
+// idempotency_key is that of its name.
 func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owner) {
-	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summarySharedKey), tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summarySharedKey), tfkit.Textf(
 		"%s and %s both have idempotency_key = %q. The API creates one instance for a key, so both would be the same one. "+
-			"Set a different key for each instance, for example with count.index or each.key in it.",
+			"Set a different key for each instance, for example with count.index or each.key in it. If the keys come from "+
+			"idempotency_prefix, set a different name for each instance. If an instance was renamed after its creation, it "+
+			"keeps the key of its first name: set idempotency_key for the new one.",
 		ownerText("Instance", one), ownerText("instance", other), key))
+}
+
+func addNameRequired(diags *diag.Diagnostics) {
+	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summaryNameRequired),
+		"The provider has idempotency_prefix, which makes the idempotency key of each instance from its name. Set a name "+
+			"that no other instance of this configuration has, or set idempotency_key.")
+}
+
+func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
+	tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitAboveTimeout), tfkit.Textf(
+		"wait_for_offer is %s, and timeouts.create = %s ends the creation earlier. Raise timeouts.create to more than "+
+			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.",
+		wait, timeout))
+}
+
+func addNotAPattern(diags *diag.Diagnostics, at path.Path, err error) {
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAPattern), tfkit.Textf(
+		"%s. The syntax is that of RE2, as in the function regex of Terraform: without lookarounds and backreferences.",
+		err))
+}
+
+func addNoSSHKeys(diags *diag.Diagnostics, template string) {
+	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), tfkit.Summaryf(summaryNoSSHKeys), tfkit.Textf(
+		"The template %q is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
+			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.",
+		template))
+}
+
+func addNoSSHExpected(diags *diag.Diagnostics, template string) {
+	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), tfkit.Summaryf(summaryNoSSHExpected), tfkit.Textf(
+		"The template %q launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
+			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.", template))
 }
 
 // ownerText describes the instance that has an idempotency key.
@@ -191,11 +234,11 @@ func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH in
 }
 
 const (
-	chooseOffer = "Choose another offer, or use offer_query, which rents the first available one."
-	widenQuery  = "Remove filters from the query, or raise max_price_kop_h."
+	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
+	widenQuery  tfkit.Text = "Remove filters from the query, add fallback_queries, or raise max_price_kop_h."
 	// unlessCreated ends the reason why an instance cannot be created now.
-	unlessCreated = " Unless that changes before the apply, or an earlier run created the instance with the same " +
-		"idempotency_key, the apply fails. "
+	unlessCreated tfkit.Text = " Unless that changes before the apply, or an earlier run created the instance with the " +
+		"same idempotency_key, the apply fails. "
 )
 
 // addCannotReplace reports an error for a replacement without a matching offer.
@@ -219,14 +262,15 @@ func addCannotReplaceOwnOffer(diags *diag.Diagnostics, replaced *replacedInstanc
 	)
 }
 
-func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, matching int) {
-	addCannotReplace(diags, path.Root(argOfferQuery), id, matchingText(matching), widenQuery)
+func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, matching int, explanation tfkit.Text) {
+	nextStep := widenQuery + paragraph(explanation)
+	addCannotReplace(diags, path.Root(argOfferQuery), id, matchingText(matching), nextStep)
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
 	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Summaryf(summaryOwnOffer, replaced.OfferID), tfkit.Textf(
 		"Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer "+
-			"does not become available again, the apply fails then. %s", replaced.ID, tfkit.Text(chooseOffer)))
+			"does not become available again, the apply fails then. %s", replaced.ID, chooseOffer))
 }
 
 func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
@@ -234,13 +278,25 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 		"It cannot be rented now."+unlessCreated+chooseOffer)
 }
 
-func addNoOfferNow(diags *diag.Diagnostics, matching int) {
+func addNoOfferNow(diags *diag.Diagnostics, plan model, matching int, explanation tfkit.Text) {
+	consequence := unlessCreated + widenQuery + " To wait for an offer, set wait_for_offer."
+	if wait := plan.waitForOffer(); wait > 0 {
+		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
+	}
 	tfkit.AddAttributeWarning(
 		diags,
 		path.Root(argOfferQuery),
 		tfkit.Summaryf(summaryNoOfferNow),
-		matchingText(matching)+unlessCreated+widenQuery,
+		matchingText(matching)+consequence+paragraph(explanation),
 	)
+}
+
+// paragraph returns a text as a paragraph of its own, empty for an empty one.
+func paragraph(text tfkit.Text) tfkit.Text {
+	if text == "" {
+		return ""
+	}
+	return "\n\n" + text
 }
 
 func matchingText(matching int) tfkit.Text {

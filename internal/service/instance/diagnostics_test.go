@@ -130,11 +130,11 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 						Replayed: true,
 						Owner:    owner, Other: owner, Instance: inst,
 						Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
-					})
+					}, "")
 				}
 			}
 			aboveCap := &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}
-			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: aboveCap})
+			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: aboveCap}, "")
 			addUnexpected(diags, placed, request)
 			placed.Unreadable = errors.New(untrusted)
 			addUnexpected(diags, placed, request)

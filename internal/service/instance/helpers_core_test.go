@@ -75,6 +75,7 @@ func newSingleRun(t *testing.T, env *acctest.Env, arguments map[string]any) *cor
 
 func configureProvider(t *testing.T, env *acctest.Env, arguments map[string]any, single bool) *core {
 	t.Helper()
+	env.AddSSHKey()
 	server, schemas := acctest.ProviderServer(t)
 	tf := &core{T: t, server: server, schemas: schemas, validates: single}
 	config := map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -27,27 +28,34 @@ const (
 	argSSHKeyIDs  = "ssh_key_ids"
 )
 
+const argIdempotencyKey = "idempotency_key"
+
 // model is the resource in configuration, plan and state.
 type model struct {
 	Template types.String `tfsdk:"template"`
 	DiskGB   types.Int64  `tfsdk:"disk_gb"`
 
-	OfferID        types.String   `tfsdk:"offer_id"`
-	OfferQuery     types.Object   `tfsdk:"offer_query"`
-	Name           types.String   `tfsdk:"name"`
-	Type           types.String   `tfsdk:"type"`
-	MaxPriceKopH   types.Int64    `tfsdk:"max_price_kop_h"`
-	SSHKeyIDs      types.Set      `tfsdk:"ssh_key_ids"`
-	Image          types.String   `tfsdk:"image"`
-	DesiredState   types.String   `tfsdk:"desired_state"`
-	OnOutbid       types.String   `tfsdk:"on_outbid"`
-	ReplaceOn      types.Set      `tfsdk:"replace_on"`
-	IdempotencyKey types.String   `tfsdk:"idempotency_key"`
-	KeepOnTimeout  types.Bool     `tfsdk:"keep_on_timeout"`
-	Timeouts       timeouts.Value `tfsdk:"timeouts"`
+	OfferID         types.String   `tfsdk:"offer_id"`
+	OfferQuery      types.Object   `tfsdk:"offer_query"`
+	FallbackQueries types.List     `tfsdk:"fallback_queries"`
+	WaitForOffer    types.String   `tfsdk:"wait_for_offer"`
+	Name            types.String   `tfsdk:"name"`
+	Type            types.String   `tfsdk:"type"`
+	MaxPriceKopH    types.Int64    `tfsdk:"max_price_kop_h"`
+	SSHKeyIDs       types.Set      `tfsdk:"ssh_key_ids"`
+	Image           types.String   `tfsdk:"image"`
+	DesiredState    types.String   `tfsdk:"desired_state"`
+	OnOutbid        types.String   `tfsdk:"on_outbid"`
+	ReplaceOn       types.Set      `tfsdk:"replace_on"`
+	IdempotencyKey  types.String   `tfsdk:"idempotency_key"`
+	KeepOnTimeout   types.Bool     `tfsdk:"keep_on_timeout"`
+	ReadyWhen       types.Object   `tfsdk:"ready_when"`
+	Timeouts        timeouts.Value `tfsdk:"timeouts"`
 
 	ID            types.String `tfsdk:"id"`
 	RentedOfferID types.String `tfsdk:"rented_offer_id"`
+	RentedOffer   types.Object `tfsdk:"rented_offer"`
+	MatchedQuery  types.Int64  `tfsdk:"matched_query"`
 	QuotedKopH    types.Int64  `tfsdk:"quoted_kop_h"`
 	Status        types.String `tfsdk:"status"`
 	StopReason    types.String `tfsdk:"stop_reason"`
@@ -195,7 +203,10 @@ func applied(plan model, inst rental.Instance) model {
 	now := fromAPI(plan, inst)
 	m := plan
 	m.ID = tfkit.PlannedOrActual(plan.ID, now.ID)
+	m.IdempotencyKey = tfkit.PlannedOrActual(plan.IdempotencyKey, types.StringNull())
 	m.RentedOfferID = tfkit.PlannedOrActual(plan.RentedOfferID, types.StringNull())
+	m.RentedOffer = tfkit.PlannedOrActual(plan.RentedOffer, types.ObjectNull(rentedOfferType))
+	m.MatchedQuery = tfkit.PlannedOrActual(plan.MatchedQuery, types.Int64Null())
 	m.QuotedKopH = tfkit.PlannedOrActual(plan.QuotedKopH, types.Int64Null())
 	m.Type = tfkit.PlannedOrActual(plan.Type, now.Type)
 	m.Image = tfkit.PlannedOrActual(plan.Image, now.Image)
@@ -235,14 +246,22 @@ func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnos
 		request.Order.SSHKeyIDs = []string{}
 		diags.Append(plan.SSHKeyIDs.ElementsAs(ctx, &request.Order.SSHKeyIDs, false)...)
 	}
-	if !plan.OfferQuery.IsNull() {
-		query, problems := plan.query(ctx)
-		diags.Append(problems...)
-		attempts, problems := maxAttempts(ctx, plan.OfferQuery)
-		diags.Append(problems...)
-		request.Query, request.MaxAttempts = &query, int(attempts)
-	}
+	queries, problems := plan.queries(ctx)
+	diags.Append(problems...)
+	request.Queries = queries
+	request.WaitForOffer = plan.waitForOffer()
 	return request, diags
+}
+
+// waitForOffer returns wait_for_offer, 0 without it.
+func (m model) waitForOffer() time.Duration {
+	d, _ := time.ParseDuration(m.WaitForOffer.ValueString()) //nolint:errcheck // it is validated
+	return d
+}
+
+// createTimeout returns timeouts.create. By default, the wait for an offer does not shorten the wait for the instance.
+func (m model) createTimeout(ctx context.Context) (time.Duration, diag.Diagnostics) {
+	return m.Timeouts.Create(ctx, createTimeout+m.waitForOffer())
 }
 
 // target returns the planned state of an existing instance.
@@ -253,6 +272,7 @@ func (m model) target() lifecycle.Target {
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
 		OfferID:      m.RentedOfferID.ValueString(),
 		Template:     m.Template.ValueString(),
+		Ready:        readyConditions(m.ReadyWhen),
 	}
 }
 
@@ -281,7 +301,9 @@ func (m model) predecessor() placement.Predecessor {
 // createArguments returns all arguments of the creation as one text.
 func (m model) createArguments() string {
 	var text []string
-	for _, value := range []attr.Value{m.Template, m.DiskGB, m.Type, m.OfferID, m.OfferQuery, m.SSHKeyIDs} {
+	for _, value := range []attr.Value{
+		m.Template, m.DiskGB, m.Type, m.OfferID, m.OfferQuery, m.FallbackQueries, m.SSHKeyIDs,
+	} {
 		text = append(text, value.String())
 	}
 	return strings.Join(text, "\n")
@@ -289,14 +311,35 @@ func (m model) createArguments() string {
 
 // priceArguments returns the arguments that determine the price as one text.
 func (m model) priceArguments() string {
-	return fmt.Sprint(m.OfferID, m.OfferQuery, m.Type, m.MaxPriceKopH, m.DiskGB)
+	return fmt.Sprint(m.OfferID, m.OfferQuery, m.FallbackQueries, m.Type, m.MaxPriceKopH, m.DiskGB)
 }
 
-// query returns the query for offers: the filters of offer_query, and the arguments of the instance.
-func (m model) query(ctx context.Context) (rental.OfferQuery, diag.Diagnostics) {
-	parts, diags := readQuery(ctx, m.OfferQuery)
-	query, problems := parts.Query(ctx)
+// queries returns offer_query and fallback_queries in order of preference, each with the arguments of the instance. It
+// omits unknown filters and unknown queries.
+func (m model) queries(ctx context.Context) ([]placement.Query, diag.Diagnostics) {
+	var queries []placement.Query
+	var diags diag.Diagnostics
+	for _, object := range append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...) {
+		object, ok := object.(types.Object)
+		if !ok || object.IsNull() || object.IsUnknown() {
+			continue
+		}
+		query, problems := m.query(ctx, object)
+		diags.Append(problems...)
+		queries = append(queries, query)
+	}
+	return queries, diags
+}
+
+func (m model) query(ctx context.Context, object types.Object) (placement.Query, diag.Diagnostics) {
+	var parts queryModel
+	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
+	filters, problems := parts.Query(ctx)
 	diags.Append(problems...)
+	query := placement.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
+	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
+		query.MaxAttempts = int(attempts)
+	}
 	query.Type = rental.RentalType(m.Type.ValueString())
 	if limit := m.MaxPriceKopH.ValueInt64(); limit > 0 {
 		query.MaxPriceKopH = &limit
@@ -324,6 +367,8 @@ func (m model) hardware(ctx context.Context) (hardware, diag.Diagnostics) {
 func keepComputed(state model, plan *model) {
 	plan.ID = state.ID
 	plan.RentedOfferID = state.RentedOfferID
+	plan.RentedOffer = state.RentedOffer
+	plan.MatchedQuery = state.MatchedQuery
 	plan.QuotedKopH = state.QuotedKopH
 	plan.Status = state.Status
 	plan.StopReason = state.StopReason

@@ -15,14 +15,21 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: see tfkit.Run.
+// ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
 func (r *instanceResource) ValidateConfig(
-	context.Context,
-	resource.ValidateConfigRequest,
-	*resource.ValidateConfigResponse,
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
 	if r.Meta.Ready() {
 		r.Meta.Run.CountValidation()
+	}
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	wait := config.waitForOffer()
+	if timeout, diags := config.createTimeout(ctx); !diags.HasError() && wait > 0 && timeout <= wait {
+		addWaitAboveTimeout(&resp.Diagnostics, wait, timeout)
 	}
 }
 
@@ -72,7 +79,14 @@ func (r *instanceResource) planCreate(
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	replaced, diags := getPrivate[replacedInstance](ctx, req.Private, privateReplaced)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
+	if resp.Diagnostics.HasError() || r.Meta == nil {
+		return
+	}
+	if plan.IdempotencyKey.IsUnknown() {
+		plan.IdempotencyKey = r.keyOfName(plan.Name, &resp.Diagnostics)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(argIdempotencyKey), plan.IdempotencyKey)...)
+	}
+	if !r.Meta.Ready() {
 		return
 	}
 	switch {
@@ -105,10 +119,11 @@ func (r *instanceResource) planUpdate(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	var state, plan model
-	var image types.String
+	var image, key types.String
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("image"), &image)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(argIdempotencyKey), &key)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -118,7 +133,9 @@ func (r *instanceResource) planUpdate(
 	}
 	replacedBy, diags := planCreateArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(diags...)
-	next := planConvergence(state, &plan)
+	notReady, diags := getPrivate[bool](ctx, req.Private, privateNotReady)
+	resp.Diagnostics.Append(diags...)
+	next := planConvergence(state, &plan, notReady != nil && *notReady)
 	if next == lifecycle.ActionReplace {
 		replacedBy = append(replacedBy, path.Root("status"))
 		warnOfUnknownPolicy(&resp.Diagnostics, state, replacement)
@@ -134,6 +151,9 @@ func (r *instanceResource) planUpdate(
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true
+			if key.IsNull() {
+				replacement.IdempotencyKey = r.keyOfName(replacement.Name, &resp.Diagnostics)
+			}
 			r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
 		case next == lifecycle.ActionNone:
 			warnAboveCap(&resp.Diagnostics, state, plan)
@@ -144,6 +164,22 @@ func (r *instanceResource) planUpdate(
 		}
 	}
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateReplaced, replaced)...)
+}
+
+// keyOfName returns the idempotency key of a new instance without a configured one: idempotency_prefix and its name. It
+// is null without a prefix.
+func (r *instanceResource) keyOfName(name types.String, diags *diag.Diagnostics) types.String {
+	prefix := r.Meta.IdempotencyPrefix
+	switch {
+	case prefix.IsNull():
+		return types.StringNull()
+	case name.IsNull():
+		addNameRequired(diags)
+		return types.StringUnknown()
+	case prefix.IsUnknown() || name.IsUnknown():
+		return types.StringUnknown()
+	}
+	return types.StringValue(placement.KeyOfName(prefix.ValueString(), name.ValueString()))
 }
 
 // recordKey records the idempotency key of an instance that keeps it.
@@ -181,10 +217,14 @@ func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
 // planConvergence plans the computed attributes. If the instance is in its desired state, it plans the prior values, so
 // that no diff appears. Otherwise it plans unknown values for the attributes that a start, a stop or a wait can change.
 // If a policy is unknown and one of its values leads to a replacement, it plans a replacement, because the plan at
-// apply must not contradict this one.
-func planConvergence(state model, plan *model) lifecycle.Action {
+// apply must not contradict this one. notReady reports that the last apply ended before the instance was ready.
+func planConvergence(state model, plan *model, notReady bool) lifecycle.Action {
 	keepComputed(state, plan)
 	next, known := nextAction(state, *plan)
+	if next == lifecycle.ActionNone && notReady && state.Status.ValueString() == string(rental.StatusRunning) &&
+		!plan.ReadyWhen.IsNull() {
+		next = lifecycle.ActionWait
+	}
 	if !known || next != lifecycle.ActionNone {
 		expectChange(state, plan)
 	}

@@ -107,25 +107,38 @@ func replaceOn(plan model, name string) (named, known bool) {
 	return named, named || !plan.ReplaceOn.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
 }
 
-// missedTerm returns the hardware term of a changed query that the instance does not meet, empty for none, and whether
-// a hardware term is unknown.
+// missedTerm returns the hardware term of changed queries that the instance does not meet, empty if it meets all terms
+// of one of them, and whether that depends on an unknown value.
 func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unknown bool, diags diag.Diagnostics) {
-	unchanged := plan.OfferQuery.Equal(state.OfferQuery)
+	unchanged := plan.OfferQuery.Equal(state.OfferQuery) && plan.FallbackQueries.Equal(state.FallbackQueries)
 	if unchanged || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return "", false, nil
 	}
-	if plan.OfferQuery.IsUnknown() || hasUnknownHardware(ctx, plan.OfferQuery) {
-		return "", true, nil
+	has, diags := state.hardware(ctx)
+	for _, element := range append([]attr.Value{plan.OfferQuery}, plan.FallbackQueries.Elements()...) {
+		object, ok := element.(types.Object)
+		if !ok || object.IsUnknown() || hasUnknownHardware(ctx, object) {
+			unknown = true
+			continue
+		}
+		query, problems := plan.query(ctx, object)
+		diags.Append(problems...)
+		diags.Append(acceptOtherSlug(ctx, state, has, &query.OfferQuery)...)
+		if diags.HasError() {
+			return "", false, diags
+		}
+		term := has.missedTerm(query.OfferQuery)
+		if term == "" {
+			return "", false, diags
+		}
+		if missed == "" {
+			missed = term
+		}
 	}
-	query, diags := plan.query(ctx)
-	if diags.HasError() {
-		return "", false, diags
+	if unknown || plan.FallbackQueries.IsUnknown() {
+		return "", true, diags
 	}
-	has, problems := state.hardware(ctx)
-	diags.Append(problems...)
-	problems = acceptOtherSlug(ctx, state, has, &query)
-	diags.Append(problems...)
-	return has.missedTerm(query), false, diags
+	return missed, false, diags
 }
 
 // acceptOtherSlug removes the term gpu if the instance may meet it despite a different slug: the API may return
@@ -146,8 +159,12 @@ func acceptOtherSlug(
 		}
 		return diags
 	}
-	prior, diags := state.query(ctx)
-	inPrior := func(gpu string) bool { return slices.Contains(prior.GPU, gpu) }
+	queries, diags := state.queries(ctx)
+	var prior []string
+	for _, query := range queries {
+		prior = append(prior, query.GPU...)
+	}
+	inPrior := func(gpu string) bool { return slices.Contains(prior, gpu) }
 	if !inPrior(has.gpu) && slices.ContainsFunc(query.GPU, inPrior) {
 		query.GPU = nil
 	}

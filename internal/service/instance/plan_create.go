@@ -118,6 +118,27 @@ func (r *instanceResource) checkTemplate(
 	if disk := plan.DiskGB.ValueInt64(); !plan.DiskGB.IsUnknown() && disk < template.MinDiskGB {
 		addDiskBelowMinimum(diags, slug, template.MinDiskGB, disk)
 	}
+	switch template.LaunchMode {
+	case rental.LaunchSSH:
+		r.checkSSHKeys(ctx, plan, diags)
+	case rental.LaunchEntrypoint:
+		if readyConditions(plan.ReadyWhen).SSHReachable {
+			addNoSSHExpected(diags, slug)
+		}
+	default:
+	}
+}
+
+// checkSSHKeys warns if nobody could log in to an instance: ssh_key_ids is empty or omitted, and the account has no
+// key.
+func (r *instanceResource) checkSSHKeys(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	if plan.SSHKeyIDs.IsUnknown() || len(plan.SSHKeyIDs.Elements()) > 0 {
+		return
+	}
+	keys, err := r.Meta.Cache.SSHKeys.List(ctx)
+	if err == nil && len(keys.Items) == 0 && len(keys.Skipped) == 0 {
+		addNoSSHKeys(diags, plan.Template.ValueString())
+	}
 }
 
 // checkName warns of active instances that have the planned name and are not in the state: an interrupted run may have
@@ -189,10 +210,8 @@ func (r *instanceResource) checkPrice(
 	if err != nil && (replaced != nil || tracker.Enforced()) {
 		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
 	}
+	tracker.Plan(plan.priceArguments(), price)
 	if !known {
-		if replaced == nil {
-			tracker.Postpone(plan.priceArguments())
-		}
 		return
 	}
 	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
@@ -312,22 +331,33 @@ func (r *instanceResource) estimateQuery(
 	if plan.OfferQuery.IsUnknown() {
 		return 0, false, nil
 	}
-	query, problems := plan.query(ctx)
+	selected, problems := plan.queries(ctx)
 	if problems.HasError() {
 		return 0, false, nil
+	}
+	queries := make([]rental.OfferQuery, len(selected))
+	for i, query := range selected {
+		queries[i] = query.OfferQuery
 	}
 	except := ""
 	if replaced != nil {
 		except = replaced.OfferID
 	}
-	price, found, matching, err := r.Meta.Placement.Estimate(ctx, query, except)
+	price, found, matching, err := r.Meta.Placement.Estimate(ctx, queries, except)
 	switch {
 	case err != nil || found:
 		return price, found, err
-	case r.isReplaced(ctx, replaced):
-		addCannotReplaceByQuery(diags, replaced.ID, matching)
-	default:
-		addNoOfferNow(diags, matching)
+	case !fullyKnown(ctx, plan.FallbackQueries):
+		return 0, false, nil
+	}
+	var explanation tfkit.Text
+	if matching == 0 {
+		explanation = r.explain(ctx, queries)
+	}
+	if r.isReplaced(ctx, replaced) {
+		addCannotReplaceByQuery(diags, replaced.ID, matching, explanation)
+	} else {
+		addNoOfferNow(diags, plan, matching, explanation)
 	}
 	return 0, false, nil
 }

@@ -65,7 +65,7 @@ func TestPlanConvergence(t *testing.T) {
 				priceType,
 			)
 			plan.DesiredState = types.StringValue(test.wanted)
-			if got := planConvergence(test.state, &plan); got != test.want {
+			if got := planConvergence(test.state, &plan, false); got != test.want {
 				t.Errorf("step %s, want %s", got, test.want)
 			}
 			unknown := map[string]bool{}
@@ -90,7 +90,7 @@ func TestPlanConvergence_Outbid(t *testing.T) {
 	state.Type = types.StringValue(string(rental.Interruptible))
 	state.StartedAt = types.StringNull()
 	plan := state
-	got := planConvergence(state, &plan)
+	got := planConvergence(state, &plan, false)
 	if got != lifecycle.ActionStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
 		t.Errorf(
 			"step %s, price %s, started_at %s: a new bid has a new price, and it may run for the first time",
@@ -105,7 +105,7 @@ func TestPlanConvergence_UnknownDesiredState(t *testing.T) {
 	state := stateOf("running", "running")
 	plan := state
 	plan.DesiredState = types.StringUnknown()
-	got := planConvergence(state, &plan)
+	got := planConvergence(state, &plan, false)
 	if got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
 		t.Errorf("step %s, status %s, id %s", got, plan.Status, plan.ID)
 	}
@@ -119,8 +119,12 @@ func TestPlanCreateArguments(t *testing.T) {
 	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
 	query := func(gpu, order types.String) types.Object { return queryFor(t, gpu, order) }
 	noQuery, null := types.ObjectNull(queryType), types.StringNull()
-	base := model{OfferID: text("a"), OfferQuery: noQuery, SSHKeyIDs: noSet, ReplaceOn: noSet}
-	byQuery := model{OfferQuery: query(text("rtx_4090"), null), SSHKeyIDs: noSet, ReplaceOn: noSet}
+	noFallback := types.ListNull(noQuery.Type(t.Context()))
+	base := model{
+		OfferID: text("a"), OfferQuery: noQuery, FallbackQueries: noFallback, SSHKeyIDs: noSet, ReplaceOn: noSet,
+	}
+	byQuery := base
+	byQuery.OfferID, byQuery.OfferQuery = types.StringNull(), query(text("rtx_4090"), null)
 	with := func(m model, change func(*model)) model { change(&m); return m }
 	terms := maps.Clone(query(null, null).Attributes())
 	terms["min_gpus"] = types.Int64Value(2)

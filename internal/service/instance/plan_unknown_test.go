@@ -123,7 +123,7 @@ func TestPlan_UnknownValues(t *testing.T) {
 				if diags.HasError() {
 					t.Fatal(diags)
 				}
-				return m, planConvergence(test.state, &m) == lifecycle.ActionReplace || len(replaced) > 0
+				return m, planConvergence(test.state, &m, false) == lifecycle.ActionReplace || len(replaced) > 0
 			}
 			first, replaces := plan(test.unknown)
 			if replaces != test.replaces {

@@ -22,6 +22,8 @@ const (
 	privateTemplateAlias = "twin_template"
 	// privateName is a normalizedName.
 	privateName = "stored_name"
+	// privateNotReady is true if the last apply ended before the instance met the conditions of ready_when.
+	privateNotReady = "not_ready"
 )
 
 // replacedInstance is an instance whose plan may be followed by that of its replacement. Terraform plans a replacement

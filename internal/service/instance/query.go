@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -27,13 +28,19 @@ type queryModel struct {
 	MaxAttempts types.Int64 `tfsdk:"max_attempts"`
 }
 
-func queryAttribute() schema.SingleNestedAttribute {
+// queryArguments are the attributes of a query.
+func queryArguments() map[string]schema.Attribute {
 	arguments := tfkit.OfferFilterArguments()
 	arguments["max_attempts"] = schema.Int64Attribute{
-		Optional:            true,
-		MarkdownDescription: "Maximum number of offers to try for one creation. Must be between 1 and 50. Defaults to `5`.",
-		Validators:          []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
+		Optional: true,
+		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` in each look. Must " +
+			"be between 1 and 50. Defaults to `5`.",
+		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
 	}
+	return arguments
+}
+
+func queryAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Filters for the offer to rent, as in `gpurent_offers`. `{}` accepts any offer. Exactly " +
@@ -41,28 +48,24 @@ func queryAttribute() schema.SingleNestedAttribute {
 			"that has room for `disk_gb` and costs at most `max_price_kop_h`. Instances of the same run get different " +
 			"offers. Applies at creation only: a later change plans nothing and causes a warning, unless `replace_on` " +
 			"contains `offer_query`. A change to a `gpu`, `num_gpus`, `min_gpus`, `min_vram_gb` or `country` that the " +
-			"instance does not meet forces a new resource to be created.",
-		Attributes: arguments,
+			"instance does not meet forces a new resource to be created, unless the instance meets one of " +
+			"`fallback_queries`.",
+		Attributes: queryArguments(),
 	}
 }
 
-// readQuery returns the attributes of offer_query. It omits unknown filters.
-func readQuery(ctx context.Context, object types.Object) (queryModel, diag.Diagnostics) {
-	var m queryModel
-	if object.IsNull() || object.IsUnknown() {
-		return m, nil
+func fallbackQueriesAttribute() schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Further queries in order of preference, each with its own filters. The provider tries them " +
+			"when no offer of `offer_query` can be rented. Must not be empty. Requires `offer_query`. Applies at creation " +
+			"only. `max_price_kop_h` and `disk_gb` apply to each query. Changed in place.",
+		NestedObject: schema.NestedAttributeObject{Attributes: queryArguments()},
+		Validators: []validator.List{
+			listvalidator.SizeAtLeast(1),
+			listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+		},
 	}
-	diags := object.As(ctx, &m, basetypes.ObjectAsOptions{})
-	return m, diags
-}
-
-// maxAttempts returns max_attempts of offer_query, or its default.
-func maxAttempts(ctx context.Context, offerQuery types.Object) (int64, diag.Diagnostics) {
-	query, diags := readQuery(ctx, offerQuery)
-	if query.MaxAttempts.IsNull() || query.MaxAttempts.IsUnknown() {
-		return defaultAttempts, diags
-	}
-	return query.MaxAttempts.ValueInt64(), diags
 }
 
 // importedQuery returns an offer_query for an imported instance. The API does not return how an instance was rented,
@@ -78,6 +81,7 @@ func importedQuery(ctx context.Context, h hardware) (types.Object, diag.Diagnost
 	query := queryModel{OfferFilters: tfkit.OfferFilters{
 		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(h.gpu)}),
 		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
+		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),
 	}}
 	object, _ := queryAttribute().GetType().(types.ObjectType)
 	return types.ObjectValueFrom(ctx, object.AttrTypes, query)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -12,7 +13,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -39,9 +39,9 @@ func newResource() resource.Resource { return &instanceResource{tfkit.Resource{N
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
+	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	request, diags := toRequest(ctx, plan)
+	request, diags := r.createRequest(ctx, req, plan)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -49,22 +49,21 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	reservation := r.reservePrice(waitCtx, plan, &resp.Diagnostics)
-	defer reservation.Release()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	request.CheckPrice = r.Meta.Spending.CheckPostponed(plan.priceArguments())
+	creation := r.Meta.Spending.BeginCreate(plan.priceArguments())
+	defer creation.End()
+	request.CheckPrice = creation.CheckPrice()
 	placed, err := r.Meta.Placement.Create(waitCtx, request)
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err)
+		addCreateError(&resp.Diagnostics, err, r.explainNoOffer(ctx, request.Queries, err))
 		return
 	}
-	reservation.Rented(placed.Instance)
+	creation.Created(placed.Instance)
 	r.Meta.Placement.Owners.Add(placed.ID)
 
 	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
+	plan.RentedOffer = rentedOfferValue(placed.Offer)
+	plan.MatchedQuery = matchedQueryValue(placed.MatchedQuery)
 	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
@@ -95,10 +94,25 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	case lifecycle.KindOf(err) == lifecycle.Rejected:
 		r.rejectAboveCap(ctx, placed, request, plan, timeout, resp)
 	case err != nil:
+		resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 		addCreateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, plan.KeepOnTimeout.ValueBool(), timeout, err)
 	default:
 		addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
 	}
+}
+
+// createRequest returns the request to create the planned instance. Without a configured idempotency key, the prefix
+// of the provider applies.
+func (r *instanceResource) createRequest(
+	ctx context.Context, req resource.CreateRequest, plan model,
+) (placement.Request, diag.Diagnostics) {
+	request, diags := toRequest(ctx, plan)
+	var key types.String
+	diags.Append(req.Config.GetAttribute(ctx, path.Root(argIdempotencyKey), &key)...)
+	if key.IsNull() {
+		request.IdempotencyKey, request.IdempotencyPrefix = "", r.Meta.IdempotencyPrefix.ValueString()
+	}
+	return request, diags
 }
 
 // setCreatePrivate stores the data of the creation that later operations need.
@@ -118,24 +132,12 @@ func setCreatePrivate(
 	return diags
 }
 
-// reservePrice reserves the current price of the planned instance for the burn limit.
-func (r *instanceResource) reservePrice(
-	ctx context.Context,
-	plan model,
-	diags *diag.Diagnostics,
-) *spending.Reservation {
-	if !r.Meta.Spending.Reserves() {
-		return &spending.Reservation{}
+// setNotReady records whether a wait ended before the instance met the conditions of ready_when.
+func setNotReady(ctx context.Context, private privateSetter, plan model, err error) diag.Diagnostics {
+	if plan.ReadyWhen.IsNull() {
+		return nil
 	}
-	var reported diag.Diagnostics // the plan has reported them
-	kopH, _, err := r.estimatePrice(ctx, plan, nil, &reported)
-	if err != nil {
-		addSpendingProblems(diags, spending.Problems{{Kind: spending.AccountUnreadable, Err: err}})
-		return &spending.Reservation{}
-	}
-	reservation, problems := r.Meta.Spending.Reserve(ctx, "", kopH, kopH)
-	addSpendingProblems(diags, problems)
-	return reservation
+	return setPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
 }
 
 // rejectAboveCap destroys a new instance that costs more than the cap, or stops a recovered one. The instance stays in
@@ -294,6 +296,7 @@ func (r *instanceResource) converge(
 	target := plan.target()
 	target.BeforeStart = r.Meta.Spending.ReserveStart
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
+	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {
 		addUpdateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, timeout, err)
 	}

@@ -69,7 +69,21 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery)),
 			},
 		},
-		"offer_query": queryAttribute(),
+		"offer_query":      queryAttribute(),
+		"fallback_queries": fallbackQueriesAttribute(),
+		"wait_for_offer": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Maximum time that a creation waits for an offer of `offer_query` or `fallback_queries`, " +
+				"as a Go duration such as `45m` or `2h`. Must be above zero. Does not wait by default: a creation without " +
+				"a matching offer fails. Requires `offer_query`. The provider lists the offers once a minute, once for " +
+				"all instances with the same query, and serves the instance first that has waited longest. A wait that ends " +
+				"without an offer, and Ctrl-C, fail with nothing rented. An explicit `timeouts.create` ends the wait, too. " +
+				"Changed in place.",
+			Validators: []validator.String{
+				tfkit.Duration(),
+				stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+			},
+		},
 		"name": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "Name of the instance. 1 to 60 characters. Null by default. Changed in place.",
@@ -158,23 +172,32 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		},
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
+			Computed: true,
 			MarkdownDescription: "Idempotency key of the creation, different for each instance. Up to 64 printable ASCII " +
-				"characters without spaces. Must not be empty. Defaults to a random key for each creation. With a fixed " +
-				"key, a run that is killed between the creation and the saved state loses no instance: the next apply " +
-				"receives the same instance and saves it. When the instance is replaced, the provider uses `KEY-2`, " +
-				"`KEY-3` and so on. With `create_before_destroy`, change the key with each replacement. A later change " +
-				"only updates the state.",
+				"characters without spaces. Must not be empty. Defaults to `idempotency_prefix` of the provider followed by " +
+				"`name`, or, without a prefix, to a random key for each creation, and is then null. With a fixed key, a run " +
+				"that is killed between the creation and the saved state loses no instance: the next apply receives the same " +
+				"instance and saves it. When the instance is replaced, the provider uses `KEY-2`, `KEY-3` and so on. With " +
+				"`create_before_destroy`, change the key with each replacement. A later change only updates the state.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtMost(maxKeyLength),
 				stringvalidator.RegexMatches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
 			},
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
-		"timeouts": describedTimeouts(ctx),
+		"ready_when": readyWhenAttribute(),
+		"timeouts":   describedTimeouts(ctx),
 
 		"rented_offer_id": schema.StringAttribute{
 			Computed: true,
 			MarkdownDescription: "Id of the offer that was rented. Null after an import, and if the creation recovered " +
 				"an instance of an earlier run, because the API does not return it.",
+		},
+		"matched_query": schema.Int64Attribute{
+			Computed: true,
+			MarkdownDescription: "Query whose offer was rented: `0` for `offer_query`, `1` for the first of " +
+				"`fallback_queries`, and so on. Null with `offer_id`, after an import, and if the creation recovered an " +
+				"instance of an earlier run.",
 		},
 		"quoted_kop_h": schema.Int64Attribute{
 			Computed: true,
@@ -184,6 +207,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
 	}
 	maps.Copy(attributes, tfkit.ForResource(commonAttributes()))
+	maps.Copy(attributes, tfkit.ForResource(map[string]datasource.Attribute{"rented_offer": rentedOfferAttribute()}))
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an instance: a rented GPU server with a price per hour. While it is stopped or " +
 			"outbid, only its disk is billed.\n\nAn apply ends when the instance is in its `desired_state`: running, " +
@@ -197,8 +221,8 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 func describedTimeouts(ctx context.Context) schema.Attribute {
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the wait until the instance is ready, as a Go duration " +
-			"such as `45m` or `1h30m`. Defaults to `30m`.",
+		CreateDescription: "Timeout of a creation, including the wait for an offer and the wait until the instance is " +
+			"ready, as a Go duration such as `45m` or `1h30m`. Defaults to `30m`, plus `wait_for_offer`.",
 		UpdateDescription: "Timeout of an update that starts the instance, stops it or waits for it, as a Go duration " +
 			"such as `45m` or `1h30m`. Defaults to `30m`.",
 		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m`.",

@@ -97,7 +97,9 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 
 // In a process without totals, nothing is rented or started while the burn limit cannot be checked.
 func TestSpending_UnreadableAccountAtApply(t *testing.T) {
-	for _, suffix := range []string{"/balance", "/offers"} {
+	for suffix, want := range map[string]string{
+		"/balance": "ERROR: Cannot check the spending limits", "/offers": "ERROR: Cannot list offers",
+	} {
 		t.Run(suffix, func(t *testing.T) {
 			var on atomic.Bool
 			env := acctest.Start(t, respondWith(&on, suffix, http.StatusForbidden, forbiddenBody))
@@ -110,7 +112,7 @@ func TestSpending_UnreadableAccountAtApply(t *testing.T) {
 			expectDiags(t, "the plan", plan.diags)
 			on.Store(true)
 			_, diags := tf.change(tf.absent(), plan, acctest.Value(tf.schema().ValueType(), configWithoutKey("a")))
-			expectDiags(t, "the apply", diags, "ERROR: Cannot check the spending limits")
+			expectDiags(t, "the apply", diags, want)
 			if err := env.NothingLeft("instances?status=all"); err != nil {
 				t.Error(err)
 			}

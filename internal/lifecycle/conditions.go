@@ -1,0 +1,214 @@
+package lifecycle
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Conditions are what a running instance must meet to count as ready, in addition to its addresses. The zero value
+// demands nothing.
+type Conditions struct {
+	SSHReachable  bool           // its SSH server sends a banner
+	URLsReachable bool           // each of its web pages answers with a status below 500
+	LogPattern    *regexp.Regexp // matches a line of its startup log; nil for no condition
+}
+
+// Missing is a condition that an instance does not meet.
+type Missing struct {
+	Condition string // "ssh_reachable", "urls_reachable" or "log_pattern"
+	Err       error  // what was observed last
+}
+
+const (
+	conditionSSH  = "ssh_reachable"
+	conditionURLs = "urls_reachable"
+	conditionLog  = "log_pattern"
+
+	// probeTimeout limits one connection to an instance.
+	probeTimeout = 5 * time.Second
+	// maxBannerLines is the number of lines that an SSH server may send before its version (RFC 4253, section 4.2).
+	maxBannerLines = 50
+	maxBannerBytes = 16 << 10
+	// logTail is the number of lines that are read of a startup log, the maximum of the API.
+	logTail = 1000
+)
+
+// network connects to instances.
+type network struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	http http.RoundTripper
+}
+
+func newNetwork() network {
+	dialer := &net.Dialer{}
+	return network{dial: dialer.DialContext, http: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, DisableKeepAlives: true,
+		TLSHandshakeTimeout: probeTimeout,
+	}}
+}
+
+// conditions checks the conditions of one wait. A condition that was met stays met until the instance stops.
+type conditions struct {
+	met     []string
+	missing []Missing
+	logRead time.Time // when the log was read last
+	logErr  error     // what it lacks
+}
+
+// meetsConditions reports whether a running instance meets the conditions of the target.
+func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) bool {
+	var checks []func() Missing
+	add := func(demanded bool, name string, check func(context.Context, rental.Instance) error) {
+		if demanded && !slices.Contains(c.met, name) {
+			checks = append(checks, func() Missing { return Missing{name, check(ctx, inst)} })
+		}
+	}
+	add(c.Ready.SSHReachable, conditionSSH, c.manager.network.checkSSH)
+	add(c.Ready.URLsReachable, conditionURLs, c.manager.network.checkURLs)
+	add(c.Ready.LogPattern != nil, conditionLog, c.checkLog)
+	results := make([]Missing, len(checks))
+	var all sync.WaitGroup
+	for i, check := range checks {
+		all.Go(func() { results[i] = check() })
+	}
+	all.Wait()
+	c.missing = nil
+	for _, result := range results {
+		if result.Err == nil {
+			c.met = append(c.met, result.Condition)
+		} else {
+			c.missing = append(c.missing, result)
+		}
+	}
+	return len(c.missing) == 0
+}
+
+// checkSSH connects to the SSH server of an instance and reads its version.
+func (n network) checkSSH(ctx context.Context, inst rental.Instance) error {
+	if inst.SSH == nil {
+		return errors.New("it has no SSH address")
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	address := net.JoinHostPort(inst.SSH.Host, strconv.FormatInt(inst.SSH.Port, 10))
+	conn, err := n.dial(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	defer conn.Close()
+	lines := bufio.NewScanner(io.LimitReader(conn, maxBannerBytes))
+	for range maxBannerLines {
+		if !lines.Scan() {
+			break
+		}
+		if strings.HasPrefix(lines.Text(), "SSH-") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s accepts connections, but sends no SSH version", address)
+}
+
+// checkURLs requests each web page of an instance.
+func (n network) checkURLs(ctx context.Context, inst rental.Instance) error {
+	results := make([]error, len(inst.URLs))
+	var all sync.WaitGroup
+	for i, page := range inst.URLs {
+		all.Go(func() {
+			if err := n.checkURL(ctx, page); err != nil {
+				results[i] = fmt.Errorf("%s: %w", page.Label, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(results...)
+}
+
+func (n network) checkURL(ctx context.Context, page rental.InstanceURL) error {
+	if page.URL == nil {
+		return errors.New("it has no address")
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *page.URL, nil)
+	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return errors.New("its address is not an HTTP address")
+	}
+	resp, err := n.http.RoundTrip(req) // without redirects: they are answers, too
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusInternalServerError {
+		return fmt.Errorf("the page answers with status %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// checkLog reads the end of the startup log if that is due, and searches for a line that matches the pattern.
+func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
+	if c.logErr == nil {
+		c.logErr = errors.New("the log was not read yet")
+	}
+	if time.Since(c.logRead) < c.manager.logInterval() || !c.manager.logs.take(c.manager.pollInterval) {
+		return c.logErr
+	}
+	c.logRead = time.Now()
+	lines, err := c.client.GetInstanceLogs(ctx, inst.ID, logTail)
+	switch {
+	case err != nil:
+		c.logErr = fmt.Errorf("the log cannot be read: %w", err)
+	case slices.ContainsFunc(lines, c.Ready.LogPattern.MatchString):
+		return nil
+	default:
+		c.logErr = fmt.Errorf("none of the last %d lines matches %s", len(lines), c.Ready.LogPattern)
+	}
+	return c.logErr
+}
+
+const (
+	// logIntervals is the time between two reads of the log of one instance, in poll intervals.
+	logIntervals = 6
+	// logsPerInterval is the number of logs that all waits read in that time: 30 in a minute by default, a quarter of the
+	// request limit.
+	logsPerInterval = 15
+	// usualPollInterval is the poll interval for which that holds. A shorter one allows fewer logs in its shorter time.
+	usualPollInterval = 5 * time.Second
+)
+
+func (m *Manager) logInterval() time.Duration { return logIntervals * m.pollInterval }
+
+// logBudget is a token bucket for the reads of logs by all waits. The zero value is full.
+type logBudget struct {
+	mu    sync.Mutex
+	used  float64 // tokens
+	since time.Time
+}
+
+// take reports whether a log may be read now.
+func (b *logBudget) take(pollInterval time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	size := max(1, logsPerInterval*float64(min(pollInterval, usualPollInterval))/float64(usualPollInterval))
+	restored := size * float64(time.Since(b.since)) / float64(logIntervals*pollInterval)
+	b.used, b.since = max(0, b.used-restored), time.Now()
+	if b.used+1 > size {
+		return false
+	}
+	b.used++
+	return true
+}

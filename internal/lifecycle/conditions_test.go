@@ -1,0 +1,151 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+)
+
+// fakeNetwork is the network of an instance.
+type fakeNetwork struct {
+	banner string // of the SSH server; empty for a refused connection
+	status int    // of the web pages; 0 for a refused connection
+}
+
+func (f *fakeNetwork) dial(_ context.Context, _, _ string) (net.Conn, error) {
+	if f.banner == "" {
+		return nil, errors.New("connection refused")
+	}
+	client, server := net.Pipe()
+	go func() {
+		io.WriteString(server, f.banner) //nolint:errcheck // the client may close first
+		server.Close()
+	}()
+	return client, nil
+}
+
+func (f *fakeNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
+	if f.status == 0 {
+		return nil, errors.New("connection refused")
+	}
+	return &http.Response{StatusCode: f.status, Body: http.NoBody, Request: req}, nil
+}
+
+func newRunning() *rentaltest.Service {
+	s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
+	rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
+	page := "http://203.0.113.1:8888/"
+	s.Inst.URLs = []rental.InstanceURL{{Label: "Jupyter", URL: &page}}
+	return s
+}
+
+// An instance is ready when it meets all conditions. The error of a timeout has the conditions that it does not meet.
+func TestConverge_Conditions(t *testing.T) {
+	const version = "SSH-2.0-x\r\n"
+	all := Conditions{SSHReachable: true, URLsReachable: true, LogPattern: regexp.MustCompile("^READY$")}
+	for name, test := range map[string]struct {
+		conditions Conditions
+		banner     string
+		status     int
+		log        string
+		missing    string // names of the conditions
+		text       string // part of the first error
+	}{
+		"nothing demanded":     {conditions: Conditions{}},
+		"all met":              {conditions: all, banner: version, status: 404, log: "READY"},
+		"lines before version": {conditions: Conditions{SSHReachable: true}, banner: "welcome\r\n" + version},
+		"a redirection":        {conditions: Conditions{URLsReachable: true}, status: 302},
+		"connection refused":   {conditions: all, status: 200, log: "READY", missing: "ssh_reachable", text: "refused"},
+		"no SSH server": {
+			conditions: Conditions{SSHReachable: true}, banner: "220 smtp\r\n",
+			missing: "ssh_reachable", text: "no SSH version",
+		},
+		"page fails": {
+			conditions: all, banner: version, status: 503, log: "READY",
+			missing: "urls_reachable", text: "Jupyter: the page answers with status 503",
+		},
+		"no line matches": {
+			conditions: all, banner: version, status: 200, log: "not READY",
+			missing: "log_pattern", text: "none of the last 1 lines matches ^READY$",
+		},
+		"nothing met": {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+				s.Log = []string{test.log}
+				manager, fake := newManager(client), &fakeNetwork{test.banner, test.status}
+				manager.network = network{fake.dial, fake}
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer cancel()
+				target := running(OutbidKeep)
+				target.Ready = test.conditions
+				_, _, err := manager.Converge(ctx, s.Inst, target)
+				var missing []string
+				text := ""
+				if e, ok := errors.AsType[*Error](err); ok {
+					for i, m := range e.Missing {
+						missing = append(missing, m.Condition)
+						if i == 0 {
+							text = m.Err.Error()
+						}
+					}
+				}
+				if got := strings.Join(missing, " "); got != test.missing || (err == nil) != (test.missing == "") {
+					t.Errorf("missing %q, %v", got, err)
+				}
+				if !strings.Contains(text, test.text) {
+					t.Errorf("error %q", text)
+				}
+			})
+		})
+	}
+}
+
+// A condition that is met later ends the wait.
+func TestConverge_ConditionMetLater(t *testing.T) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		manager, fake := newManager(client), &fakeNetwork{}
+		manager.network = network{fake.dial, fake}
+		time.AfterFunc(5*time.Minute, func() { fake.banner = "SSH-2.0-x\r\n" })
+		target := running(OutbidKeep)
+		target.Ready = Conditions{SSHReachable: true}
+		began := time.Now()
+		_, _, err := manager.Converge(t.Context(), s.Inst, target)
+		if took := time.Since(began); err != nil || took < 5*time.Minute || took > 6*time.Minute {
+			t.Errorf("it took %s, %v", took, err)
+		}
+	})
+}
+
+// Many instances that wait for their logs read 30 logs in a minute together, after 15 at once.
+func TestLogBudget(t *testing.T) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		manager := newManager(client)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		target := running(OutbidKeep)
+		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
+		done := make(chan struct{})
+		for range 50 {
+			go func() {
+				manager.Converge(ctx, s.Inst, target) //nolint:errcheck // it times out
+				done <- struct{}{}
+			}()
+		}
+		for range 50 {
+			<-done
+		}
+		if s.LogReads > 10*30+logsPerInterval || s.LogReads < 10*25 {
+			t.Errorf("%d logs were read in ten minutes", s.LogReads)
+		}
+	})
+}

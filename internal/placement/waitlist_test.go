@@ -1,0 +1,265 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// waiting returns a request that waits for an offer of the GPU models, in order of preference.
+func waiting(wait time.Duration, gpus ...string) Request {
+	request := query(5, 0)
+	request.WaitForOffer, request.Queries = wait, nil
+	for _, gpu := range gpus {
+		request.Queries = append(request.Queries, Query{rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand}, 5})
+	}
+	return request
+}
+
+// set changes the price of an offer; 0 removes the offer.
+func (f *fakeAPI) set(offerID string, kopH int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if delete(f.prices, offerID); kopH > 0 {
+		f.prices[offerID] = kopH
+	}
+}
+
+func (f *fakeAPI) count(request string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[request]
+}
+
+// creations starts creations one second apart. The result receives the numbers of the successful ones in the order of
+// their end, and the errors by number.
+func creations(ctx context.Context, p *Placer, n int, request Request) (wait func() (order []int, errs map[int]error)) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var order []int
+	errs := map[int]error{}
+	for i := range n {
+		time.Sleep(time.Second)
+		all.Go(func() {
+			_, err := p.Create(ctx, request)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			order = append(order, i)
+		})
+	}
+	return func() ([]int, map[int]error) { all.Wait(); return order, errs }
+}
+
+// Ten instances wait and four offers appear one after the other: each offer is rented once, by the instance that has
+// waited longest. All instances share one listing per minute.
+func TestAwaitOffer_ServesInOrder(t *testing.T) {
+	api := newFakeAPI(map[string]int64{})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		began := time.Now()
+		wait := creations(t.Context(), p, 10, waiting(time.Hour, "h100"))
+		for i := range 4 {
+			time.Sleep(10 * time.Minute)
+			api.set(fmt.Sprint("off_h100_", i), 100)
+		}
+		order, errs := wait()
+		if !slices.Equal(order, []int{0, 1, 2, 3}) || len(errs) != 6 {
+			t.Errorf("rented for %v, errors %v", order, errs)
+		}
+		for i, err := range errs {
+			if e, ok := errors.AsType[*Error](err); !ok || e.Kind != NoOffer || e.Waited != time.Hour || e.Matching > 0 {
+				t.Errorf("creation %d: %#v", i, err)
+			}
+		}
+		if passed := time.Since(began); passed < time.Hour || passed > time.Hour+time.Minute {
+			t.Errorf("ended after %s", passed)
+		}
+	})
+	if !slices.Equal(api.order, []string{"off_h100_0", "off_h100_1", "off_h100_2", "off_h100_3"}) {
+		t.Errorf("rented %v", api.order)
+	}
+	if n := api.counts["GET /offers"]; n > 62 || api.counts["POST /instances"] != 4 {
+		t.Errorf("requests: %v", api.counts)
+	}
+}
+
+// An offer that appears is rented within the next look, and the first query that has one wins.
+func TestAwaitOffer_PrefersTheFirstQuery(t *testing.T) {
+	for name, test := range map[string]struct {
+		offers []string
+		want   int
+	}{
+		"both":     {[]string{"off_a100_1", "off_h100_1"}, 0},
+		"fallback": {[]string{"off_a100_1"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{})
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				began := time.Now()
+				time.AfterFunc(5*time.Minute, func() {
+					for _, id := range test.offers {
+						api.set(id, 100)
+					}
+				})
+				placed, err := p.Create(t.Context(), waiting(time.Hour, "h100", "a100"))
+				if err != nil || placed.MatchedQuery == nil || *placed.MatchedQuery != test.want {
+					t.Errorf("got query %v, %v", placed.MatchedQuery, err)
+				}
+				if passed := time.Since(began); passed > 6*time.Minute+10*time.Second {
+					t.Errorf("rented after %s", passed)
+				}
+			})
+		})
+	}
+}
+
+// Without a wait, a fallback is tried when the first query has no offer.
+func TestCreate_FallsBack(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_a100_1": 100})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		placed, err := p.Create(t.Context(), waiting(0, "h100", "a100"))
+		if err != nil || placed.MatchedQuery == nil || *placed.MatchedQuery != 1 {
+			t.Errorf("got query %v, %v", placed.MatchedQuery, err)
+		}
+		_, err = p.Create(t.Context(), waiting(0, "h100", "a100"))
+		if KindOf(err) != NoOffer {
+			t.Errorf("second: %v", err)
+		}
+	})
+}
+
+// An offer above the cap is not rented while the price is too high, and an offer that another customer takes first
+// does not end the wait.
+func TestAwaitOffer_ContinuesAfterALostOffer(t *testing.T) {
+	api := newFakeAPI(map[string]int64{})
+	api.before = func(order rental.InstanceCreate) {
+		if order.OfferID == "off_h100_1" {
+			delete(api.prices, order.OfferID)
+		}
+	}
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		for at, change := range map[time.Duration]func(){
+			2 * time.Minute:  func() { api.set("off_h100_1", 100) }, // taken by another customer
+			4 * time.Minute:  func() { api.set("off_h100_2", 500) }, // above the cap
+			20 * time.Minute: func() { api.set("off_h100_2", 100) },
+		} {
+			time.AfterFunc(at, change)
+		}
+		request := waiting(time.Hour, "h100")
+		request.MaxPriceKopH = 200
+		began := time.Now()
+		placed, err := p.Create(t.Context(), request)
+		if passed := time.Since(began); err != nil || placed.OfferID != "off_h100_2" || passed < 20*time.Minute {
+			t.Errorf("got %s after %s, %v", placed.OfferID, passed, err)
+		}
+	})
+	if !slices.Equal(api.order, []string{"off_h100_2"}) || api.counts["POST /instances"] != 2 {
+		t.Errorf("rented %v with %v", api.order, api.counts)
+	}
+}
+
+// The end of the run ends the wait at once, with nothing rented. So does an error that a later look cannot change.
+func TestAwaitOffer_Ends(t *testing.T) {
+	t.Run("interrupted", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{})
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(10*time.Minute, cancel)
+			began := time.Now()
+			wait := creations(ctx, p, 3, waiting(time.Hour, "h100"))
+			_, errs := wait()
+			for _, err := range errs {
+				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != Interrupted || e.Waited == 0 || !e.Listed {
+					t.Errorf("got %#v", err)
+				}
+			}
+			if passed := time.Since(began); len(errs) != 3 || passed > 10*time.Minute+2*time.Second {
+				t.Errorf("%d errors after %s", len(errs), passed)
+			}
+		})
+		if api.counts["POST /instances"] > 0 {
+			t.Errorf("requests: %v", api.counts)
+		}
+	})
+	t.Run("spending limit", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{})
+		limit := errors.New("limit")
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			time.AfterFunc(5*time.Minute, func() { api.set("off_h100_1", 100) })
+			request := waiting(time.Hour, "h100")
+			request.CheckPrice = func(context.Context, int64) error { return limit }
+			if _, err := p.Create(t.Context(), request); !errors.Is(err, limit) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("invalid query", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{})
+		api.listStatus = http.StatusUnprocessableEntity
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			if _, err := p.Create(t.Context(), waiting(time.Hour, "h100")); KindOf(err) != OffersUnreadable {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+// An outage of the service does not end the wait.
+func TestAwaitOffer_SurvivesAnOutage(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_h100_1": 100})
+	api.listStatus = http.StatusServiceUnavailable
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		time.AfterFunc(30*time.Minute, func() {
+			api.mu.Lock()
+			defer api.mu.Unlock()
+			api.listStatus = 0
+		})
+		if placed, err := p.Create(t.Context(), waiting(time.Hour, "h100")); err != nil || placed.OfferID != "off_h100_1" {
+			t.Errorf("got %s, %v", placed.OfferID, err)
+		}
+	})
+}
+
+// With a configured key, the instance of an earlier run is recovered before the wait begins.
+func TestAwaitOffer_RecoversFirst(t *testing.T) {
+	api := newFakeAPI(map[string]int64{})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		api.byKey["key"] = rental.Instance{
+			ID: "ins_1", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
+			Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-time.Hour),
+		}
+		request := waiting(time.Hour, "h100")
+		request.IdempotencyKey = "key"
+		placed, err := p.Create(t.Context(), request)
+		if err != nil || placed.ID != "ins_1" || !placed.Recovered || placed.MatchedQuery != nil {
+			t.Errorf("got %+v, %v", placed, err)
+		}
+	})
+	if api.counts["GET /offers"] > 0 {
+		t.Errorf("requests: %v", api.counts)
+	}
+}
+
+// Fifty instances with two different queries wait for an hour.
+func TestAwaitOffer_RequestsOfAnHour(t *testing.T) {
+	api := newFakeAPI(map[string]int64{})
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		first := creations(t.Context(), p, 25, waiting(time.Hour, "h100"))
+		second := creations(t.Context(), p, 25, waiting(time.Hour, "a100"))
+		first()
+		second()
+	})
+	if n := api.count("GET /offers"); n > 2*65 || n < 2*59 || len(api.order) > 0 {
+		t.Errorf("requests: %v", api.counts)
+	}
+}

@@ -1,0 +1,99 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
+const explainTimeout = 3 * time.Second
+
+// explainNoOffer explains why no offer matches the queries of a failed creation. It returns an empty text after other
+// errors.
+func (r *instanceResource) explainNoOffer(ctx context.Context, queries []placement.Query, err error) tfkit.Text {
+	e, ok := errors.AsType[*placement.Error](err)
+	if !ok || e.Kind != placement.NoOffer && e.Waited == 0 || !e.Listed || e.Matching > 0 {
+		return ""
+	}
+	filters := make([]rental.OfferQuery, len(queries))
+	for i, query := range queries {
+		filters[i] = query.OfferQuery
+	}
+	return r.explain(ctx, filters)
+}
+
+// explain describes for each query which filters exclude the available offers. It returns an empty text if the offers
+// cannot be read.
+func (r *instanceResource) explain(ctx context.Context, queries []rental.OfferQuery) tfkit.Text {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
+	defer cancel()
+	var text tfkit.Text
+	for i, query := range queries {
+		explanation, err := r.Meta.Placement.Explain(ctx, query)
+		if err != nil {
+			return ""
+		}
+		switch {
+		case i > 0:
+			text += tfkit.Textf("\n\nfallback_queries[%d]: ", i-1)
+		case len(queries) > 1:
+			text += "offer_query: "
+		}
+		text += explanationText(explanation)
+	}
+	return text
+}
+
+// explanationText describes which filters of a query exclude the available offers.
+func explanationText(e placement.Explanation) tfkit.Text {
+	kind := tfkit.Textf("%s offer", e.Query.Type)
+	if e.Offers != 1 {
+		kind += "s"
+	}
+	if len(e.Query.GPU) > 0 {
+		kind += tfkit.Textf(" with gpu = %s", e.Query.GPU)
+	}
+	if e.Offers == 0 {
+		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
+	}
+	count := tfkit.Textf("%d", e.Offers)
+	if e.Cut {
+		count = "More than " + count
+	}
+	text := count + " " + kind + " available now"
+	var alone tfkit.Text
+	for _, filter := range e.Filters {
+		if filter.Others > 0 {
+			alone += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
+				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
+		}
+	}
+	if alone == "" {
+		alone = "\nTo find an offer, change at least two of these filters."
+	}
+	text += ", which match each filter as follows:"
+	for _, filter := range e.Filters {
+		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
+	}
+	return text + alone
+}
+
+func matchText(offers int) tfkit.Text {
+	if offers == 1 {
+		return "1 offer matches"
+	}
+	return tfkit.Textf("%d offers match", offers)
+}
+
+func filterValue(filter placement.FilterMatches) tfkit.Text {
+	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
+		return tfkit.HourlyRubles(kopH)
+	}
+	return tfkit.Textf("%s", filter.Value)
+}

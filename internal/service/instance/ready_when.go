@@ -1,0 +1,74 @@
+package instance
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+)
+
+func readyWhenAttribute() schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Additional conditions that a running instance must meet before an apply that creates or " +
+			"starts it ends. No conditions by default: the apply ends when the instance runs and has its addresses. A " +
+			"change alone checks nothing. Changed in place.",
+		Attributes: map[string]schema.Attribute{
+			"ssh_reachable": schema.BoolAttribute{
+				Optional: true,
+				MarkdownDescription: "Whether the machine that runs Terraform must be able to connect to the SSH server, " +
+					"which must send its version. Defaults to `false`.",
+			},
+			"urls_reachable": schema.BoolAttribute{
+				Optional: true,
+				MarkdownDescription: "Whether each page in `urls` must answer the machine that runs Terraform with an HTTP " +
+					"status below 500. A page with an invalid certificate does not count. Defaults to `false`.",
+			},
+			"log_pattern": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Regular expression (RE2 syntax) that a line of the startup log must match, such as " +
+					"`^READY$`. The provider reads the last 1000 lines, each log at most twice a minute and all logs " +
+					"together at most 30 times a minute. Must not be empty. No pattern by default.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1), regularExpression{}},
+			},
+		},
+	}
+}
+
+// readyConditions returns the conditions of ready_when.
+func readyConditions(readyWhen types.Object) lifecycle.Conditions {
+	attributes := readyWhen.Attributes()
+	ssh, _ := attributes["ssh_reachable"].(types.Bool)
+	urls, _ := attributes["urls_reachable"].(types.Bool)
+	pattern, _ := attributes["log_pattern"].(types.String)
+	conditions := lifecycle.Conditions{SSHReachable: ssh.ValueBool(), URLsReachable: urls.ValueBool()}
+	if pattern.ValueString() != "" {
+		conditions.LogPattern, _ = regexp.Compile(pattern.ValueString()) //nolint:errcheck // it is validated
+	}
+	return conditions
+}
+
+// regularExpression accepts regular expressions.
+type regularExpression struct{}
+
+// Description implements validator.String.
+func (regularExpression) Description(context.Context) string {
+	return "a regular expression in RE2 syntax"
+}
+
+// MarkdownDescription implements validator.String.
+func (v regularExpression) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+// ValidateString implements validator.String.
+func (v regularExpression) ValidateString(
+	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
+) {
+	if _, err := regexp.Compile(req.ConfigValue.ValueString()); err != nil {
+		addNotAPattern(&resp.Diagnostics, req.Path, err)
+	}
+}

@@ -1,0 +1,80 @@
+package instance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var rentedOfferType = map[string]attr.Type{
+	"cpu_name":          types.StringType,
+	"cpu_cores":         types.Int64Type,
+	"ram_gb":            types.Int64Type,
+	"disk_bw_mbps":      types.Int64Type,
+	"inet_up_mbps":      types.Int64Type,
+	"inet_down_mbps":    types.Int64Type,
+	"cuda_max":          types.Float64Type,
+	"driver":            types.StringType,
+	"reliability":       types.Float64Type,
+	"max_duration_days": types.Int64Type,
+	"country":           types.StringType,
+	"region":            types.StringType,
+	"verified":          types.BoolType,
+}
+
+// rentedOfferAttribute describes the server at the time of the creation.
+func rentedOfferAttribute() datasource.SingleNestedAttribute {
+	return datasource.SingleNestedAttribute{
+		Computed: true,
+		MarkdownDescription: "Server of the instance, as its offer described it at the creation. Null after an import, " +
+			"and if the creation recovered an instance of an earlier run. An attribute that the offer omitted is null.",
+		Attributes: map[string]datasource.Attribute{
+			"cpu_name":          tfkit.ComputedString("Name of the CPU."),
+			"cpu_cores":         tfkit.ComputedInt64("Number of CPU cores."),
+			"ram_gb":            tfkit.ComputedInt64("System RAM in GB."),
+			"disk_bw_mbps":      tfkit.ComputedInt64("Disk bandwidth in MB/s."),
+			"inet_up_mbps":      tfkit.ComputedInt64("Upload bandwidth in Mbit/s."),
+			"inet_down_mbps":    tfkit.ComputedInt64("Download bandwidth in Mbit/s."),
+			"cuda_max":          tfkit.ComputedFloat64("Highest CUDA version."),
+			"driver":            tfkit.ComputedString("Version of the GPU driver."),
+			"reliability":       tfkit.ComputedFloat64("Reliability, from 0 to 1."),
+			"max_duration_days": tfkit.ComputedInt64("Number of days left in the contract of the host at the creation."),
+			"country":           tfkit.ComputedString("Country as an ISO 3166-1 alpha-2 code."),
+			"region":            tfkit.ComputedString("Region of the datacenter."),
+			"verified":          tfkit.ComputedBool("Whether the datacenter is verified."),
+		},
+	}
+}
+
+// matchedQueryValue returns null for nil.
+func matchedQueryValue(query *int) types.Int64 {
+	if query == nil {
+		return types.Int64Null()
+	}
+	return types.Int64Value(int64(*query))
+}
+
+// rentedOfferValue returns the value of an offer, null for nil.
+func rentedOfferValue(o *rental.Offer) types.Object {
+	if o == nil {
+		return types.ObjectNull(rentedOfferType)
+	}
+	return types.ObjectValueMust(rentedOfferType, map[string]attr.Value{
+		"cpu_name":          types.StringPointerValue(o.CPU.Name),
+		"cpu_cores":         types.Int64PointerValue(o.CPU.Cores),
+		"ram_gb":            types.Int64PointerValue(o.RAMGB),
+		"disk_bw_mbps":      types.Int64PointerValue(o.Disk.BWMBps),
+		"inet_up_mbps":      types.Int64PointerValue(o.Network.UpMbps),
+		"inet_down_mbps":    types.Int64PointerValue(o.Network.DownMbps),
+		"cuda_max":          types.Float64PointerValue(o.CUDAMax),
+		"driver":            types.StringPointerValue(o.Driver),
+		"reliability":       types.Float64PointerValue(o.Reliability),
+		"max_duration_days": types.Int64PointerValue(o.MaxDurationDays),
+		"country":           types.StringPointerValue(o.Country),
+		"region":            types.StringPointerValue(o.Region),
+		"verified":          types.BoolValue(o.Verified),
+	})
+}

@@ -1,0 +1,66 @@
+package spending
+
+import (
+	"context"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Plan records the price of a planned instance that Check has added to the plan, 0 if the price is not known. Instances
+// with the same key have the same arguments.
+func (t *Tracker) Plan(key string, kopH int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.planned[key] = append(t.planned[key], kopH)
+}
+
+// takePlanned returns the price of a planned instance, 0 if none was recorded.
+func (t *Tracker) takePlanned(key string) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	prices := t.planned[key]
+	if len(prices) == 0 {
+		return 0
+	}
+	t.planned[key] = prices[1:]
+	return prices[0]
+}
+
+// Creation checks the limits when an instance is rented: its offer can cost more than the one in the plan, or may not
+// have been known.
+type Creation struct {
+	tracker     *Tracker
+	counted     int64 // the part of the price that Check has added to the plan
+	reservation *Reservation
+}
+
+// BeginCreate returns the check of one planned instance. The caller must call End when the creation is over.
+func (t *Tracker) BeginCreate(key string) *Creation {
+	return &Creation{tracker: t, counted: t.takePlanned(key), reservation: &Reservation{}}
+}
+
+// CheckPrice returns the check of an offer that is about to be rented, nil if no limit can fail.
+func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) error {
+	if !c.tracker.Enforced() {
+		return nil
+	}
+	return c.check
+}
+
+func (c *Creation) check(ctx context.Context, kopH int64) error {
+	if c.tracker.Reserves() {
+		var problems Problems
+		c.reservation.Release() // of an earlier offer, which could not be rented
+		c.reservation, problems = c.tracker.Reserve(ctx, "", kopH, kopH)
+		return problems.Errors()
+	}
+	more := max(0, kopH-c.counted)
+	c.counted += more
+	return c.tracker.Check(ctx, Change{StartsKopH: more, AddedKopH: more}).Errors()
+}
+
+// Created records the instance that was rented.
+func (c *Creation) Created(inst rental.Instance) { c.reservation.Rented(inst) }
+
+// End ends the creation, when the instance runs or could not be rented.
+func (c *Creation) End() { c.reservation.Release() }
