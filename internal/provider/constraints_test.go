@@ -25,6 +25,7 @@ var constraints = []struct{ text, description string }{
 	{`^must be a model slug without commas`, "without commas"},
 	{`^must be two capital letters`, "in upper case"},
 	{`^must be 1 to 64 (printable ASCII characters without spaces)`, "$1"},
+	{`^a SHA256 fingerprint`, "SHA256 fingerprint"},
 	{`^one line of a public key file`, "One line of a public key file"},
 	{`^a container image with a tag`, "with a tag"},
 	{`^value defaults to (.+)$`, "Defaults to `$1`"},
