@@ -70,7 +70,7 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	} else if offer, ok := c.placer.cache.SeenOffer(offerID); ok {
 		c.offers[offerID] = offer
 	} else {
-		_, _, _ = c.readOffer(ctx, offerID, 0) // the offer is only described; the create request decides
+		_, _, _ = c.readOffer(ctx, offerID, 0) //nolint:errcheck // the offer is only described; the create request decides
 	}
 	if ctx.Err() != nil {
 		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}

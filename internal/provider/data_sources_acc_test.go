@@ -15,8 +15,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// lookupArguments are the arguments that select one item in a data source with several of them.
-var lookupArguments = []string{"id", "slug", "name"}
+// lookupArguments are the arguments that select one item in a data source with several of them, with a value.
+var lookupArguments = map[string]string{
+	"id": "anything", "slug": "anything", "name": "anything", "prefix": "anything",
+	"fingerprint": "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo",
+}
 
 // lookupBlocks returns data blocks of a data source: one for each of its lookup arguments.
 func lookupBlocks(name string, schema *tfprotov6.Schema) []string {
@@ -25,8 +28,8 @@ func lookupBlocks(name string, schema *tfprotov6.Schema) []string {
 		switch {
 		case a.Required:
 			required = append(required, a.Name+` = "anything"`)
-		case a.Optional && a.Computed && slices.Contains(lookupArguments, a.Name):
-			choices = append(choices, a.Name+` = "anything"`)
+		case a.Optional && a.Computed && lookupArguments[a.Name] != "":
+			choices = append(choices, fmt.Sprintf("%s = %q", a.Name, lookupArguments[a.Name]))
 		}
 	}
 	if len(choices) == 0 {
@@ -56,7 +59,7 @@ func TestAccProvider_dataSourcesReportServiceErrors(t *testing.T) {
 			steps = append(steps, resource.TestStep{Config: config, ExpectError: message})
 		}
 	}
-	if len(steps) < dataSources.atLeast+2 {
+	if len(steps) < dataSources.atLeast+4 {
 		t.Errorf("%d blocks for %d data sources, want more", len(steps), len(all))
 	}
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})

@@ -52,6 +52,9 @@ func TestDataSources_EndlessLists(t *testing.T) {
 		"3 transactions":         {"gpurent_transactions", map[string]any{"max_results": 3}, 1, ""},
 		"201 transactions":       {"gpurent_transactions", map[string]any{"max_results": 201}, 2, ""},
 		"3 refunds on page 100":  {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100, ""},
+		"an SSH key by name":     {"gpurent_ssh_key", map[string]any{"name": "x"}, 101, "more than 20000 entries"},
+		"an API key by prefix":   {"gpurent_api_key", map[string]any{"prefix": "x"}, 101, "more than 20000 entries"},
+		"a GPU model":            {"gpurent_gpu", map[string]any{"slug": "x"}, 101, "more than 20000 entries"},
 		"201 refunds on 2 pages": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +69,41 @@ func TestDataSources_EndlessLists(t *testing.T) {
 			}
 			if requests.Load() != test.requests {
 				t.Errorf("%d requests, want %d", requests.Load(), test.requests)
+			}
+		})
+	}
+}
+
+// An object that may be an entry that cannot be read is never just "not found".
+func TestDataSources_UnreadableEntries(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"data":[{"id":"one","slug":"one","name":"one"},{"id":"two","slug":"two","name":5}],`+
+			`"next_cursor":null}`)
+	}))
+	t.Cleanup(server.Close)
+	const skipped, mayBe = "They were left out", "It may be one of the entries of the list that cannot be read"
+	for name, test := range map[string]struct {
+		dataSource, argument, value string
+		want                        []string // parts of the diagnostics
+	}{
+		"an SSH key that can be read": {"gpurent_ssh_key", "name", "one", []string{skipped}},
+		"an SSH key":                  {"gpurent_ssh_key", "name", "two", []string{skipped, mayBe}},
+		"an API key":                  {"gpurent_api_key", "name", "two", []string{skipped, mayBe}},
+		"a template by name":          {"gpurent_template", "name", "two", []string{skipped, "Existing: one"}},
+		"a template by slug":          {"gpurent_template", "slug", "two", []string{"it cannot be read"}},
+		"a GPU model":                 {"gpurent_gpu", "slug", "two", []string{"it cannot be read"}},
+		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{"Existing: one"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp := readDataSource(t, server.URL+"/api/v1", test.dataSource, map[string]any{test.argument: test.value})
+			if len(resp.Diagnostics) != len(test.want) {
+				t.Fatalf("%d diagnostics, want %d: %v", len(resp.Diagnostics), len(test.want), resp.Diagnostics)
+			}
+			for i, want := range test.want {
+				if !strings.Contains(resp.Diagnostics[i].Detail, want) {
+					t.Errorf("%q is not in: %s", want, resp.Diagnostics[i].Detail)
+				}
 			}
 		})
 	}

@@ -34,7 +34,7 @@ const (
 
 var (
 	resources          = typeKind{"resources", "resource", ".tf", importExamples, acceptanceTests, 4}
-	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 13}
+	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 16}
 	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
 	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
 	actions            = typeKind{"actions", "action", ".tf", nil, allTests, 3}

@@ -11,7 +11,7 @@ import (
 
 // How long cached results are used. The API refreshes its offers about every minute.
 const (
-	objectsTTL = 30 * time.Second // instances, templates, SSH keys and API keys
+	objectsTTL = 30 * time.Second // instances, templates, SSH keys, API keys and GPU models
 	offersTTL  = 30 * time.Second
 	balanceTTL = 10 * time.Second
 )
@@ -24,6 +24,7 @@ type Cache struct {
 	Templates    *Collection[Template] // of the catalog and the account
 	SSHKeys      *Collection[SSHKey]
 	APIKeys      *Collection[APIKey]
+	GPUs         *Collection[GPUModel]
 
 	client  *Client
 	reuse   func() bool
@@ -70,6 +71,7 @@ func NewCache(client *Client, pollInterval time.Duration, reuse func() bool) *Ca
 	) // the API caches them for a minute
 	c.SSHKeys = newCollection(c, "ssh-keys", SSHKey.identity, client.ListSSHKeys, lag)
 	c.APIKeys = newCollection(c, "api-keys", APIKey.identity, client.ListAPIKeys, lag)
+	c.GPUs = newCollection(c, "gpus", GPUModel.identity, client.ListGPUs, 0)
 	return c
 }
 

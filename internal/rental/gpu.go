@@ -27,6 +27,8 @@ type GPUModel struct {
 	FromInterruptibleKopH *int64  `json:"from_interruptible_kop_h"`
 }
 
+func (m GPUModel) identity() string { return m.Slug }
+
 func (m GPUModel) validate() error {
 	for _, price := range []*int64{m.FromKopH, m.FromInterruptibleKopH} {
 		if price == nil {

@@ -25,6 +25,7 @@ const (
 	summaryNotRefreshed        = "Not refreshed"
 	summarySkipped             = "Some %s cannot be read"
 	summarySeveralNamed        = "Several %ss are named %s"
+	summarySeveralWith         = "Several %ss have the %s %s"
 	summaryNoneWith            = "No %s with %s %s"
 	summaryNotADuration        = "Not a duration"
 )
@@ -281,41 +282,64 @@ func addSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 		"service's support.", len(entries), lines, andMore("\n  ", len(entries))))
 }
 
-// addSeveralFound reports that several objects have a name.
-func addSeveralFound(diags *diag.Diagnostics, l Lookup, name string, matches []Named) {
+// addSeveralNamed reports that several objects have a name.
+func addSeveralNamed(diags *diag.Diagnostics, l Lookup, name string, matches []Named) {
+	lines := linesOf(matches, func(n Named) Text { return Textf("%s", n.Key) })
+	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind, quote(name)),
+		Textf("Set %s instead of name, or make the name unique:%s", l.Key, lines))
+}
+
+// addSeveralWithKey reports that several objects have a key.
+func addSeveralWithKey(diags *diag.Diagnostics, l Lookup, key string, matches []Named) {
+	lines := linesOf(matches, func(n Named) Text { return quote(n.Name) })
+	AddAttributeError(diags, path.Root(l.Key), Summaryf(summarySeveralWith, l.Kind, l.Key, quote(key)),
+		Textf("Set name instead of %s. If the names are also equal, delete each %s that you do not need:%s", l.Key, l.Kind,
+			lines))
+}
+
+// linesOf returns a line for each object, with its label and its note.
+func linesOf(objects []Named, label func(Named) Text) Text {
 	var lines Text
-	for _, match := range matches[:min(len(matches), maxListed)] {
-		lines += Textf("\n  %s", match.Key)
-		if match.Note != "" {
-			lines += Textf(" (%s)", match.Note)
+	for _, object := range objects[:min(len(objects), maxListed)] {
+		lines += "\n  " + label(object)
+		if object.Note != "" {
+			lines += Textf(" (%s)", object.Note)
 		}
 	}
-	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind, quote(name)),
-		Textf("Set %s instead of name:%s%s", l.Key, lines, andMore("\n  ", len(matches))))
+	return lines + andMore("\n  ", len(objects))
 }
+
+// mayBeSkipped is the hint for an object without a match in a list that has entries that cannot be read.
+const mayBeSkipped Text = "It may be one of the entries of the list that cannot be read, which a warning names."
 
 // addNoneFound reports that no object has a value of an argument.
 func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hint Text, objects []Named) {
 	var detail Text
-	if other, ok := l.isOther(argument, value, objects); ok {
+	switch other, object, ok := l.other(argument, value, objects); {
+	case ok && l.KeyOnly:
+		detail = Textf("It is the %s of one: set %s to %s.\n\n", other, argument, quote(object.Key))
+	case ok:
 		detail = Textf("It is the %s of one: set %s instead of %s.\n\n", other, other, argument)
 	}
 	var names []Text
 	for _, object := range objects[:min(len(objects), maxListed)] {
 		name := Textf("%s", object.Key)
-		if object.Name != "" {
+		switch {
+		case object.Key == "":
+			name = quote(object.Name)
+		case object.Name != "":
 			name = Textf("%s (%s)", object.Key, quote(object.Name))
 		}
 		names = append(names, name)
 	}
-	if len(objects) == 0 {
-		detail += Textf("The account has no %s.", l.Kind)
-	} else {
-		detail += Textf("Existing: %s%s.", join(names, ", "), andMore(", ", len(objects)))
+	switch {
+	case len(objects) > 0:
+		detail += Textf("Existing: %s%s. The data source %s lists all of them.\n\n", join(names, ", "),
+			andMore(", ", len(objects)), l.List)
+	case hint != mayBeSkipped:
+		detail += Textf("The list of the API contains no %s.\n\n", l.Kind)
 	}
-	if hint != "" {
-		detail += "\n\n" + hint
-	}
+	detail = Text(strings.TrimSpace(string(detail + hint)))
 	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, l.Kind, argument, quote(value)), detail)
 }
 

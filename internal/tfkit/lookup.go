@@ -13,32 +13,40 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 const argumentName = "name"
 
-// Lookup describes how a data source finds one object: by a unique key, or by a name, which may not be unique.
+// Lookup describes how a data source finds one object: by a key, which is unique or nearly unique, or by a name, which
+// may not be unique.
 type Lookup struct {
 	Kind Text   // for example "template"
-	Key  string // the argument with the unique key, for example "slug"
+	Key  string // the argument with the key, for example "slug"
+	List Text   // the data source that lists all objects, for example "gpurent_templates"
+	// KeyOnly is true if the data source has no argument for the name.
+	KeyOnly bool
 }
 
 // Named is an object that a lookup searches.
 type Named struct {
-	Key  string
+	Key  string // empty for none
 	Name string // empty for none
-	Note string // distinguishes it from others with the same name, for example "running"
+	Note string // distinguishes it from others with the same name or key, for example "running"
 }
 
 // Attributes adds the two arguments of the lookup, of which exactly one is required. key and name are the beginnings of
-// their descriptions.
-func (l Lookup) Attributes(attributes map[string]schema.Attribute, key, name string) {
+// their descriptions. keyValidators are additional validators of the key.
+func (l Lookup) Attributes(
+	attributes map[string]schema.Attribute, key, name string, keyValidators ...validator.String,
+) {
 	constraints := " Must not be empty. Exactly one of `" + l.Key + "` and `" + argumentName + "` is required."
 	attributes[l.Key] = schema.StringAttribute{
 		Optional: true, Computed: true, MarkdownDescription: key + constraints,
-		Validators: []validator.String{
+		Validators: append([]validator.String{
 			stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot(l.Key), path.MatchRoot(argumentName)),
-		},
+		}, keyValidators...),
 	}
 	attributes[argumentName] = schema.StringAttribute{
 		Optional: true, Computed: true, MarkdownDescription: name + constraints,
@@ -65,21 +73,55 @@ func NameHasPrefix(name, prefix string) bool {
 // ByName returns the index of the object with a name. If there is none, or more than one, it adds an error that names
 // the objects. hint, if any, describes where else the object may be.
 func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects []Named) (index int, ok bool) {
-	var matches []Named
-	for i, object := range objects {
-		if SameName(object.Name, name) {
-			index, matches = i, append(matches, object)
-		}
-	}
+	index, matches := only(objects, func(n Named) bool { return SameName(n.Name, name) })
 	switch len(matches) {
 	case 0:
 		addNoneFound(diags, l, argumentName, name, hint, objects)
-		return 0, false
 	case 1:
 		return index, true
+	default:
+		addSeveralNamed(diags, l, name, matches)
 	}
-	addSeveralFound(diags, l, name, matches)
 	return 0, false
+}
+
+// ByKey is ByName for the key.
+func (l Lookup) ByKey(diags *diag.Diagnostics, key string, hint Text, objects []Named) (index int, ok bool) {
+	index, matches := only(objects, func(n Named) bool { return n.Key == key })
+	switch len(matches) {
+	case 0:
+		addNoneFound(diags, l, l.Key, key, hint, objects)
+	case 1:
+		return index, true
+	default:
+		addSeveralWithKey(diags, l, key, matches)
+	}
+	return 0, false
+}
+
+// only returns the objects that match, and the index of the last one.
+func only(objects []Named, match func(Named) bool) (index int, matches []Named) {
+	for i, object := range objects {
+		if match(object) {
+			index, matches = i, append(matches, object)
+		}
+	}
+	return index, matches
+}
+
+// Find returns the index of the object with the key or, if that is empty, with the name, as ByKey and ByName do.
+// skipped are the entries of the list that cannot be read: one of them may be the object.
+func (l Lookup) Find(
+	diags *diag.Diagnostics, key, name string, skipped []rental.Skipped, objects []Named,
+) (index int, ok bool) {
+	var hint Text
+	if len(skipped) > 0 {
+		hint = mayBeSkipped
+	}
+	if key != "" {
+		return l.ByKey(diags, key, hint, objects)
+	}
+	return l.ByName(diags, name, hint, objects)
 }
 
 // NotFound adds an error that no object has the key. The error names the objects.
@@ -87,13 +129,17 @@ func (l Lookup) NotFound(diags *diag.Diagnostics, key string, hint Text, objects
 	addNoneFound(diags, l, l.Key, key, hint, objects)
 }
 
-// isOther reports whether a value of an argument without a match is the value of the other argument for some object.
-func (l Lookup) isOther(argument, value string, objects []Named) (other string, ok bool) {
+// other returns the object for which a value of an argument without a match is the value of the other argument.
+func (l Lookup) other(argument, value string, objects []Named) (other string, object Named, ok bool) {
 	other = argumentName
 	if argument == argumentName {
 		other = l.Key
 	}
-	return other, slices.ContainsFunc(objects, func(n Named) bool {
+	at := slices.IndexFunc(objects, func(n Named) bool {
 		return other == l.Key && n.Key == value || other == argumentName && SameName(n.Name, value)
 	})
+	if at < 0 {
+		return "", Named{}, false
+	}
+	return other, objects[at], true
 }

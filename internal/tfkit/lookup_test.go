@@ -1,15 +1,18 @@
 package tfkit
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-var bySlug = Lookup{Kind: "template", Key: "slug"}
+var bySlug = Lookup{Kind: "template", Key: "slug", List: "gpurent_templates"}
 
 func TestLookup_ByName(t *testing.T) {
 	catalog := []Named{
@@ -40,7 +43,7 @@ func TestLookup_ByName(t *testing.T) {
 		},
 		"two with the same name": {
 			wanted: "Trainer", summary: `Several templates are named "Trainer"`,
-			detail: []string{"Set slug instead of name", "\n  mine-1 (me)\n  mine-2 (me)"},
+			detail: []string{"Set slug instead of name, or make the name unique:\n  mine-1 (me)\n  mine-2 (me)"},
 		},
 		"typo": {
 			wanted: "pytroch", summary: `No template with name "pytroch"`, detail: []string{`mine-2 ("Trainer")`},
@@ -103,10 +106,10 @@ func TestLookup_NotFound(t *testing.T) {
 		summary          string
 		detail           []string
 	}{
-		"no objects": {"name", "x", nil, `No template with name "x"`, []string{"The account has no template."}},
+		"no objects": {"name", "x", nil, `No template with name "x"`, []string{"The list of the API contains no template."}},
 		"unknown key": {
 			"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with slug "pytroch"`,
-			[]string{"Existing: vllm, pytorch."},
+			[]string{"Existing: vllm, pytorch. The data source gpurent_templates lists all of them."},
 		},
 		"name instead of a key": {
 			"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with slug "Trainer"`,
@@ -121,6 +124,75 @@ func TestLookup_NotFound(t *testing.T) {
 				bySlug.NotFound(&diags, test.wanted, "", test.among)
 			}
 			expectDiag(t, diags, test.argument, test.summary, test.detail)
+		})
+	}
+}
+
+func TestLookup_ByKey(t *testing.T) {
+	byPrefix := Lookup{Kind: "API key", Key: "prefix", List: "gpurent_api_keys"}
+	keys := []Named{
+		{"test0000", "ci", "key_1"}, {"test1111", "cd", "key_2"}, {"test1111", "bot", "key_3"}, {"", "old", "key_4"},
+	}
+	for wanted, test := range map[string]struct {
+		found   string
+		summary string
+		detail  string
+	}{
+		"test0000": {found: "ci"},
+		"test1111": {
+			summary: `Several API keys have the prefix "test1111"`,
+			detail: "Set name instead of prefix. If the names are also equal, delete each API key that you do not need:" +
+				"\n  \"cd\" (key_2)\n  \"bot\" (key_3)",
+		},
+		"test2222": {summary: `No API key with prefix "test2222"`, detail: `test1111 ("bot"), "old". The data source`},
+		"ci":       {summary: `No API key with prefix "ci"`, detail: "It is the name of one: set name instead of prefix."},
+	} {
+		t.Run(wanted, func(t *testing.T) {
+			var diags diag.Diagnostics
+			index, ok := byPrefix.ByKey(&diags, wanted, "", keys)
+			if ok != (test.found != "") || ok && keys[index].Name != test.found || ok == diags.HasError() {
+				t.Fatalf("found %t %v, %v", ok, keys[index], diags)
+			}
+			if !ok {
+				expectDiag(t, diags, "prefix", test.summary, []string{test.detail})
+			}
+		})
+	}
+}
+
+// A data source without an argument for the name advises the key of the object.
+func TestLookup_KeyOnly(t *testing.T) {
+	var diags diag.Diagnostics
+	gpus := Lookup{Kind: "GPU model", Key: "slug", List: "gpurent_gpus", KeyOnly: true}
+	gpus.NotFound(&diags, "RTX 4090", "", []Named{{"h100", "H100", ""}, {"rtx_4090", "RTX 4090", ""}})
+	expectDiag(t, diags, "slug", `No GPU model with slug "RTX 4090"`,
+		[]string{`It is the name of one: set slug to "rtx_4090".`})
+}
+
+// If the list has entries that cannot be read, an object without a match may be one of them.
+func TestLookup_FindWithSkippedEntries(t *testing.T) {
+	skipped := []rental.Skipped{{ID: "tpl_1", Err: errors.New("the entry is not an object")}}
+	one := []Named{{"pytorch", "PyTorch", ""}}
+	for name, test := range map[string]struct {
+		key, name string
+		among     []Named
+		detail    string // empty if it is found
+	}{
+		"by key":     {"pytorch", "", one, ""},
+		"by name":    {"", "PyTorch", one, ""},
+		"no key":     {"vllm", "", one, "lists all of them.\n\n" + string(mayBeSkipped)},
+		"no name":    {"", "vLLM", one, "lists all of them.\n\n" + string(mayBeSkipped)},
+		"no objects": {"vllm", "", nil, string(mayBeSkipped)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diags diag.Diagnostics
+			_, ok := bySlug.Find(&diags, test.key, test.name, skipped, test.among)
+			if ok != (test.detail == "") || ok == diags.HasError() {
+				t.Fatalf("found %t, %v", ok, diags)
+			}
+			if !ok && (!strings.Contains(diags[0].Detail(), test.detail) || strings.Contains(diags[0].Detail(), "contains no")) {
+				t.Errorf("%q is not in: %s", test.detail, diags[0].Detail())
+			}
 		})
 	}
 }

@@ -26,7 +26,7 @@ type keysModel struct {
 	APIKeys []item `tfsdk:"api_keys"`
 }
 
-// item is an API key in gpurent_api_keys.
+// item is an API key in gpurent_api_key and gpurent_api_keys.
 type item struct {
 	ID         string       `tfsdk:"id"`
 	Name       string       `tfsdk:"name"`
@@ -48,21 +48,34 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "API keys, sorted by `id`.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":     tfkit.ComputedString("Id of the key."),
-					"name":   tfkit.ComputedString("Name of the key."),
-					"prefix": tfkit.ComputedString("First characters of the key."),
-					"scopes": schema.SetAttribute{
-						Computed: true, ElementType: types.StringType,
-						MarkdownDescription: "Scopes of the key, such as `instances:read`.",
-					},
-					"source":       tfkit.ComputedString("Origin of the key: `console`, `cli` or `api`."),
-					"last_used_at": tfkit.ComputedString("Time of the last use, RFC 3339 in UTC. Null if the key was never used."),
-					"created_at":   tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
-					"expires_at":   tfkit.ComputedString("Time of the expiry, RFC 3339 in UTC. Null if the key never expires."),
-				}},
+				NestedObject:        schema.NestedAttributeObject{Attributes: keyAttributes()},
 			},
 		},
+	}
+}
+
+func keyAttributes() map[string]schema.Attribute {
+	attributes := map[string]schema.Attribute{
+		"name": tfkit.ComputedString("Name of the key."),
+		"scopes": schema.SetAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Scopes of the key, such as `instances:read`.",
+		},
+		"last_used_at": tfkit.ComputedString("Time of the last use, RFC 3339 in UTC. Null if the key was never used."),
+	}
+	for name, description := range computedDescriptions {
+		attributes[name] = tfkit.ComputedString(description)
+	}
+	return attributes
+}
+
+// itemFromAPI returns the model of a key.
+func itemFromAPI(k rental.APIKey) item {
+	return item{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...),
+		Source:     tfkit.OptionalString(k.Source),
+		LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt),
+		ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
 	}
 }
 
@@ -81,12 +94,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	slices.SortFunc(keys, func(a, b rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
-		state.APIKeys[i] = item{
-			ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...),
-			Source:     tfkit.OptionalString(k.Source),
-			LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt),
-			ExpiresAt: tfkit.TimePointer(k.ExpiresAt),
-		}
+		state.APIKeys[i] = itemFromAPI(k)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

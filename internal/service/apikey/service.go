@@ -1,5 +1,5 @@
-// Package apikey implements API keys: the resource, the ephemeral resource and the list resource gpurent_api_key, and
-// the data source gpurent_api_keys.
+// Package apikey implements API keys: the resource, the data source, the ephemeral resource and the list resource
+// gpurent_api_key, and the data source gpurent_api_keys.
 package apikey
 
 import (
@@ -15,7 +15,7 @@ import (
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		Resources:          []func() resource.Resource{newResource},
-		DataSources:        []func() datasource.DataSource{newDataSources},
+		DataSources:        []func() datasource.DataSource{newDataSource, newDataSources},
 		EphemeralResources: []func() ephemeral.EphemeralResource{newEphemeral},
 		ListResources:      []func() list.ListResource{newList},
 	}

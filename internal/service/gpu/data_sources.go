@@ -25,7 +25,7 @@ type gpusModel struct {
 	GPUs []item `tfsdk:"gpus"`
 }
 
-// item is a GPU model. Prices are in kopecks per hour.
+// item is a GPU model in gpurent_gpu and gpurent_gpus. Prices are in kopecks per hour.
 type item struct {
 	Slug                  string `tfsdk:"slug"`
 	Name                  string `tfsdk:"name"`
@@ -45,20 +45,31 @@ func (d *gpusDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"gpus": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "GPU models, sorted by `slug`.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"slug":    tfkit.ComputedString("Slug of the model, as in the `gpu` filter of `gpurent_offers`."),
-					"name":    tfkit.ComputedString("Name of the model."),
-					"vram_gb": tfkit.ComputedInt64("VRAM of each GPU in GB."),
-					"tier": tfkit.ComputedString("Class of the model: `consumer`, `workstation`, `datacenter` or " +
-						"`legacy`."),
-					"available_gpus": tfkit.ComputedInt64("Number of GPUs that are available now."),
-					"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if the " +
-						"API returns none."),
-					"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per " +
-						"hour. Null if the API returns none."),
-				}},
+				NestedObject:        schema.NestedAttributeObject{Attributes: modelAttributes()},
 			},
 		},
+	}
+}
+
+func modelAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"slug":           tfkit.ComputedString("Slug of the model, as in the `gpu` filter of `gpurent_offers`."),
+		"name":           tfkit.ComputedString("Name of the model."),
+		"vram_gb":        tfkit.ComputedInt64("VRAM of each GPU in GB."),
+		"tier":           tfkit.ComputedString("Class of the model: `consumer`, `workstation`, `datacenter` or `legacy`."),
+		"available_gpus": tfkit.ComputedInt64("Number of GPUs that are available now."),
+		"from_kop_h": tfkit.ComputedInt64("Lowest on-demand price of one GPU in kopecks per hour. Null if the API " +
+			"returns none."),
+		"from_interruptible_kop_h": tfkit.ComputedInt64("Lowest interruptible price of one GPU in kopecks per hour. Null " +
+			"if the API returns none."),
+	}
+}
+
+// itemFromAPI returns the model of a GPU model.
+func itemFromAPI(m rental.GPUModel) item {
+	return item{
+		Slug: m.Slug, Name: m.Name, VRAMGB: m.VRAMGB, Tier: string(m.Tier), AvailableGPUs: m.AvailableGPUs,
+		FromKopH: m.FromKopH, FromInterruptibleKopH: m.FromInterruptibleKopH,
 	}
 }
 
@@ -67,20 +78,17 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	models, err := rental.Collect(d.Meta.Client.ListGPUs(ctx, rental.ListOptions{}))
+	listing, err := d.Meta.Cache.GPUs.List(ctx)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list GPU models", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "GPU models")
+	tfkit.WarnSkipped(&resp.Diagnostics, "GPU models", listing.Skipped)
+	models := slices.Clone(listing.Items)
 	slices.SortFunc(models, func(a, b rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {
-		state.GPUs[i] = item{
-			Slug: m.Slug, Name: m.Name, VRAMGB: m.VRAMGB, Tier: string(m.Tier), AvailableGPUs: m.AvailableGPUs,
-			FromKopH: m.FromKopH, FromInterruptibleKopH: m.FromInterruptibleKopH,
-		}
+		state.GPUs[i] = itemFromAPI(m)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

@@ -1,4 +1,4 @@
-// Package gpu implements the data source gpurent_gpus, the GPU models.
+// Package gpu implements the data sources gpurent_gpu and gpurent_gpus, the GPU models.
 package gpu
 
 import (
@@ -10,6 +10,6 @@ import (
 // Service lists the types of this package.
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
-		DataSources: []func() datasource.DataSource{newDataSources},
+		DataSources: []func() datasource.DataSource{newDataSource, newDataSources},
 	}
 }

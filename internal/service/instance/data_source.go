@@ -21,7 +21,7 @@ func newDataSource() datasource.DataSource {
 	return &instanceDataSource{tfkit.DataSource{Name: "instance"}}
 }
 
-var lookup = tfkit.Lookup{Kind: "instance", Key: "id"}
+var lookup = tfkit.Lookup{Kind: "instance", Key: "id", List: "gpurent_instances"}
 
 // named returns the names of instances for messages.
 func named(instances []rental.Instance) []tfkit.Named {

@@ -167,7 +167,7 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	says(
 		dataSourceByName("trainer"),
 		`Several instances are named "trainer"`,
-		`Set id instead of name: `,
+		`Set id instead of name, or make the name unique: `,
 		ids[0]+` \(running, created 2\S+Z\)`,
 		ids[1]+` \(running, created 2\S+Z\)`,
 	)

@@ -52,10 +52,7 @@ func (r *instanceResource) explain(ctx context.Context, queries []rental.OfferQu
 
 // explanationText describes which filters of a query exclude the available offers.
 func explanationText(e placement.Explanation) tfkit.Text {
-	kind := tfkit.Textf("%s offer", e.Query.Type)
-	if e.Offers != 1 {
-		kind += "s"
-	}
+	kind := tfkit.Textf("%s offers", e.Query.Type)
 	if len(e.Query.GPU) > 0 {
 		kind += tfkit.Textf(" with gpu = %s", e.Query.GPU)
 	}
@@ -64,24 +61,21 @@ func explanationText(e placement.Explanation) tfkit.Text {
 	}
 	count := tfkit.Textf("%d", e.Offers)
 	if e.Cut {
-		count = "More than " + count
+		count = "more than " + count
 	}
-	text := count + " " + kind + " available now"
-	var alone tfkit.Text
+	text := "Available " + kind + ": " + count + ". Matches of each filter:"
+	var without tfkit.Text
 	for _, filter := range e.Filters {
+		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
 		if filter.Others > 0 {
-			alone += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
+			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
 				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
 		}
 	}
-	if alone == "" {
-		alone = "\nTo find an offer, change at least two of these filters."
+	if without == "" {
+		without = "\nTo find an offer, change at least two of these filters."
 	}
-	text += ", which match each filter as follows:"
-	for _, filter := range e.Filters {
-		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
-	}
-	return text + alone
+	return text + without
 }
 
 func matchText(offers int) tfkit.Text {

@@ -26,7 +26,7 @@ type keysModel struct {
 	SSHKeys []item `tfsdk:"ssh_keys"`
 }
 
-// item is an SSH key in gpurent_ssh_keys.
+// item is an SSH key in gpurent_ssh_key and gpurent_ssh_keys.
 type item struct {
 	ID          string       `tfsdk:"id"`
 	Name        string       `tfsdk:"name"`
@@ -43,15 +43,26 @@ func (d *keysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"ssh_keys": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "SSH keys, sorted by `id`.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":          tfkit.ComputedString("Id of the key, as in `ssh_key_ids` of an instance."),
-					"name":        tfkit.ComputedString("Name of the key."),
-					"type":        tfkit.ComputedString("Type of the key, such as `ssh-ed25519`."),
-					"fingerprint": tfkit.ComputedString("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`."),
-					"created_at":  tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
-				}},
+				NestedObject:        schema.NestedAttributeObject{Attributes: keyAttributes()},
 			},
 		},
+	}
+}
+
+func keyAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id":          tfkit.ComputedString("Id of the key, as in `ssh_key_ids` of an instance."),
+		"name":        tfkit.ComputedString("Name of the key."),
+		"type":        tfkit.ComputedString("Type of the key, such as `ssh-ed25519`."),
+		"fingerprint": tfkit.ComputedString("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`."),
+		"created_at":  tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
+	}
+}
+
+// itemFromAPI returns the model of a key.
+func itemFromAPI(k rental.SSHKey) item {
+	return item{
+		ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint), CreatedAt: tfkit.Time(k.CreatedAt),
 	}
 }
 
@@ -70,8 +81,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	slices.SortFunc(keys, func(a, b rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {
-		state.SSHKeys[i] = item{ID: k.ID, Name: k.Name, Type: k.Type, Fingerprint: canonical(k.Fingerprint),
-			CreatedAt: tfkit.Time(k.CreatedAt)}
+		state.SSHKeys[i] = itemFromAPI(k)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

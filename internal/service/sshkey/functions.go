@@ -14,7 +14,7 @@ func newFingerprint() function.Function {
 		Signature: function.Definition{
 			Summary: "Returns the fingerprint of a public SSH key.",
 			MarkdownDescription: "Returns the SHA256 fingerprint of a public SSH key as in the output of `ssh-keygen -l` and " +
-				"in `gpurent_ssh_key.fingerprint`, for example `SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo`. White " +
+				"in `gpurent_ssh_key.fingerprint`, for example `" + exampleFingerprint + "`. White " +
 				"space and the comment do not change it.\n\n" +
 				"A private key is an error, whose text does not contain the key. Terraform and OpenTofu can add the value of a " +
 				"variable to the error unless it is `sensitive`.",

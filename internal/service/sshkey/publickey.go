@@ -25,6 +25,9 @@ var (
 // sha256Prefix is the prefix of a SHA256 fingerprint in the format of ssh-keygen.
 const sha256Prefix = "SHA256:"
 
+// exampleFingerprint is the fingerprint in messages and descriptions.
+const exampleFingerprint = "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo"
+
 // publicKey is a parsed public key, without its comment.
 type publicKey struct {
 	kind        string // for example "ssh-ed25519"
@@ -69,8 +72,12 @@ func isFingerprint(text string) bool {
 	return strings.HasPrefix(text, sha256Prefix) && err == nil && len(digest) == sha256.Size
 }
 
-// canonical returns a fingerprint in the format of ssh-keygen: with the prefix and without padding.
+// canonical returns a fingerprint in the format of ssh-keygen: with the prefix and without padding. An empty one stays
+// empty.
 func canonical(fingerprint string) string {
+	if fingerprint == "" {
+		return ""
+	}
 	return sha256Prefix + strings.TrimRight(strings.TrimPrefix(fingerprint, sha256Prefix), "=")
 }
 
@@ -88,5 +95,23 @@ func (isPublicKey) ValidateString(_ context.Context, req validator.StringRequest
 	}
 	if _, err := parseOrFingerprint(req.ConfigValue.ValueString()); err != nil {
 		addNotAKey(&resp.Diagnostics, req.Path, err)
+	}
+}
+
+// isSHA256Fingerprint is a validator for a fingerprint, with or without its prefix.
+type isSHA256Fingerprint struct{}
+
+func (isSHA256Fingerprint) Description(context.Context) string { return "a SHA256 fingerprint" }
+
+func (v isSHA256Fingerprint) MarkdownDescription(ctx context.Context) string {
+	return v.Description(ctx)
+}
+
+func (isSHA256Fingerprint) ValidateString(
+	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
+) {
+	value := req.ConfigValue.ValueString() // empty if it is null or unknown
+	if value != "" && !isFingerprint(canonical(value)) {
+		addNotAFingerprint(&resp.Diagnostics, req.Path)
 	}
 }

@@ -1,5 +1,5 @@
-// Package sshkey implements SSH keys: the resource and the list resource gpurent_ssh_key, the data source
-// gpurent_ssh_keys, and the function ssh_fingerprint.
+// Package sshkey implements SSH keys: the resource, the data source and the list resource gpurent_ssh_key, the
+// data source gpurent_ssh_keys, and the function ssh_fingerprint.
 package sshkey
 
 import (
@@ -15,7 +15,7 @@ import (
 func Service() tfkit.ServicePackage {
 	return tfkit.ServicePackage{
 		Resources:     []func() resource.Resource{newResource},
-		DataSources:   []func() datasource.DataSource{newDataSources},
+		DataSources:   []func() datasource.DataSource{newDataSource, newDataSources},
 		ListResources: []func() list.ListResource{newList},
 		Functions:     []func() function.Function{newFingerprint},
 	}

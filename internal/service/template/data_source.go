@@ -19,7 +19,7 @@ func newDataSource() datasource.DataSource {
 	return &templateDataSource{tfkit.DataSource{Name: "template", Public: true}}
 }
 
-var lookup = tfkit.Lookup{Kind: "template", Key: "slug"}
+var lookup = tfkit.Lookup{Kind: "template", Key: "slug", List: "gpurent_templates"}
 
 // named returns the slugs and names of templates for messages.
 func named(templates []rental.Template) []tfkit.Named {
@@ -73,11 +73,12 @@ func (d *templateDataSource) find(
 		return template, false
 	}
 	listing, err := d.Meta.Cache.Templates.List(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		tfkit.AddAPIError(diags, "list templates", err)
 		return template, false
-	case slug != "":
+	}
+	tfkit.WarnSkipped(diags, "templates", listing.Skipped)
+	if slug != "" {
 		lookup.NotFound(diags, slug, d.hint(), named(listing.Items))
 		return template, false
 	}

@@ -118,8 +118,8 @@ func TestAccTemplateDataSource_errors(t *testing.T) {
 		{withKey(`name = "pytroch"`),
 			`No template with name "pytroch".*Existing: (.* \(".*"\), ){10}… and 1 more\.`},
 		{withKey(`name = "PyTorch 2.5"`),
-			`Several templates are named "PyTorch 2.5".*Set slug instead of name: pytorch \(owner catalog\) ` + slug +
-				` \(owner me\)`},
+			`Several templates are named "PyTorch 2.5".*Set slug instead of name, or make the name unique: ` +
+				`pytorch \(owner catalog\) ` + slug + ` \(owner me\)`},
 		{withKey(`name = "pytorch"`), `No template with name "pytorch".*It is the slug of one: set slug instead of name`},
 		{withKey(`slug = "pytroch"`), `No template with slug "pytroch".*Existing: .*pytorch \(`},
 		{withoutKey(`slug = "` + slug + `"`),

@@ -1,0 +1,14 @@
+# A key that this configuration does not manage.
+data "gpurent_ssh_key" "anna" {
+  name = "team-anna" # or fingerprint = "SHA256:…"
+}
+
+resource "gpurent_instance" "trainer" {
+  template    = "ubuntu"
+  disk_gb     = 50
+  ssh_key_ids = [data.gpurent_ssh_key.anna.id]
+
+  offer_query = {
+    gpu = ["rtx_4090"]
+  }
+}

@@ -1,0 +1,74 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*gpuDataSource)(nil)
+
+type gpuDataSource struct{ tfkit.DataSource }
+
+func newDataSource() datasource.DataSource {
+	return &gpuDataSource{tfkit.DataSource{Name: "gpu", Public: true}}
+}
+
+var lookup = tfkit.Lookup{Kind: "GPU model", Key: "slug", List: "gpurent_gpus", KeyOnly: true}
+
+// named returns the slugs and names of models for messages.
+func named(models []rental.GPUModel) []tfkit.Named {
+	all := make([]tfkit.Named, len(models))
+	for i, m := range models {
+		all[i] = tfkit.Named{Key: m.Slug, Name: m.Name}
+	}
+	return all
+}
+
+// Schema implements datasource.DataSource.
+func (d *gpuDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := modelAttributes()
+	attributes["slug"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: "Slug of the model, as in the `gpu` filter of `gpurent_offers`. Must not be empty.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Reads a GPU model by its slug, with its prices and the number of available GPUs. A slug " +
+			"that does not exist is an error. Works without an API key.",
+		Attributes: attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *gpuDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("slug"), &config)...)
+	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	slug := config.ValueString()
+	model, found, err := d.Meta.Cache.GPUs.Find(ctx, slug)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read GPU model %s", slug), err)
+		return
+	}
+	if found {
+		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(model))...)
+		return
+	}
+	listing, err := d.Meta.Cache.GPUs.List(ctx)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, "list GPU models", err)
+		return
+	}
+	lookup.NotFound(&resp.Diagnostics, slug, "", named(listing.Items))
+}

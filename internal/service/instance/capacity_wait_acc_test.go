@@ -1,0 +1,195 @@
+//go:build linux
+
+package instance_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// lookInterval is the time between two lists of a wait with waitingProvider: 12 poll intervals.
+const lookInterval = 240 * time.Millisecond
+
+// waitingProvider returns a provider whose lists of a wait are lookInterval apart.
+func waitingProvider(env *acctest.Env, arguments ...string) string {
+	return strings.Replace(env.Provider(arguments...), `poll_interval = "1ms"`, `poll_interval = "20ms"`, 1)
+}
+
+// planLists is the number of lists of offers in the two plans of an apply for one query without an offer.
+const planLists = 4
+
+// awaitLooks waits until a running apply has listed the offers n more times.
+func awaitLooks(t *testing.T, env *acctest.Env, run *acctest.Run, n int) {
+	t.Helper()
+	lists := func() (count int) {
+		for _, r := range env.Requests() {
+			if r.Path == "/offers" {
+				count++
+			}
+		}
+		return count
+	}
+	for wanted := lists() + n; lists() < wanted; time.Sleep(10 * time.Millisecond) {
+		if !run.Running() {
+			t.Fatalf("the apply has ended:\n%s", run.Output())
+		}
+	}
+}
+
+// configOfWaiting returns instances that wait for an H100.
+func configOfWaiting(count int, arguments ...string) string {
+	return fmt.Sprintf(`
+resource "gpurent_instance" "trainer" {
+  count          = %d
+  name           = "trainer-${count.index}"
+  template       = "pytorch"
+  disk_gb        = 60
+  offer_query    = { gpu = ["h100_sxm"] }
+  %s
+}
+`, count, strings.Join(arguments, "\n  "))
+}
+
+// Ten instances wait, and four offers appear one after the other: each is rented once. All instances share one list in
+// each look interval, and no request is sent for an instance that has no offer.
+func TestAccInstance_waitForOffer(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	env.AddSSHKey()
+	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e10))})
+	offers := sellOut(t, env, "h100_sxm")
+	w := env.Workspace(waitingProvider(env) + configOfWaiting(10, `wait_for_offer = "6s"`))
+	plan := acctest.WithoutFrame(w.Run("plan", "-no-color"))
+	for _, want := range []string{
+		"Warning: No matching offer", "The apply waits for one, at most 6s (wait_for_offer).",
+		"No on_demand offers with gpu = h100_sxm are available now.",
+	} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan has no %q:\n%s", want, plan)
+		}
+	}
+	env.ClearRequests()
+	began := time.Now()
+	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	for _, offer := range offers[:4] {
+		awaitLooks(t, env, run, 3)
+		setOffer(t, env, offer.ID, simulator.OfferPatch{Available: new(true)})
+	}
+	output, code := run.Wait()
+	looks := int(time.Since(began)/lookInterval) + 1
+	output = acctest.WithoutFrame(output)
+	if code != 1 || strings.Count(output, "No matching offer could be rented") < 1 ||
+		!strings.Contains(output, "The creation waited 6s for an offer (wait_for_offer).") {
+		t.Errorf("exit code %d:\n%s", code, output)
+	}
+	rented := map[string]bool{}
+	for _, inst := range acctest.SavedIn[struct {
+		Offer string `json:"rented_offer_id"`
+	}](w, "gpurent_instance") {
+		rented[inst.Attributes.Offer] = true
+	}
+	for _, offer := range offers[:4] {
+		if !rented[offer.ID] {
+			t.Errorf("offer %s was not rented: %v", offer.ID, rented)
+		}
+	}
+	lists, creates := 0, env.CountRequests("POST", "/instances")
+	for _, r := range env.Requests() {
+		if r.Path == "/offers" {
+			lists++
+		}
+	}
+	t.Logf("%d looks: %d lists, %d create requests", looks, lists, creates)
+	if len(rented) != 4 || creates != 4 || lists > looks+5 {
+		t.Errorf("rented %v with %d create requests and %d lists in %d looks", rented, creates, lists, looks)
+	}
+	w.Run("destroy", "-auto-approve")
+}
+
+// The price cap and the burn limit hold when an offer appears, and a price that falls to the cap ends the wait.
+func TestAccInstance_waitForOfferPrice(t *testing.T) {
+	t.Parallel()
+	var raised atomic.Bool
+	var env *acctest.Env
+	// The price of the offer rises between the list and the request to rent.
+	env = acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if id, found := strings.CutPrefix(r.URL.Path, "/api/v1/offers/"); found && !raised.Swap(true) {
+				setOffer(t, env, id, simulator.OfferPatch{OnDemandKopH: new(int64(90_000))})
+			}
+			next.ServeHTTP(w, r)
+		})
+	}))
+	env.AddSSHKey()
+	offers := sellOut(t, env, "h100_sxm")
+	offer := offers[0]
+	const limit = "max_price_kop_h = 50000"
+	w := env.Workspace(waitingProvider(env) + configOfWaiting(1, `wait_for_offer = "1m"`, limit))
+	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	awaitLooks(t, env, run, 3)
+	setOffer(t, env, offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: new(int64(40_000))})
+	awaitLooks(t, env, run, 4)
+	if creates := env.CountRequests("POST", "/instances"); creates > 0 || !raised.Load() {
+		t.Errorf("%d create requests above the cap", creates)
+	}
+	setOffer(t, env, offer.ID, simulator.OfferPatch{OnDemandKopH: new(int64(45_000))})
+	if output, code := run.Wait(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, output)
+	}
+
+	w.Configure(waitingProvider(env, "spending = { max_burn_kop_h = 60000 }") +
+		configOfWaiting(2, `wait_for_offer = "1m"`, limit))
+	run = w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	awaitLooks(t, env, run, 3)
+	setOffer(t, env, offers[1].ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: new(int64(40_000))})
+	output, code := run.Wait()
+	if code != 1 || !strings.Contains(acctest.WithoutFrame(output), "max_burn_kop_h") {
+		t.Errorf("exit code %d:\n%s", code, output)
+	}
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// Ctrl-C ends the wait at once with nothing rented, and the message describes what was missing.
+func TestAccInstance_waitForOfferInterrupted(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	env.AddSSHKey()
+	cheapest := env.Offers("gpu=h100_sxm")[0].Price.OnDemandKopH
+	w := env.Workspace(waitingProvider(env) + configOfWaiting(
+		2, `wait_for_offer = "10m"`, fmt.Sprintf("max_price_kop_h = %d", cheapest-1),
+	))
+	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	awaitLooks(t, env, run, planLists+2)
+	began := time.Now()
+	if err := run.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	output, code := run.Wait()
+	text := acctest.Words(acctest.WithoutFrame(output))
+	for _, want := range []string{
+		"The run was interrupted after it had waited", "Nothing was rented. Apply again.",
+		"Available on_demand offers with gpu = h100_sxm: ",
+		"Without max_price_kop_h, ", "the cheapest costs",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the output:\n%s", want, output)
+		}
+	}
+	if took := time.Since(began); code != 1 || took > 3*time.Second {
+		t.Errorf("exit code %d after %s", code, took)
+	}
+	if n := env.CountRequests("POST", "/instances"); n > 0 {
+		t.Errorf("%d create requests", n)
+	}
+}
+

@@ -1,0 +1,68 @@
+package sshkey
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var _ datasource.DataSourceWithConfigure = (*keyDataSource)(nil)
+
+type keyDataSource struct{ tfkit.DataSource }
+
+func newDataSource() datasource.DataSource {
+	return &keyDataSource{tfkit.DataSource{Name: "ssh_key"}}
+}
+
+var lookup = tfkit.Lookup{Kind: "SSH key", Key: "fingerprint", List: "gpurent_ssh_keys"}
+
+// named returns the fingerprints and names of keys for messages.
+func named(keys []rental.SSHKey) []tfkit.Named {
+	all := make([]tfkit.Named, len(keys))
+	for i, k := range keys {
+		all[i] = tfkit.Named{
+			Key:  canonical(k.Fingerprint),
+			Name: k.Name,
+			Note: fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString()),
+		}
+	}
+	return all
+}
+
+// Schema implements datasource.DataSource.
+func (d *keyDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := keyAttributes()
+	lookup.Attributes(attributes,
+		"SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`.",
+		"Name of the key. If more than one key has this name, the error lists their fingerprints.",
+		isSHA256Fingerprint{})
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Reads a public SSH key of the account by its name or fingerprint, whether or not Terraform " +
+			"manages it. Requires the scope `user:read`.\n\nThe function `ssh_fingerprint` returns the fingerprint of a " +
+			"public key file.",
+		Attributes: attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	fingerprint, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+		return
+	}
+	listing, err := d.Meta.Cache.SSHKeys.List(ctx)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, "list SSH keys", err)
+		return
+	}
+	tfkit.WarnSkipped(&resp.Diagnostics, "SSH keys", listing.Skipped)
+	index, ok := lookup.Find(&resp.Diagnostics, canonical(fingerprint), name, listing.Skipped, named(listing.Items))
+	if ok {
+		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(listing.Items[index]))...)
+	}
+}
