@@ -52,7 +52,10 @@ func simulatorFlags(flags *flag.FlagSet, config *simulator.Config) {
 	flags.Float64Var(&config.TimeScale, "time-scale", 1, "simulated seconds per real second; requires the real clock")
 	flags.DurationVar(&config.Boot, "boot", 8*time.Second, "simulated time from the creation of an instance until it runs")
 	flags.StringVar(&config.Market, "market", simulator.MarketMoving,
-		"moving: prices and availability change and hosts fail, determined by the seed; or still")
+		"moving: prices and availability change and hosts fail, determined by the seed; still; or scarce: like moving, "+
+			"but datacenter GPUs are available only for a few minutes at a time")
+	flags.BoolVar(&config.Reachable, "reachable", false,
+		"SSH and web addresses of running instances are addresses of this machine that answer")
 	flags.IntVar(&config.MarketScale, "market-scale", 1, "factor for the number of offers")
 	flags.StringVar(&config.Limiter, "limiter", simulator.LimiterWindow,
 		"rate limiter: window, or bucket, which refills continuously")

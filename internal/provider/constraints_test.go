@@ -27,7 +27,6 @@ var constraints = []struct{ text, description string }{
 	{`^must be 1 to (?:31|64) (printable ASCII characters without spaces)`, "$1"},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`."},
 	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)"},
-	{`^must be 1 to 64 (printable ASCII characters without spaces)`, "$1"},
 	{`^a SHA256 fingerprint`, "SHA256 fingerprint"},
 	{`^one line of a public key file`, "One line of a public key file"},
 	{`^a container image with a tag`, "with a tag"},

@@ -18,6 +18,7 @@ const (
 const (
 	MarketMoving = "moving"
 	MarketStill  = "still"
+	MarketScarce = "scarce"
 )
 
 // Values of [Config.Limiter].
@@ -60,8 +61,10 @@ type Config struct {
 	// Boot is the time from creation to running, at most 365 days. 0 means 8 s. The SSH and web addresses follow after
 	// another 20% of Boot.
 	Boot time.Duration
-	// Market is "moving" (the default) or "still". A moving market changes prices and availability over time and has
-	// host outages, all determined by the seed. A still market changes only through rentals and [Simulator.SetOffer].
+	// Market is "moving" (the default), "still" or "scarce". A moving market changes prices and availability over time
+	// and has host outages, all determined by the seed. A still market changes only through rentals and
+	// [Simulator.SetOffer]. A scarce market is a moving one that is sold out: offers of datacenter GPUs are available
+	// only for a few minutes each.
 	Market string
 	// MarketScale multiplies the number of offers, at most by 1000. 0 means 1.
 	MarketScale int
@@ -76,6 +79,8 @@ type Config struct {
 	State string
 	// Quirks are the names of the quirks that are on at the start. "all" means all of them.
 	Quirks []string
+	// Reachable makes the addresses of running instances addresses of this machine that answer. Only [Start] uses it.
+	Reachable bool
 	// APIKey is the secret of the account's first key, which has all scopes: a 4-character prefix and 40 letters or
 	// digits. "" generates one.
 	APIKey string
@@ -105,9 +110,9 @@ func (c Config) withDefaults() (Config, error) {
 	switch c.Market {
 	case "":
 		c.Market = MarketMoving
-	case MarketMoving, MarketStill:
+	case MarketMoving, MarketStill, MarketScarce:
 	default:
-		return c, fmt.Errorf("market %q: must be %q or %q", c.Market, MarketMoving, MarketStill)
+		return c, fmt.Errorf("market %q: must be %q, %q or %q", c.Market, MarketMoving, MarketStill, MarketScarce)
 	}
 	if err := c.setLimiterDefaults(); err != nil {
 		return c, err

@@ -17,12 +17,15 @@ func controlHealth(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	}{"ok", s.Now()}, nil
 }
 
+// maxLogLine is the maximum length of a line in characters.
+const maxLogLine = 500
+
 // maxAdvance is the maximum of one advance in seconds: ten years.
 const maxAdvance = 10 * 366 * 24 * 3600
 
 func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	f.require("advance_seconds")
-	seconds := f.number("advance_seconds", 0, maxAdvance)
+	seconds := f.number("advance_seconds", maxAdvance)
 	if err := f.finish(); err != nil {
 		return nil, err
 	}
@@ -67,8 +70,12 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 		Online:            f.boolean("online"),
 		FailBoots:         f.boolean("fail_boots"),
 	}
+	after := f.number("after_seconds", maxAdvance)
 	if err := f.finish(); err != nil {
 		return nil, err
+	}
+	if after != nil {
+		patch.After = time.Duration(math.Round(*after * float64(time.Second)))
 	}
 	if err := s.SetOffer(params["id"], patch); err != nil {
 		return nil, err
@@ -86,7 +93,9 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
 	patch := InstancePatch{Status: f.enum("status", allStatuses...),
 		DesiredState: f.enum("desired_state", allDesired...)}
-	patch.TrafficGB = f.number("traffic_gb", 0, maxTrafficGB)
+	patch.TrafficGB = f.number("traffic_gb", maxTrafficGB)
+	patch.SSHReachable, patch.URLsReachable = f.boolean("ssh_reachable"), f.boolean("urls_reachable")
+	patch.LogLine = f.str("log_line", 1, maxLogLine)
 	if f.isNull("stop_reason") {
 		patch.StopReason = new("")
 	} else {
@@ -133,7 +142,7 @@ func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) 
 	setIfGiven(&fault.Path, f.str("path", 0, 500))
 	setIfGiven(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
 	setIfGiven(&fault.Drop, f.enum("drop", DropBefore, DropAfter))
-	setIfGiven(&fault.Probability, f.number("probability", 0, 1))
+	setIfGiven(&fault.Probability, f.number("probability", 1))
 	if status := f.integer("status", 400, 599); status != nil {
 		fault.Status = int(*status)
 	}

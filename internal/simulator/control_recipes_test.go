@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // recipeEffects are requests after each recipe of the guide, with the status of the response. 0 means that the
@@ -27,6 +28,7 @@ var recipeEffects = map[string][]string{
 	"an interruptible server is outbid":  {"outbid"},
 	"the host of a server is offline":    {"stopped", "POST /instances/{id}/start 409", "GET /instances/{id}/logs 503"},
 	"another customer rents the offer":   {"create 409"},
+	"it is rented in ten minutes":        {"ten minutes", "create 409"},
 	"the price rises before a creation":  {"create 409", "create 201"},
 	"the balance is used up":             {"wait", "stopped", "POST /instances/{id}/start 402"},
 	"the e-mail address is not verified": {"create 403"},
@@ -97,6 +99,8 @@ func (r recipeRig) step(step string) {
 	switch {
 	case step == "wait":
 		r.Advance(bootComplete)
+	case step == "ten minutes":
+		r.Advance(10 * time.Minute)
 	case err != nil:
 		if got := r.instance(r.id).Status; got != step {
 			r.t.Errorf("the server is %s, want %s", got, step)

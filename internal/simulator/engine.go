@@ -15,7 +15,9 @@ type engine struct {
 	boot      time.Duration
 	// marketMoves reports whether the market moves by itself.
 	marketMoves bool
-	seed        uint64
+	// scarce reports whether offers of datacenter GPUs are available only for a few minutes.
+	scarce bool
+	seed   uint64
 	// quirks are the active quirks, nil for none.
 	quirks *quirkSet
 	ids    *rand.Rand
@@ -37,6 +39,8 @@ type engine struct {
 	byIdempotencyKey map[string]*instance // instances by Idempotency-Key
 	cursors          cursorSigner
 	shownPrices      shownPrices
+	scheduled        []*scheduledPatch
+	servers          *servers // nil if instances cannot be reached
 
 	// active are the instances that are not destroyed. liveInstances is how many of them need funds to go on.
 	active        []*instance
@@ -59,6 +63,7 @@ type engineOptions struct {
 	seed        uint64
 	marketScale int
 	marketMoves bool
+	scarce      bool
 	at          time.Time
 	boot        time.Duration
 	apiKey      string
@@ -82,7 +87,8 @@ func newEngine(from engineOptions) *engine {
 // emptyEngine returns an engine with the constant data: models, offers and catalog templates.
 func emptyEngine(from engineOptions) *engine {
 	w := &engine{
-		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves, seed: from.seed,
+		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves,
+		scarce: from.scarce, seed: from.seed,
 		idsPCG: rand.NewPCG(from.seed, 1), byIdempotencyKey: map[string]*instance{},
 		cursors: newCursorSigner(from.seed),
 		models:  gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
@@ -95,6 +101,9 @@ func emptyEngine(from engineOptions) *engine {
 	for n, o := range w.offers {
 		w.index.offers[o.id] = o
 		o.index = uint64(n)
+		if w.isScarce(o) {
+			o.Listed = false
+		}
 		o.moveEvent = event{priority: priorityMarket, seq: int64(n), run: func() { w.moveOffer(o) }}
 	}
 	return w

@@ -177,13 +177,14 @@ func (f *fields) integer(name string, low, high int64) *int64 {
 	return value
 }
 
-func (f *fields) number(name string, low, high float64) *float64 {
+// number reads a number from 0 to high.
+func (f *fields) number(name string, high float64) *float64 {
 	value := decode[float64](f, name, textNotNumber)
 	if value == nil {
 		return nil
 	}
-	if *value < low || *value > high {
-		f.add(name, text{"должно быть от %v до %v", "must be between %v and %v"}.with(low, high))
+	if *value < 0 || *value > high {
+		f.add(name, text{"должно быть от 0 до %v", "must be between 0 and %v"}.with(high))
 		return nil
 	}
 	return value

@@ -70,6 +70,8 @@ type instance struct {
 	TrafficMilliKop  int64
 	TrafficPostedKop int64
 	Log              []string
+	// SSHBlocked and URLsBlocked report that the servers of [Config.Reachable] do not answer.
+	SSHBlocked, URLsBlocked bool
 	// OutbidSoon reports whether the quirk outbid-soon-after-start was applied.
 	OutbidSoon bool
 
@@ -197,8 +199,9 @@ func (e *engine) viewInstance(i *instance) instanceView {
 		URLs:  []instanceURL{}, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, StopReason: i.StopReason,
 		CostSoFarKop: e.costKop(i),
 	}
+	host, port := e.sshAddress(i)
 	if i.Reachable && i.template.hasSSH() {
-		view.SSH = &instanceSSH{i.Host, i.FirstPort, "root", fmt.Sprintf("ssh -p %d root@%s", i.FirstPort, i.Host)}
+		view.SSH = &instanceSSH{host, port, "root", fmt.Sprintf("ssh -p %d root@%s", port, host)}
 	}
 	for n, port := range i.template.Ports {
 		label, ok := i.template.Labels[port]
@@ -207,11 +210,27 @@ func (e *engine) viewInstance(i *instance) instanceView {
 		}
 		link := instanceURL{Label: label}
 		if i.Reachable {
-			link.URL = new(fmt.Sprintf("http://%s:%d/", i.Host, i.FirstPort+1+int64(n)))
+			link.URL = new(e.pageURL(i, n))
 		}
 		view.URLs = append(view.URLs, link)
 	}
 	return view
+}
+
+// sshAddress returns the address of the SSH server of an instance.
+func (e *engine) sshAddress(i *instance) (host string, port int64) {
+	if e.servers == nil {
+		return i.Host, i.FirstPort
+	}
+	return e.servers.ssh(i)
+}
+
+// pageURL returns the address of a page of an instance, by the position of its port in the template.
+func (e *engine) pageURL(i *instance, n int) string {
+	if e.servers == nil {
+		return fmt.Sprintf("http://%s:%d/", i.Host, i.FirstPort+1+int64(n))
+	}
+	return fmt.Sprintf("http://%s/%s/%d/", e.servers.pages.Addr(), i.ID, i.template.Ports[n])
 }
 
 func (e *engine) findInstance(id string) *instance { return e.index.instances[id] }

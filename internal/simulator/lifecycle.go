@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,10 +46,16 @@ func (e *engine) setStatus(i *instance, status string) {
 	case statusStarting:
 		e.logf(i, "Image %s is ready, starting the container", i.Image)
 	case statusRunning:
-		if i.StartedAt == nil {
+		first := i.StartedAt == nil
+		if first {
 			i.StartedAt = new(e.now)
 		}
 		e.logf(i, "Container is running (%s launch)", i.template.LaunchMode)
+		if first && i.template.Onstart != nil {
+			for line := range strings.Lines(*i.template.Onstart) { // as a shell with -x prints it
+				e.logf(i, "+ %s", strings.TrimSpace(line))
+			}
+		}
 		if i.isOutbid() {
 			e.outbid(i)
 			return

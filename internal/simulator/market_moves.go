@@ -25,7 +25,14 @@ const (
 	// move covers.
 	priceNoise = 0.03
 	pricePull  = 0.2
+	// In a scarce market, an offer of a datacenter GPU appears about every two hours, which is one of all such offers
+	// every few minutes, and vanishes within minWindow to maxWindow.
+	minWindow = 3 * time.Minute
+	maxWindow = 10 * time.Minute
 )
+
+// isScarce reports whether an offer is available only for a few minutes at a time.
+func (e *engine) isScarce(o *offer) bool { return e.scarce && o.model.tier == "datacenter" }
 
 // scheduleMove schedules the next move of an offer. It depends only on the seed, the offer and the number of the move,
 // so that rentals do not change the rest of the market.
@@ -60,6 +67,11 @@ func (e *engine) moveOffer(o *offer) {
 	o.Moves++
 	between := func(low, high time.Duration) time.Duration { return low + time.Duration(rng.Int64N(int64(high-low))) }
 	switch outage, taken := rng.Float64(), rng.Float64(); {
+	case e.isScarce(o):
+		if o.Listed = !o.Listed; o.Listed {
+			e.scheduleMoveIn(o, between(minWindow, maxWindow))
+			return
+		}
 	case !o.Online:
 		e.setOnline(o, true)
 	case !o.Listed:

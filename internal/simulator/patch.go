@@ -3,6 +3,7 @@ package simulator
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // maxMoneyKop limits balances, so that no sum overflows: ten billion rubles.
@@ -68,6 +69,8 @@ type OfferPatch struct {
 	Online *bool
 	// FailBoots makes every boot on this host end in failed.
 	FailBoots *bool
+	// After is the simulated time until the change; 0 means now.
+	After time.Duration
 }
 
 func (p OfferPatch) validate() error {
@@ -76,6 +79,9 @@ func (p OfferPatch) validate() error {
 		if price != nil && (*price < 0 || *price > maxPriceKopH) {
 			return outOfRange(name, 0, maxPriceKopH)
 		}
+	}
+	if p.After < 0 || p.After > maxAdvance*time.Second {
+		return outOfRange("after_seconds", 0, maxAdvance)
 	}
 	return nil
 }
@@ -90,17 +96,43 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 		if o == nil {
 			return notFound("Предложение не найдено", "Offer not found")
 		}
-		w.stopMoves(o)
-		setIfGiven(&o.Listed, p.Available)
-		setIfGiven(&o.FailBoots, p.FailBoots)
-		if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
-			w.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
+		if p.After == 0 {
+			w.patchOffer(o, p)
+			return nil
 		}
-		if p.Online != nil {
-			w.setOnline(o, *p.Online)
-		}
+		w.schedulePatch(&scheduledPatch{At: w.now.Add(p.After), OfferID: id, Patch: p})
 		return nil
 	})
+}
+
+// scheduledPatch is a change of an offer at a time.
+type scheduledPatch struct {
+	At      time.Time
+	OfferID string
+	Patch   OfferPatch
+
+	event event
+}
+
+func (e *engine) schedulePatch(p *scheduledPatch) {
+	e.scheduled = append(e.scheduled, p)
+	p.event = event{priority: priorityMarket, seq: int64(len(e.offers) + len(e.scheduled)), run: func() {
+		e.scheduled = slices.DeleteFunc(e.scheduled, func(other *scheduledPatch) bool { return other == p })
+		e.patchOffer(e.findOffer(p.OfferID), p.Patch)
+	}}
+	e.events.schedule(&p.event, p.At)
+}
+
+func (e *engine) patchOffer(o *offer, p OfferPatch) {
+	e.stopMoves(o)
+	setIfGiven(&o.Listed, p.Available)
+	setIfGiven(&o.FailBoots, p.FailBoots)
+	if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
+		e.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
+	}
+	if p.Online != nil {
+		e.setOnline(o, *p.Online)
+	}
 }
 
 // InstancePatch changes an instance. Nil fields stay unchanged.
@@ -114,6 +146,10 @@ type InstancePatch struct {
 	StopReason *string
 	// TrafficGB is new traffic in GB. It is charged at once. Instances cause no traffic by themselves.
 	TrafficGB *float64
+	// SSHReachable and URLsReachable report whether the servers of [Config.Reachable] answer.
+	SSHReachable, URLsReachable *bool
+	// LogLine is a new line of the startup log.
+	LogLine *string
 }
 
 func (p InstancePatch) validate() error {
@@ -156,6 +192,15 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 			if *p.StopReason == "" {
 				i.StopReason = nil
 			}
+		}
+		if p.SSHReachable != nil {
+			i.SSHBlocked = !*p.SSHReachable
+		}
+		if p.URLsReachable != nil {
+			i.URLsBlocked = !*p.URLsReachable
+		}
+		if p.LogLine != nil {
+			i.Log = append(i.Log, *p.LogLine)
 		}
 		w.instanceChanged(i)
 		if p.Status != nil {

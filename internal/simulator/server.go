@@ -43,6 +43,11 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, errors.Join(err, release())
 	}
 	srv.unlock = release
+	if srv.config.Reachable {
+		if _, err := startServers(ctx, srv.Simulator); err != nil {
+			return nil, errors.Join(err, srv.listener.Close(), release())
+		}
+	}
 	go func() { srv.served <- srv.http.Serve(srv.listener) }()
 	srv.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", srv.config.Clock, "seed", srv.config.Seed)
 	if at, err := netip.ParseAddrPort(srv.listener.Addr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -128,6 +133,9 @@ func (s *Server) Close() error {
 	close(s.served)
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
+	}
+	if s.servers != nil {
+		err = errors.Join(err, s.servers.close())
 	}
 	return errors.Join(err, serveErr, s.saveAtClose(), s.unlock())
 }

@@ -27,6 +27,8 @@ type Simulator struct {
 
 	// store is the state file, nil without one.
 	store *store
+	// servers are the listeners of the instances, nil without [Config.Reachable].
+	servers *servers
 
 	mu       sync.Mutex // guards the fields below
 	clock    clock
@@ -86,12 +88,13 @@ func open(c Config) (*Simulator, error) {
 // engineOptions returns the options of an engine that starts at an instant.
 func (s *Simulator) engineOptions(at time.Time) engineOptions {
 	c := s.config
-	return engineOptions{c.Seed, c.MarketScale, c.Market == MarketMoving, at, c.Boot, c.APIKey}
+	return engineOptions{c.Seed, c.MarketScale, c.Market != MarketStill, c.Market == MarketScarce, at, c.Boot, c.APIKey}
 }
 
 // resetState sets the initial state of everything but the clock and the configuration.
 func (s *Simulator) resetState() {
 	s.engine = newEngine(s.engineOptions(s.clock.now()))
+	s.engine.servers = s.servers
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = s.config.newLimiter()
 	s.faults = newFaultInjector(s.config.Seed)

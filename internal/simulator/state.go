@@ -45,6 +45,8 @@ type savedState struct {
 	// Replayed are instance ids by Idempotency-Key. Offers are by offer id.
 	Replayed map[string]string
 	Offers   map[string]offerState
+	// Scheduled are the changes of offers that are due later.
+	Scheduled []*scheduledPatch
 
 	PerKey, PerAddress int
 	Faults             []*activeFault
@@ -72,7 +74,7 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-		Quirks: s.quirks.names(),
+		Quirks: s.quirks.names(), Scheduled: w.scheduled,
 	}
 	for _, t := range w.templates {
 		if t.Owner == ownerMe {
@@ -160,6 +162,12 @@ func (s *Simulator) restore(saved *savedState) error {
 	}
 	if err := w.restoreInstances(saved); err != nil {
 		return err
+	}
+	for _, p := range saved.Scheduled {
+		if w.findOffer(p.OfferID) == nil {
+			return fmt.Errorf("offer %s is missing", p.OfferID)
+		}
+		w.schedulePatch(p)
 	}
 	s.engine = w
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()

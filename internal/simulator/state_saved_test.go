@@ -16,6 +16,7 @@ func TestState_HasAllListsAndMaps(t *testing.T) {
 		"active":    "follows from the instances",
 		"offers":    "follow from the seed, and what changed in them is saved by id: " + tried,
 		"templates": "only those of the account are saved: " + tried, "instances": tried, "byIdempotencyKey": tried,
+		"scheduled":   "refer to offers: TestSetOffer_After makes some",
 		"shownPrices": "are documented as not saved",
 	}
 	sim, err := New(Config{Clock: ClockManual})
