@@ -62,7 +62,7 @@ func TestAccInstance_fallbackQueries(t *testing.T) {
 				ConfigPlanChecks: kept,
 			},
 			{
-				Config: env.Config(configByQuery(`{ gpu = ["h100_sxm"] }`, `fallback_queries = [{ gpu = ["a100_sxm"] }]`)),
+				Config: env.Config(configByQuery(`{ gpu = ["h100_sxm"] }`, `fallback_queries = [{ gpu = ["a100_sxm4_80gb"] }]`)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(address, plancheck.ResourceActionReplace),
 				}},
@@ -93,7 +93,7 @@ func TestAccInstance_noMatchingOfferExplained(t *testing.T) {
 					`wait_for_offer`),
 			},
 			{
-				Config: env.Config(configByQuery(`{ gpu = ["rtx_4090"], min_ram_gb = 100000, country = ["AQ"] }`)),
+				Config:      env.Config(configByQuery(`{ gpu = ["rtx_4090"], min_ram_gb = 100000, country = ["AQ"] }`)),
 				ExpectError: regexp.MustCompile(`(?s)min_ram_gb\s+=\s+100000:\s+0.*change\s+at\s+least\s+two\s+of\s+these`),
 			},
 			{

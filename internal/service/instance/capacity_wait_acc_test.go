@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -192,4 +191,3 @@ func TestAccInstance_waitForOfferInterrupted(t *testing.T) {
 		t.Errorf("%d create requests", n)
 	}
 }
-

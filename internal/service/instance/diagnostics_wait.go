@@ -46,11 +46,12 @@ func addCreateWaitError(
 	switch {
 	case interrupted && ctx.Err() != nil:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterruptedStart, inst.ID),
-			"It is rented and in the state. The next apply continues to wait for it.\n\n"+lastSeen(ctx, client, inst))
+			"It is rented and in the state. The next apply continues to wait for it."+causeText(err)+"\n\n"+
+				lastSeen(ctx, client, inst))
 	case interrupted && keepOnTimeout:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It is rented and in the state, but was not ready within %s (timeouts.create). The next apply continues to "+
-				"wait.\n\n%s", timeout, lastSeen(ctx, client, inst)))
+				"wait.%s\n\n%s", timeout, causeText(err), lastSeen(ctx, client, inst)))
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It was not ready within %s (timeouts.create), and is now marked tainted: the next apply replaces "+
@@ -81,7 +82,7 @@ func addUpdateWaitError(
 		tfkit.AddError(
 			diags,
 			tfkit.Summaryf(summaryInterruptedUpdate, inst.ID),
-			"The next apply continues.\n\n"+lastSeen(ctx, client, inst),
+			"The next apply continues."+causeText(err)+"\n\n"+lastSeen(ctx, client, inst),
 		)
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, inst.ID), tfkit.Textf(
@@ -235,12 +236,21 @@ func addMissingAddresses(
 	}
 }
 
-// causeText describes an API error before a timeout.
+// causeText describes what a wait lacked at its end: an API error, or the conditions of ready_when that the instance
+// did not meet.
 func causeText(err error) tfkit.Text {
-	if e, ok := errors.AsType[*lifecycle.Error](err); ok && e.Cause != nil {
-		return tfkit.Textf(" The last request failed: %s.", e.Cause)
+	var text tfkit.Text
+	e, ok := errors.AsType[*lifecycle.Error](err)
+	if !ok {
+		return text
 	}
-	return ""
+	if e.Cause != nil {
+		text = tfkit.Textf(" The last request failed: %s.", e.Cause)
+	}
+	for _, missing := range e.Missing {
+		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)
+	}
+	return text
 }
 
 // stopAdvice returns the next step for a stop reason.

@@ -28,7 +28,10 @@ const (
 	argSSHKeyIDs  = "ssh_key_ids"
 )
 
-const argIdempotencyKey = "idempotency_key"
+const (
+	argFallbackQueries = "fallback_queries"
+	argIdempotencyKey  = "idempotency_key"
+)
 
 // model is the resource in configuration, plan and state.
 type model struct {

@@ -59,13 +59,17 @@ func planCreateArguments(
 		}
 	}
 	if !slices.ContainsFunc(replacedBy, path.Root(argOfferQuery).Equal) {
+		changed := argOfferQuery // Terraform ignores the path of an unchanged argument
+		if configuredQuery.Equal(state.OfferQuery) {
+			changed = argFallbackQueries
+		}
 		switch {
 		case missed != "":
-			replacedBy = append(replacedBy, path.Root(argOfferQuery))
+			replacedBy = append(replacedBy, path.Root(changed))
 			addQueryMissed(&diags, id, missed)
 		case unknown:
-			replacedBy = append(replacedBy, path.Root(argOfferQuery))
-			addReplacedForUnknown(&diags, argOfferQuery, id)
+			replacedBy = append(replacedBy, path.Root(changed))
+			addReplacedForUnknown(&diags, changed, id)
 		}
 	}
 	configuredKeys := plan.SSHKeyIDs

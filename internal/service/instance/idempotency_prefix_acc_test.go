@@ -1,0 +1,104 @@
+package instance_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+const withPrefix = `idempotency_prefix = "team-"`
+
+// The key of an instance without idempotency_key is the prefix and its name. A run that lost the instance recovers it,
+// and a replacement gets another one.
+func TestAccInstance_idempotencyPrefix(t *testing.T) {
+	env := acctest.Start(t)
+	env.AddSSHKey()
+	config := env.Provider(withPrefix) + configByQuery(`{}`, `name = "trainer"`)
+	var first, second string
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: config, Check: acctest.RememberID(address, &first),
+				ConfigStateChecks: []statecheck.StateCheck{
+					attributeIs("idempotency_key", knownvalue.StringExact("team-trainer")),
+				},
+			},
+			removeFromStateStep(env.Provider(withPrefix)),
+			{
+				Config: config, Check: acctest.RememberID(address, &second),
+				ConfigStateChecks: []statecheck.StateCheck{attributeIs("matched_query", knownvalue.Null())},
+			},
+			{
+				Config: config, ConfigPlanChecks: acctest.Unchanged(),
+				PreConfig: func() {
+					if first != second {
+						t.Errorf("recovered %s, want %s", second, first)
+					}
+				},
+			},
+			{
+				Config: strings.Replace(config, `"trainer"
+}`, `"renamed"
+}`, 1),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{expectAction(plancheck.ResourceActionUpdate)},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{
+					attributeIs("idempotency_key", knownvalue.StringExact("team-trainer")),
+				},
+			},
+			{
+				// A new instance with the first name of the renamed one needs another key.
+				Config: strings.Replace(config, `"trainer"
+}`, `"renamed"
+}`, 1) + strings.Replace(configByQuery(`{}`, `name = "trainer"`), `"trainer" {`, `"other" {`, 1),
+				ExpectError: regexp.MustCompile(`(?s)Two\s+instances\s+with\s+the\s+same.*team-trainer.*set\s+idempotency_key`),
+			},
+			{
+				Config: strings.Replace(config, "disk_gb  = 60", "disk_gb  = 70", 1),
+				ConfigStateChecks: []statecheck.StateCheck{
+					attributeIs("idempotency_key", knownvalue.StringExact("team-trainer")),
+				},
+				Check: acctest.RememberID(address, &second),
+			},
+			{
+				Config: strings.Replace(config, "disk_gb  = 60", "disk_gb  = 70", 1), ConfigPlanChecks: acctest.Unchanged(),
+				PreConfig: func() {
+					if first == second {
+						t.Errorf("the replacement of %s is itself", first)
+					}
+				},
+			},
+		},
+		CheckDestroy: checkDestroyed(env),
+	})
+}
+
+func TestAccInstance_idempotencyPrefixInvalidArguments(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	env := acctest.Start(t)
+	for config, want := range map[string]string{
+		env.Provider(withPrefix) + configByQuery(`{}`):                                                                 `(?s)Instance without a name.*idempotency_prefix`,
+		env.Provider(withPrefix) + configOfTwo(`{}`) + ``:                                                              `(?s)Instance without a name`,
+		env.Provider(`idempotency_prefix = ""`) + configByQuery(`{}`):                                                  `printable\s+ASCII`,
+		env.Provider(`idempotency_prefix = "two words"`) + configByQuery(`{}`):                                         `printable\s+ASCII`,
+		env.Provider(`idempotency_prefix = "`+strings.Repeat("x", 32)+`"`) + configByQuery(`{}`):                       `at most 31`,
+		env.Provider(withPrefix) + strings.Replace(configOfTwo(`{}`), "offer_query", "name = \"a\"\n  offer_query", 1): `(?s)Two\s+instances\s+with\s+the\s+same\s+idempotency_key.*different\s+name`,
+	} {
+		resource.Test(t, resource.TestCase{
+			ProtoV6ProviderFactories: acctest.Factories(),
+			Steps:                    []resource.TestStep{{Config: config, PlanOnly: true, ExpectError: regexp.MustCompile(want)}},
+		})
+	}
+	if n := env.CountRequests("POST", "/instances"); n > 0 {
+		t.Errorf("%d create requests", n)
+	}
+}
