@@ -83,6 +83,11 @@ resource "gpurent_api_key" "crash" {
 // withKeys returns the three servers with a fixed idempotency key for each.
 func withKeys() string { return threeServers("idempotency_key =") }
 
+// withPrefix returns the three servers without idempotency keys, for a provider that makes the keys from their names.
+func withPrefix() string {
+	return provider("idempotency_prefix = \"crash-\"") + strings.ReplaceAll(quoted+queried, "KEY", "#")
+}
+
 // withoutKeys returns the three servers without idempotency keys.
 func withoutKeys() string { return threeServers("#") }
 

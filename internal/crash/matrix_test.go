@@ -38,6 +38,13 @@ func TestAccCrashMatrix_fixedKeys(t *testing.T) {
 	}).test(t)
 }
 
+// So does idempotency_prefix, for all servers of the configuration.
+func TestAccCrashMatrix_prefix(t *testing.T) {
+	(&table{
+		name: "prefix", config: withPrefix, servers: addresses, failures: interruptions, check: checkReapply,
+	}).test(t)
+}
+
 // Without keys, only a kill can lose a server, and the next plan shows it.
 func TestAccCrashMatrix_withoutKeys(t *testing.T) {
 	(&table{

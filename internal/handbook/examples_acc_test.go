@@ -21,6 +21,7 @@ var stories = map[string]func(*exampleRun){
 	"spot-fleet":  spotFleetStory,
 	"jupyter":     jupyterStory,
 	"ray-cluster": rayStory,
+	"capacity":    capacityStory,
 }
 
 // testedElsewhere maps the other folders with a configuration to the test that runs them.
@@ -249,6 +250,7 @@ type server struct {
 		Host string
 		Port int
 	}
+	GPU struct{ Slug string }
 }
 
 // servers returns the servers in the state by name. Their number must be want, and no price above its cap.

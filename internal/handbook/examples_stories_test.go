@@ -42,6 +42,32 @@ func singleStory(l *exampleRun) {
 	}
 }
 
+// The job starts on both servers. If no H100 is available for a new server, the fallback is rented.
+func capacityStory(l *exampleRun) {
+	jobs := func() int {
+		asked, err := os.ReadFile(filepath.Join(l.home, "asked"))
+		if err != nil {
+			l.t.Error(err)
+		}
+		return strings.Count(string(asked), "torchrun")
+	}
+	before := l.servers(2)
+	if n := jobs(); n != 2 {
+		l.t.Errorf("%d jobs were started, want 2", n)
+	}
+	l.env.Delete("instances/" + before["node-0"].ID)
+	for _, offer := range l.env.Offers("gpu=h100_sxm&num_gpus=8") {
+		if err := l.env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.Run("apply")
+	after := l.servers(2)
+	if after["node-0"].GPU.Slug != "a100_sxm4_80gb" || after["node-1"].ID != before["node-1"].ID || jobs() != 3 {
+		l.t.Errorf("the servers are %+v, and %d jobs were started", after, jobs())
+	}
+}
+
 // A plan stops one server only, and an apply replaces only the server that was destroyed outside Terraform.
 func fleetStory(l *exampleRun) {
 	before := l.servers(2)

@@ -22,6 +22,7 @@ var guides = map[string]func(*testing.T, *cliSetup, string){
 	"cost-control.md":          withService(),
 	"crash-safe-pipelines.md":  withService(slowBoot),
 	"at-scale.md":              withService(fastClock),
+	"getting-capacity.md":      withService(slowBoot, reachable),
 	"teams.md":                 withService(),
 	"migrating-by-import.md":   withService(),
 	"platforms.md":             withService(),
@@ -85,6 +86,9 @@ func (setup *cliSetup) guideVariables(service *acctest.Env) map[string]string {
 func slowBoot(c *simulator.Config) {
 	c.Clock, c.Step, c.TimeScale, c.Boot = simulator.ClockReal, 0, 60, 90*time.Second
 }
+
+// reachable makes servers that answer.
+func reachable(c *simulator.Config) { c.Reachable = true }
 
 // fastClock makes a simulated minute, and so the pause at the request limit, two seconds long.
 func fastClock(c *simulator.Config) { c.Clock, c.Step, c.TimeScale = simulator.ClockReal, 0, 30 }

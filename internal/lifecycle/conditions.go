@@ -85,6 +85,9 @@ func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) b
 		all.Go(func() { results[i] = check() })
 	}
 	all.Wait()
+	if ctx.Err() != nil && c.missing != nil {
+		return false // the end of the run has cut off the checks: keep the results of the last ones
+	}
 	c.missing = nil
 	for _, result := range results {
 		if result.Err == nil {

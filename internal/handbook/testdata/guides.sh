@@ -116,3 +116,25 @@ rent() {
       -d "{\"offer_id\": \"$offer\", \"template\": \"pytorch\", \"disk_gb\": 60, \"type\": \"interruptible\"}") &&
     id=$(echo "$id" | grep -o 'ins_[a-z0-9]*' | head -n 1) && advance 60
 }
+
+# offers_of GPU: the ids of the available offers of a GPU model.
+offers_of() { api "offers?limit=200&gpu=$1${2:+&num_gpus=$2}" | grep -o '"id":"off_[a-z0-9]*' | cut -d '"' -f 4; }
+
+# sold_out GPU: makes all offers of a GPU model unavailable, and writes their ids to GPU.offers. GPU.8 has the first one
+# with 8 GPUs.
+sold_out() {
+  offers_of "$1" 8 | head -n 1 >"$1.8"
+  offers_of "$1" >"$1.offers"
+  while read -r offer; do control PATCH "offers/$offer" '{"available": false}'; done <"$1.offers"
+}
+
+# offer_soon GPU COUNT: an offer that sold_out has removed appears in four minutes.
+offer_soon() {
+  offer=$(cat "$1.$2")
+  control PATCH "offers/$offer" '{"available": true, "after_seconds": 240}'
+}
+
+# open_all GPU: makes the offers that sold_out has removed available.
+open_all() {
+  while read -r offer; do control PATCH "offers/$offer" '{"available": true}'; done <"$1.offers"
+}
