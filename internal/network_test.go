@@ -46,7 +46,17 @@ var mayReach = map[string][]string{
 		"net/http.Transport.MaxResponseHeaderBytes", "net/http.Transport.Proxy",
 		"net/http.Transport.TLSClientConfig", "syscall.RawConn",
 	},
-	// The simulator listens and does not connect.
+	// The checks of ready_when connect to the user's own instances.
+	"internal/lifecycle/conditions.go": {
+		"net.Dialer", "net.Dialer.DialContext", "net/http.NewRequestWithContext", "net/http.ProxyFromEnvironment",
+		"net/http.Transport", "net/http.Transport.DialContext", "net/http.Transport.DisableKeepAlives",
+		"net/http.Transport.Proxy", "net/http.Transport.TLSHandshakeTimeout",
+	},
+	// The simulator listens and does not connect. The listeners of instances are on 127.0.0.1.
+	"internal/simulator/servers.go": {
+		"net.ErrClosed", "net.ListenConfig", "net.ListenConfig.Listen", "net.TCPAddr", "net.TCPAddr.Port",
+		"net/http.Server", "net/http.Server.Handler", "net/http.Server.ReadHeaderTimeout", "net/http.Server.Serve",
+	},
 	"internal/simulator/server.go": {
 		"net.ListenConfig", "net.ListenConfig.Listen", "net/http.Server", "net/http.Server.BaseContext",
 		"net/http.Server.Close", "net/http.Server.ConnContext", "net/http.Server.ErrorLog", "net/http.Server.Handler",

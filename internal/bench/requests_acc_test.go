@@ -129,6 +129,56 @@ func testRequests(t *testing.T, servers int) {
 	}
 }
 
+// Instances that wait share one list of offers in each look interval, which is a minute by default, and send no requests
+// with the key. The looks of a simulated hour take 18 seconds.
+func TestAccRequests_Waiting(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	const lookInterval = 300 * time.Millisecond
+	servers, looks := 10, 10
+	if acctest.Whole() {
+		servers, looks = 50, 60
+	}
+	env := startUnlimited(t, servers)
+	env.AddSSHKey()
+	for _, offer := range env.Offers("gpu=h100_sxm&limit=200") {
+		if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const config = `
+provider "gpurent" {
+  poll_interval = %q
+}
+
+resource "gpurent_instance" "server" {
+  count          = %d
+  name           = "server-${count.index}"
+  template       = "pytorch"
+  disk_gb        = 60
+  offer_query    = { gpu = ["h100_sxm"] }
+  wait_for_offer = %q
+}
+`
+	w := env.Workspace(fmt.Sprintf(config, lookInterval/12, servers, time.Duration(looks)*lookInterval))
+	env.ClearRequests()
+	if output, err := w.Try("apply", "-auto-approve", "-no-color", "-parallelism=50"); err == nil {
+		t.Errorf("an apply without offers succeeded:\n%s", output)
+	}
+	withKey, without := 0, 0
+	for _, r := range env.Requests() {
+		if r.KeyID == "" {
+			without++
+		} else {
+			withKey++
+		}
+	}
+	t.Logf("%d servers, %d looks: %d requests with the key, %d without", servers, looks, withKey, without)
+	if withKey > 130 || without > looks+looks/12+6 {
+		t.Errorf("%d requests with the key, %d without", withKey, without)
+	}
+}
+
 // The API has no request for a single SSH key, template or API key: a refresh lists each kind.
 func TestAccRequests_KeysAndTemplates(t *testing.T) {
 	acctest.FirstCLIOnly(t)

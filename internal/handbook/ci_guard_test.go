@@ -242,6 +242,7 @@ var notReviewed = map[string][]string{
 	"gpurent_instance": {
 		"max_price_kop_h", // compared as a number
 		"name", "idempotency_key", "desired_state", "on_outbid", "keep_on_timeout", "replace_on", "timeouts",
+		"wait_for_offer", "ready_when",
 	},
 	"gpurent_template": {"description"},
 	"gpurent_api_key":  {"rotate_before_days", "allow_self_revoke"},

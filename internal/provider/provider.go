@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -106,7 +105,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"printable ASCII characters without spaces. Must not be empty. No prefix by default. Existing instances " +
 					"do not change.",
 				Validators: []validator.String{
-					stringvalidator.LengthAtMost(placement.MaxPrefixLength),
+					stringvalidator.LengthAtMost(tfkit.MaxIdempotencyPrefix),
 					stringvalidator.RegexMatches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
 				},
 			},

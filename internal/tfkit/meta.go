@@ -13,6 +13,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
+// MaxIdempotencyPrefix is the maximum length of Meta.IdempotencyPrefix.
+const MaxIdempotencyPrefix = placement.MaxPrefixLength
+
 // Meta is the data of a configured provider that each of its resources and data sources receives.
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.

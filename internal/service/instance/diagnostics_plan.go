@@ -291,7 +291,7 @@ func addNoOfferNow(diags *diag.Diagnostics, plan model, matching int, explanatio
 	)
 }
 
-// paragraph returns a text as a paragraph of its own, empty for an empty one.
+// paragraph returns a text as a separate paragraph, empty for an empty one.
 func paragraph(text tfkit.Text) tfkit.Text {
 	if text == "" {
 		return ""

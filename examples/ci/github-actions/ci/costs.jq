@@ -43,7 +43,7 @@ def outcome:
 # The arguments that a review must show, by resource type: what is rented, and who
 # gets access. The price cap is compared separately, as a number.
 def reviewed_arguments: {
-  gpurent_instance: ["type", "offer_id", "offer_query", "template", "image", "disk_gb", "ssh_key_ids"],
+  gpurent_instance: ["type", "offer_id", "offer_query", "fallback_queries", "template", "image", "disk_gb", "ssh_key_ids"],
   gpurent_template: ["name", "image", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb"],
   gpurent_api_key: ["name", "scopes", "expires_in_days"],
   gpurent_ssh_key: ["name", "public_key"]
