@@ -129,8 +129,8 @@ func testRequests(t *testing.T, servers int) {
 	}
 }
 
-// Instances that wait share one list of offers in each look interval, which is a minute by default, and send no requests
-// with the key. The looks of a simulated hour take 18 seconds.
+// Instances that wait share one list of offers in each look interval, which is a minute by default, and send no
+// requests with the key. The looks of a simulated hour take 18 seconds.
 func TestAccRequests_Waiting(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

@@ -131,14 +131,15 @@ func TestAccInstance_waitForOfferPrice(t *testing.T) {
 	var raised atomic.Bool
 	var env *acctest.Env
 	// The price of the offer rises between the list and the request to rent.
-	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"), acctest.WithWrap(func(next http.Handler) http.Handler {
+	raise := acctest.WithWrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if id, found := strings.CutPrefix(r.URL.Path, "/api/v1/offers/"); found && !raised.Swap(true) {
 				setOffer(t, env, id, simulator.OfferPatch{OnDemandKopH: new(int64(90_000))})
 			}
 			next.ServeHTTP(w, r)
 		})
-	}))
+	})
+	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"), raise)
 	env.AddSSHKey()
 	offers := sellOut(t, env, "h100_sxm")
 	offer := offers[0]

@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -85,17 +86,20 @@ func TestAccInstance_idempotencyPrefix(t *testing.T) {
 func TestAccInstance_idempotencyPrefixInvalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	for config, want := range map[string]string{
-		env.Provider(withPrefix) + configByQuery(`{}`):                                                                 `(?s)Instance without a name.*idempotency_prefix`,
-		env.Provider(withPrefix) + configOfTwo(`{}`) + ``:                                                              `(?s)Instance without a name`,
-		env.Provider(`idempotency_prefix = ""`) + configByQuery(`{}`):                                                  `printable\s+ASCII`,
-		env.Provider(`idempotency_prefix = "two words"`) + configByQuery(`{}`):                                         `printable\s+ASCII`,
-		env.Provider(`idempotency_prefix = "`+strings.Repeat("x", 32)+`"`) + configByQuery(`{}`):                       `at most 31`,
-		env.Provider(withPrefix) + strings.Replace(configOfTwo(`{}`), "offer_query", "name = \"a\"\n  offer_query", 1): `(?s)Two\s+instances\s+with\s+the\s+same\s+idempotency_key.*different\s+name`,
+	twoOfOneName := strings.Replace(configOfTwo(`{}`), "offer_query", "name = \"a\"\n  offer_query", 1)
+	for _, test := range []struct{ prefix, config, want string }{
+		{"team-", configByQuery(`{}`), `(?s)Instance without a name.*idempotency_prefix`},
+		{"team-", twoOfOneName, `(?s)Two\s+instances\s+with\s+the\s+same\s+idempotency_key.*different\s+name`},
+		{"", configByQuery(`{}`), `printable\s+ASCII`},
+		{"two words", configByQuery(`{}`), `printable\s+ASCII`},
+		{strings.Repeat("x", 32), configByQuery(`{}`), `at most 31`},
 	} {
+		config := env.Provider(fmt.Sprintf("idempotency_prefix = %q", test.prefix)) + test.config
 		resource.Test(t, resource.TestCase{
 			ProtoV6ProviderFactories: acctest.Factories(),
-			Steps:                    []resource.TestStep{{Config: config, PlanOnly: true, ExpectError: regexp.MustCompile(want)}},
+			Steps: []resource.TestStep{
+				{Config: config, PlanOnly: true, ExpectError: regexp.MustCompile(test.want)},
+			},
 		})
 	}
 	if n := env.CountRequests("POST", "/instances"); n > 0 {
