@@ -77,7 +77,7 @@ func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) b
 		}
 	}
 	add(c.Ready.SSHReachable, conditionSSH, c.manager.network.checkSSH)
-	add(c.Ready.URLsReachable, conditionURLs, c.manager.network.checkURLs)
+	add(c.Ready.URLsReachable, conditionURLs, c.checkURLs)
 	add(c.Ready.LogPattern != nil, conditionLog, c.checkLog)
 	results := make([]Missing, len(checks))
 	var all sync.WaitGroup
@@ -126,8 +126,13 @@ func (n network) checkSSH(ctx context.Context, inst rental.Instance) error {
 	return fmt.Errorf("%s accepts connections, but sends no SSH version", address)
 }
 
-// checkURLs requests each web page of an instance.
-func (n network) checkURLs(ctx context.Context, inst rental.Instance) error {
+// checkURLs requests each web page of an instance. A response without the pages does not meet the condition, unless the
+// template has none.
+func (c *converger) checkURLs(ctx context.Context, inst rental.Instance) error {
+	if inst.Omitted.URLs && c.expectsURLs(ctx, inst) {
+		return errors.New("the API did not return the pages")
+	}
+	n := c.manager.network
 	results := make([]error, len(inst.URLs))
 	var all sync.WaitGroup
 	for i, page := range inst.URLs {

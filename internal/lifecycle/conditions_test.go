@@ -48,6 +48,25 @@ func newRunning() *rentaltest.Service {
 	return s
 }
 
+// A response that omits the web pages does not meet the condition. Without pages in the template, it does.
+func TestConverge_OmittedURLs(t *testing.T) {
+	for _, ports := range [][]int64{{8888}, nil} {
+		rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+			manager, fake := newManager(client), &fakeNetwork{status: 503}
+			manager.network = network{fake.dial, fake}
+			c := &converger{manager: manager, Target: running(OutbidKeep), readiness: readiness{
+				addresses: &addresses{ssh: true, urls: len(ports) > 0},
+			}}
+			c.Ready.URLsReachable = true
+			inst := s.Inst
+			inst.URLs, inst.Omitted.URLs = nil, true
+			if met := c.meetsConditions(t.Context(), inst); met != (len(ports) == 0) {
+				t.Errorf("ports %v: met %t", ports, met)
+			}
+		})
+	}
+}
+
 // An instance is ready when it meets all conditions. The error of a timeout has the conditions that it does not meet.
 func TestConverge_Conditions(t *testing.T) {
 	const version = "SSH-2.0-x\r\n"

@@ -132,7 +132,7 @@ func TestAccInstance_capacityInvalidArguments(t *testing.T) {
 // A creation that waits longer than timeouts.create allows, and a template that nobody can log in to, cause warnings.
 func TestAccInstance_capacityWarnings(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours")) // they have SSH keys
 	w := env.Workspace(env.Config(configByQuery(`{}`, `wait_for_offer = "1h"`, `timeouts = { create = "30m" }`)))
 	plan := acctest.WithoutFrame(w.Run("plan", "-no-color"))
 	for _, want := range []string{"timeouts.create ends before wait_for_offer", "No SSH key for the instance"} {

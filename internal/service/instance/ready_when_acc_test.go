@@ -58,7 +58,7 @@ func TestAccInstance_readyWhenTimeout(t *testing.T) {
 			Config: env.Config(configByQuery(`{}`, readyWhenAll, `timeouts = { create = "2s" }`)),
 			ExpectError: regexp.MustCompile(`(?s)is\s+not\s+ready\s+yet.*ready_when\.ssh_reachable\s+is\s+not\s+met:.*` +
 				`sends\s+no\s+SSH\s+version.*ready_when\.urls_reachable\s+is\s+not\s+met:.*status\s+503.*` +
-				`ready_when\.log_pattern\s+is\s+not\s+met:\s+none\s+of\s+the\s+last\s+\d+\s+lines.*` +
+				`ready_when\.log_pattern\s+is\s+not\s+met:.*` +
 				`The\s+end\s+of\s+its\s+log:.*Container\s+is\s+running`),
 		}},
 		CheckDestroy: checkDestroyed(env),
