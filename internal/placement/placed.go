@@ -52,10 +52,14 @@ func (p Placed) differsFrom(request Request) (Difference, bool) {
 // Differences returns how a new instance differs from the request and from its offer, harmful differences first. A
 // field that the API omits does not differ.
 func (p Placed) Differences(request Request) []Difference {
-	var all []Difference
+	var first, others []Difference
 	add := func(differs, harmful bool, attribute string, actual, requested any) {
-		if differs {
-			all = append(all, Difference{attribute, fmt.Sprint(actual), fmt.Sprint(requested), harmful})
+		switch d := (Difference{attribute, fmt.Sprint(actual), fmt.Sprint(requested), harmful}); {
+		case !differs:
+		case harmful:
+			first = append(first, d)
+		default:
+			others = append(others, d)
 		}
 	}
 	order := request.Order
@@ -77,16 +81,7 @@ func (p Placed) Differences(request Request) []Difference {
 		}
 		add(has.Slug != "" && has.Slug != offered.Slug, false, "gpu.slug", has.Slug, offered.Slug)
 	}
-	slices.SortStableFunc(all, func(a, b Difference) int {
-		switch {
-		case a.Harmful == b.Harmful:
-			return 0
-		case a.Harmful:
-			return -1
-		}
-		return 1
-	})
-	return all
+	return append(first, others...)
 }
 
 // sameTemplateContent reports whether an instance was created from another template with the same content as the

@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -51,15 +50,13 @@ func (f *failedOffers) has(offerID string) bool {
 
 // last moves the offers whose instance failed recently to the end.
 func (f *failedOffers) last(offers []rental.Offer) []rental.Offer {
-	sorted := slices.Clone(offers)
-	slices.SortStableFunc(sorted, func(a, b rental.Offer) int {
-		switch failedA, failedB := f.has(a.ID), f.has(b.ID); {
-		case failedA == failedB:
-			return 0
-		case failedB:
-			return -1
+	var others, failed []rental.Offer
+	for _, offer := range offers {
+		if f.has(offer.ID) {
+			failed = append(failed, offer)
+		} else {
+			others = append(others, offer)
 		}
-		return 1
-	})
-	return sorted
+	}
+	return append(others, failed...)
 }

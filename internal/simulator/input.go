@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -260,11 +260,10 @@ func (f *fields) require(names ...string) {
 
 // finish returns all problems as one error.
 func (f *fields) finish() error {
-	for name := range f.members {
+	for _, name := range slices.Sorted(maps.Keys(f.members)) {
 		if f.strict && !slices.Contains(f.known, name) {
 			f.add(name, textUnknown)
 		}
 	}
-	slices.SortStableFunc(f.issues, func(a, b issue) int { return strings.Compare(a.field, b.field) })
 	return f.err()
 }

@@ -96,12 +96,12 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 		known bool
 		key   float64
 	}
-	ranking := make([]ranked, 0, len(offers))
+	ranking := make([]*ranked, 0, len(offers))
 	for _, o := range offers {
 		key, known := f.sortKey(o, market)
-		ranking = append(ranking, ranked{o, known, key})
+		ranking = append(ranking, &ranked{o, known, key})
 	}
-	slices.SortFunc(ranking, func(a, b ranked) int {
+	slices.SortFunc(ranking, func(a, b *ranked) int {
 		if a.known != b.known {
 			// Offers with an unknown value come last.
 			if a.known {

@@ -114,11 +114,11 @@ func (e *engine) balanceHistory() []console.Point {
 }
 
 // budgets returns the rate limits of the callers of the last minute, keys first.
-func (s *Simulator) budgets() []console.Budget {
-	budgets := []console.Budget{}
+func (s *Simulator) budgets() []*console.Budget {
+	budgets := []*console.Budget{}
 	for caller, q := range s.limiter.quotas(s.engine.now) {
 		kind, name, _ := strings.Cut(caller, " ")
-		b := console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: s.wholeSeconds(q.reset)}
+		b := &console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: s.wholeSeconds(q.reset)}
 		for _, k := range s.engine.keys {
 			if kind == callerKey && k.ID == name {
 				b.Caller, b.Keyed = k.Name, true
@@ -126,7 +126,7 @@ func (s *Simulator) budgets() []console.Budget {
 		}
 		budgets = append(budgets, b)
 	}
-	slices.SortFunc(budgets, func(a, b console.Budget) int {
+	slices.SortFunc(budgets, func(a, b *console.Budget) int {
 		if a.Keyed != b.Keyed {
 			if a.Keyed {
 				return -1

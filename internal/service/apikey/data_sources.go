@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -90,8 +89,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "API keys", listing.Skipped)
-	keys := slices.Clone(listing.Items)
-	slices.SortFunc(keys, func(a, b rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
+	keys := tfkit.SortedFunc(listing.Items, func(a, b *rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = itemFromAPI(k)

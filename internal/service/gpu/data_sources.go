@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -84,8 +83,7 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "GPU models", listing.Skipped)
-	models := slices.Clone(listing.Items)
-	slices.SortFunc(models, func(a, b rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
+	models := tfkit.SortedFunc(listing.Items, func(a, b *rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {
 		state.GPUs[i] = itemFromAPI(m)

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -145,8 +144,7 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "instances", listing.Skipped)
-	all := slices.Clone(listing.Items)
-	slices.SortFunc(all, func(a, b rental.Instance) int { return strings.Compare(a.ID, b.ID) })
+	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Instance) int { return strings.Compare(a.ID, b.ID) })
 	config.Instances = []item{}
 	for _, inst := range all {
 		if tfkit.NameHasPrefix(inst.NameString(), config.NamePrefix.ValueString()) {

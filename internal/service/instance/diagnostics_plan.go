@@ -34,6 +34,7 @@ const (
 	summaryOfferAboveCap      = "Offer price above max_price_kop_h"
 	summaryNotInterruptible   = "Offer has no interruptible price"
 	summaryNameRequired       = "Instance without a name"
+	summaryRequiresQuery      = "%s requires offer_query"
 	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
 	summaryNotAPattern        = "Invalid regular expression"
 	summaryNoSSHKeys          = "No SSH key for the instance"
@@ -61,8 +62,14 @@ func addNameRequired(diags *diag.Diagnostics) {
 			"that no other instance of this configuration has, or set idempotency_key.")
 }
 
+func addRequiresQuery(diags *diag.Diagnostics, argument string) {
+	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryRequiresQuery, argument), tfkit.Textf(
+		"An instance with offer_id is rented from that offer or not at all. Remove %s, or replace offer_id by offer_query.",
+		argument))
+}
+
 func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
-	tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitAboveTimeout), tfkit.Textf(
+	tfkit.AddAttributeWarning(diags, path.Root(argWaitForOffer), tfkit.Summaryf(summaryWaitAboveTimeout), tfkit.Textf(
 		"wait_for_offer is %s, and timeouts.create = %s ends the creation earlier. Raise timeouts.create to more than "+
 			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.",
 		wait, timeout))

@@ -29,6 +29,7 @@ const (
 )
 
 const (
+	argWaitForOffer    = "wait_for_offer"
 	argFallbackQueries = "fallback_queries"
 	argIdempotencyKey  = "idempotency_key"
 )

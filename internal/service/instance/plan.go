@@ -27,6 +27,14 @@ func (r *instanceResource) ValidateConfig(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if config.OfferQuery.IsNull() && !config.OfferID.IsNull() {
+		if !config.WaitForOffer.IsNull() {
+			addRequiresQuery(&resp.Diagnostics, argWaitForOffer)
+		}
+		if !config.FallbackQueries.IsNull() {
+			addRequiresQuery(&resp.Diagnostics, argFallbackQueries)
+		}
+	}
 	wait := config.waitForOffer()
 	if timeout, diags := config.createTimeout(ctx); !diags.HasError() && wait > 0 && timeout <= wait {
 		addWaitAboveTimeout(&resp.Diagnostics, wait, timeout)

@@ -153,7 +153,7 @@ func (r *instanceResource) checkName(
 		}
 		return
 	}
-	slices.SortFunc(found, func(a, b rental.Instance) int { // an instance of a killed run is among the newest
+	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, plan, found, r.ownTemplateOf(ctx, found[0], plan))

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -61,10 +60,7 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 			"when no offer of `offer_query` can be rented. Must not be empty. Requires `offer_query`. Applies at creation " +
 			"only. `max_price_kop_h` and `disk_gb` apply to each query. Changed in place.",
 		NestedObject: schema.NestedAttributeObject{Attributes: queryArguments()},
-		Validators: []validator.List{
-			listvalidator.SizeAtLeast(1),
-			listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
-		},
+		Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
 	}
 }
 

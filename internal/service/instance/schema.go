@@ -71,7 +71,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		},
 		"offer_query":      queryAttribute(),
 		"fallback_queries": fallbackQueriesAttribute(),
-		"wait_for_offer": schema.StringAttribute{
+		argWaitForOffer: schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Maximum time that a creation waits for an offer of `offer_query` or `fallback_queries`, " +
 				"as a Go duration such as `45m` or `2h`. Must be above zero. Does not wait by default: a creation without " +
@@ -79,10 +79,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"all instances with the same query, and serves the instance first that has waited longest. A wait that ends " +
 				"without an offer, and Ctrl-C, fail with nothing rented. An explicit `timeouts.create` ends the wait, too. " +
 				"Changed in place.",
-			Validators: []validator.String{
-				tfkit.Duration(),
-				stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
-			},
+			Validators: []validator.String{tfkit.Duration()},
 		},
 		"name": schema.StringAttribute{
 			Optional:            true,

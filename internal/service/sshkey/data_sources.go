@@ -2,7 +2,6 @@ package sshkey
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -77,8 +76,7 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "SSH keys", listing.Skipped)
-	keys := slices.Clone(listing.Items)
-	slices.SortFunc(keys, func(a, b rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
+	keys := tfkit.SortedFunc(listing.Items, func(a, b *rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.SSHKeys[i] = itemFromAPI(k)

@@ -2,7 +2,6 @@ package template
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -116,8 +115,7 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "templates", listing.Skipped)
-	bySlug := func(a, b rental.Template) int { return strings.Compare(a.Slug, b.Slug) }
-	all := slices.SortedFunc(slices.Values(listing.Items), bySlug)
+	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

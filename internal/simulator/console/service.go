@@ -47,7 +47,7 @@ type Overview struct {
 	// Ledger are the newest MaxLedger entries, newest first.
 	Ledger []Entry `json:"ledger"`
 	// Budgets are the rate limits of the callers of the last minute, keys first.
-	Budgets []Budget `json:"budgets"`
+	Budgets []*Budget `json:"budgets"`
 	// Faults is the number of active faults.
 	Faults int `json:"faults"`
 }
