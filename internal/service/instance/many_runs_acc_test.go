@@ -108,6 +108,7 @@ func TestAccInstance_terraformTest(t *testing.T) {
 	}
 	fits = 3*fits + fits/2
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*fits + 1_000_000), CreditLimitKop: new(int64(0))})
+	env.AddSSHKey()
 	w := env.Workspace(testConfig)
 	provider := configWithSpending(env, fmt.Sprintf("require_funds = \"error\"\n    max_burn_kop_h = %d", fits), "")
 	w.Write("runs.tftest.hcl", provider+testRuns)
