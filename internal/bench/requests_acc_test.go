@@ -20,13 +20,14 @@ const (
 	cacheTTL = 30 * time.Second
 )
 
-// maxPlanRequests returns the bound for the plan of new servers. Offer ids that are not on the first page of the market
-// need up to four more pages.
+// maxPlanRequests returns the bound for the plan of new servers. Without ssh_key_ids, one more request lists the SSH
+// keys. Offer ids that are not on the first page of the market need up to four more pages.
 func maxPlanRequests(servers int) int {
+	const bound, sshKeys = 6, 1
 	if servers > pageSize {
-		return 6 + 4
+		return bound + sshKeys + 4
 	}
-	return 6
+	return bound + sshKeys
 }
 
 // maxRefreshRequests returns the bound for a refresh with this duration.
