@@ -83,9 +83,9 @@ func TestAccInstance_basic(t *testing.T) {
 				},
 			},
 			{
-				ResourceName:            address,
-				ImportState:             true,
-				ImportStateVerify:       true,
+				ResourceName:      address,
+				ImportState:       true,
+				ImportStateVerify: true,
 				ImportStateVerifyIgnore: []string{
 					"idempotency_key", "matched_query", "offer_id", "offer_query", "quoted_kop_h", "rented_offer", "rented_offer_id",
 				},

@@ -100,7 +100,11 @@ func testedArguments(offers []string) []argument {
 			values:  []string{"", `["offer_id"]`, `["ssh_key_ids", "offer_query"]`},
 			between: always("update", "replace_on"),
 		},
-		{name: "idempotency_key", values: []string{"", "key-1", "key-2"}, between: unlessRemoved("update", "idempotency_key")},
+		{
+			name:    "idempotency_key",
+			values:  []string{"", "key-1", "key-2"},
+			between: unlessRemoved("update", "idempotency_key"),
+		},
 		{name: "keep_on_timeout", values: []string{"", "false", "true"}, between: like("false", "update", "keep_on_timeout")},
 		{
 			name:    "timeouts",
