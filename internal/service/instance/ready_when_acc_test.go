@@ -16,12 +16,13 @@ import (
 const readyWhenAll = `ready_when = { ssh_reachable = true, urls_reachable = true, log_pattern = "epoch \\d+" }`
 
 // startReachable starts a simulator whose servers answer. change is applied to each new instance.
-func startReachable(t *testing.T, change simulator.InstancePatch) *acctest.Env {
+func startReachable(t *testing.T, change simulator.InstancePatch, options ...acctest.Option) *acctest.Env {
 	t.Helper()
 	var env *acctest.Env
-	env = acctest.Start(t, func(c *simulator.Config) { c.Reachable = true }, onFirstGet(func(id string) {
+	options = append(options, func(c *simulator.Config) { c.Reachable = true }, onFirstGet(func(id string) {
 		setInstance(t, env, id, change)
 	}))
+	env = acctest.Start(t, options...)
 	env.AddSSHKey()
 	return env
 }
@@ -51,7 +52,9 @@ func TestAccInstance_readyWhen(t *testing.T) {
 
 // A timeout names each condition that is not met, and shows the end of the log.
 func TestAccInstance_readyWhenTimeout(t *testing.T) {
-	env := startReachable(t, simulator.InstancePatch{SSHReachable: new(false), URLsReachable: new(false)})
+	// With these quirks, the last response before the timeout may be an error or lack the pages.
+	quirks := acctest.WithoutQuirks("gateway-errors", "optional-fields-absent")
+	env := startReachable(t, simulator.InstancePatch{SSHReachable: new(false), URLsReachable: new(false)}, quirks)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
