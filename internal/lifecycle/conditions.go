@@ -85,8 +85,10 @@ func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) b
 		all.Go(func() { results[i] = check() })
 	}
 	all.Wait()
-	if ctx.Err() != nil && c.missing != nil {
-		return false // the end of the run has cut off the checks: keep the results of the last ones
+	// A connection times out at the deadline of its context, which can be a moment before the context is done.
+	deadline, ok := ctx.Deadline()
+	if cutOff := ctx.Err() != nil || ok && !time.Now().Before(deadline); cutOff && c.missing != nil {
+		return false // keep the results of the last checks
 	}
 	c.missing = nil
 	for _, result := range results {

@@ -168,3 +168,24 @@ func TestLogBudget(t *testing.T) {
 		}
 	})
 }
+
+// lateContext is a context right after its deadline, when its timer has not fired yet.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
+
+// Checks that the end of the run cuts off do not replace the results of the checks before them.
+func TestConverge_ChecksCutOff(t *testing.T) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		manager, fake := newManager(client), &fakeNetwork{banner: "220 smtp\r\n"}
+		manager.network = network{fake.dial, fake}
+		c := &converger{manager: manager, Target: running(OutbidKeep)}
+		c.Ready.SSHReachable = true
+		c.meetsConditions(t.Context(), s.Inst)
+		fake.banner = "" // a connection fails
+		c.meetsConditions(lateContext{t.Context()}, s.Inst)
+		if len(c.missing) != 1 || !strings.Contains(c.missing[0].Err.Error(), "no SSH version") {
+			t.Errorf("missing %v", c.missing)
+		}
+	})
+}
