@@ -17,12 +17,13 @@ import (
 
 // fakeNetwork is the network of an instance.
 type fakeNetwork struct {
-	banner string // of the SSH server; empty for a refused connection
-	status int    // of the web pages; 0 for a refused connection
+	banner string    // of the SSH server; empty for a refused connection
+	status int       // of the web pages; 0 for a refused connection
+	starts time.Time // of the SSH server
 }
 
 func (f *fakeNetwork) dial(_ context.Context, _, _ string) (net.Conn, error) {
-	if f.banner == "" {
+	if f.banner == "" || time.Now().Before(f.starts) {
 		return nil, errors.New("connection refused")
 	}
 	client, server := net.Pipe()
@@ -101,7 +102,7 @@ func TestConverge_Conditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
 				s.Log = []string{test.log}
-				manager, fake := newManager(client), &fakeNetwork{test.banner, test.status}
+				manager, fake := newManager(client), &fakeNetwork{banner: test.banner, status: test.status}
 				manager.network = network{fake.dial, fake}
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
@@ -132,9 +133,8 @@ func TestConverge_Conditions(t *testing.T) {
 // A condition that is met later ends the wait.
 func TestConverge_ConditionMetLater(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
-		manager, fake := newManager(client), &fakeNetwork{}
+		manager, fake := newManager(client), &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: time.Now().Add(5 * time.Minute)}
 		manager.network = network{fake.dial, fake}
-		time.AfterFunc(5*time.Minute, func() { fake.banner = "SSH-2.0-x\r\n" })
 		target := running(OutbidKeep)
 		target.Ready = Conditions{SSHReachable: true}
 		began := time.Now()
