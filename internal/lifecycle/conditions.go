@@ -178,11 +178,13 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 		return c.logErr
 	}
 	c.logRead = time.Now()
-	lines, err := c.client.GetInstanceLogs(ctx, inst.ID, logTail)
+	// Retries would delay the next observation of the instance, and exceed the budget.
+	lines, err := c.client.GetInstanceLogs(rental.WithoutRetries(ctx), inst.ID, logTail)
+	matches := func(line string) bool { return c.Ready.LogPattern.MatchString(strings.TrimRight(line, "\r\n")) }
 	switch {
 	case err != nil:
 		c.logErr = fmt.Errorf("the log cannot be read: %w", err)
-	case slices.ContainsFunc(lines, c.Ready.LogPattern.MatchString):
+	case slices.ContainsFunc(lines, matches):
 		return nil
 	default:
 		c.logErr = fmt.Errorf("none of the last %d lines matches %s", len(lines), c.Ready.LogPattern)

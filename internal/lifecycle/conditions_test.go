@@ -97,7 +97,8 @@ func TestConverge_Conditions(t *testing.T) {
 			conditions: all, banner: version, status: 200, log: "not READY",
 			missing: "log_pattern", text: "none of the last 1 lines matches ^READY$",
 		},
-		"nothing met": {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},
+		"line with a carriage return": {conditions: Conditions{LogPattern: all.LogPattern}, log: "READY\r"},
+		"nothing met":                 {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
@@ -165,6 +166,24 @@ func TestLogBudget(t *testing.T) {
 		}
 		if s.LogReads > 10*30+logsPerInterval || s.LogReads < 10*25 {
 			t.Errorf("%d logs were read in ten minutes", s.LogReads)
+		}
+	})
+}
+
+// While the log cannot be read, each read is one request, and does not delay the observation of the instance.
+func TestConverge_LogUnavailable(t *testing.T) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		s.On["logs"] = rentaltest.Replies(http.StatusServiceUnavailable)
+		s.Later(10*time.Minute, rentaltest.Is(rental.StatusFailed, rental.DesiredRunning))
+		target := running(OutbidKeep)
+		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
+		began := time.Now()
+		_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
+		if took := time.Since(began); KindOf(err) != NeedsReplacement || took > 10*time.Minute+35*time.Second {
+			t.Errorf("the failure was observed after %s: %v", took, err)
+		}
+		if s.LogReads > 2*10+2 {
+			t.Errorf("%d requests for the log in ten minutes", s.LogReads)
 		}
 	})
 }

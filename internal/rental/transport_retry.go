@@ -39,9 +39,15 @@ func newRetryLayer(next http.RoundTripper, maxRetries int, pauses backoff.Expone
 	}
 }
 
+type noRetriesKey struct{}
+
+// WithoutRetries returns a context whose calls send one attempt for each request, for callers that repeat the call.
+func WithoutRetries(ctx context.Context) context.Context { return context.WithValue(ctx, noRetriesKey{}, true) }
+
 func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	call := callFrom(ctx)
+	single := ctx.Value(noRetriesKey{}) != nil
 	var counts retryCounts
 	for {
 		call.attempt++
@@ -49,7 +55,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp, err := l.client.Do(req)
 		outcome := classify(call, resp, err)
 		call.record(outcome)
-		if !l.mayRetry(outcome, counts) {
+		if single || !l.mayRetry(outcome, counts) {
 			return resp, err
 		}
 		if err != nil && ctx.Err() != nil {

@@ -28,7 +28,7 @@ type Service struct {
 	Current bool
 	// BidKopH is the price of a new bid, kopecks per hour.
 	BidKopH int64
-	// On handles a request such as "start", "DELETE" or "GET" with a status; 0 cuts the connection.
+	// On handles a request such as "start", "logs", "DELETE" or "GET" with a status; 0 cuts the connection.
 	On map[string]func(*Service) int
 	// Log is the startup log, and LogReads the number of times that it was read.
 	Log      []string
@@ -160,6 +160,10 @@ func (s *Service) response(req *http.Request) (status int, response any) {
 	switch {
 	case name == "logs":
 		s.LogReads++
+		if on := s.On["logs"]; on != nil {
+			status := on(s)
+			return status, Failure(status)
+		}
 		return http.StatusOK, map[string]any{"lines": append([]string{}, s.Log...)}
 	case strings.Contains(req.URL.Path, "/offers/"):
 		gpu := map[string]any{"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24}
