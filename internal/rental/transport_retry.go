@@ -42,7 +42,9 @@ func newRetryLayer(next http.RoundTripper, maxRetries int, pauses backoff.Expone
 type noRetriesKey struct{}
 
 // WithoutRetries returns a context whose calls send one attempt for each request, for callers that repeat the call.
-func WithoutRetries(ctx context.Context) context.Context { return context.WithValue(ctx, noRetriesKey{}, true) }
+func WithoutRetries(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noRetriesKey{}, true)
+}
 
 func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()

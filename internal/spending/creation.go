@@ -30,13 +30,15 @@ func (t *Tracker) takePlanned(key string) int64 {
 // have been known.
 type Creation struct {
 	tracker     *Tracker
+	waits       bool
 	counted     int64 // the part of the price that Check has added to the plan
 	reservation *Reservation
 }
 
-// BeginCreate returns the check of one planned instance. The caller must call End when the creation is over.
-func (t *Tracker) BeginCreate(key string) *Creation {
-	return &Creation{tracker: t, counted: t.takePlanned(key), reservation: &Reservation{}}
+// BeginCreate returns the check of one planned instance. waits reports whether the creation can wait for an offer for
+// hours. The caller must call End when the creation is over.
+func (t *Tracker) BeginCreate(key string, waits bool) *Creation {
+	return &Creation{tracker: t, waits: waits, counted: t.takePlanned(key), reservation: &Reservation{}}
 }
 
 // CheckPrice returns the check of an offer that is about to be rented, nil if no limit can fail.
@@ -48,15 +50,23 @@ func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) error {
 }
 
 func (c *Creation) check(ctx context.Context, kopH int64) error {
-	if c.tracker.Reserves() {
-		var problems Problems
-		c.reservation.Release() // of an earlier offer, which could not be rented
-		c.reservation, problems = c.tracker.Reserve(ctx, "", kopH, kopH)
-		return problems.Errors()
+	single := c.tracker.single()
+	if single {
+		more := max(0, kopH-c.counted)
+		c.counted += more
+		err := c.tracker.Check(ctx, Change{StartsKopH: more, AddedKopH: more}).Errors()
+		if err != nil {
+			return err
+		}
 	}
-	more := max(0, kopH-c.counted)
-	c.counted += more
-	return c.tracker.Check(ctx, Change{StartsKopH: more, AddedKopH: more}).Errors()
+	if c.tracker.limits.MaxBurnKopH == 0 || single && !c.waits {
+		return nil
+	}
+	// Check compares with the account at the beginning of the run. Since then others may have rented instances.
+	var problems Problems
+	c.reservation.Release() // of an earlier offer, which could not be rented
+	c.reservation, problems = c.tracker.reserve(ctx, "", kopH, kopH)
+	return problems.Errors()
 }
 
 // Created records the instance that was rented.

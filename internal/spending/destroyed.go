@@ -57,14 +57,14 @@ func (d *destroyedInstances) has(id string) bool {
 	return found
 }
 
-// kopH returns the cost of the destroyed instances that the burn rate may still contain. In a single run these are all
-// of them, because the run reads the account before it destroys them.
-func (d *destroyedInstances) kopH(single bool) int64 {
+// kopH returns the cost of the destroyed instances that the burn rate may still contain: all of them if the account was
+// read before the run destroyed them.
+func (d *destroyedInstances) kopH(readBefore bool) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	total := int64(0)
 	for _, instance := range d.all {
-		if single || time.Since(instance.at) < burnLag {
+		if readBefore || time.Since(instance.at) < burnLag {
 			total += instance.kopH
 		}
 	}

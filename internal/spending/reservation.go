@@ -8,7 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// pendingInstances holds the instances that this process is renting or starting. The burn rate of the account may not
+// pendingInstances holds the instances that this process is renting or starting with a reservation. The burn rate of the account may not
 // contain them yet. The zero value is empty.
 type pendingInstances struct {
 	mu       sync.Mutex
@@ -24,14 +24,11 @@ type Reservation struct {
 	kopH    int64
 }
 
-// Reserve compares an instance with the burn limit before it is rented (id is empty) or started. It is for a process
-// that serves several runs, where a plan has no totals. kopH is the running price of the instance and addedKopH the
-// rise of the burn rate. If Problems contains an error, the instance must not be rented or started. The caller must
-// call Release when the instance runs or the attempt is over.
-func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
-	if !t.Reserves() {
-		return &Reservation{}, nil
-	}
+// reserve compares an instance with the burn limit and the current burn rate before it is rented (id is empty) or
+// started. kopH is the running price of the instance and addedKopH the rise of the burn rate. If Problems contains an
+// error, the instance must not be rented or started. The caller must call Release when the instance runs or the attempt
+// is over.
+func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
 	pending := &t.pending
 	for {
 		renting, starting, changed := pending.snapshot()
@@ -59,19 +56,20 @@ func (t *Tracker) Reserve(ctx context.Context, id string, kopH, addedKopH int64)
 	}
 }
 
-// ReserveStart reserves the price of an instance before a start. release ends the reservation.
+// ReserveStart reserves the price of an instance before a start. release ends the reservation. It is for a process that
+// serves several runs, where a plan has no totals.
 func (t *Tracker) ReserveStart(ctx context.Context, inst rental.Instance) (release func(), err error) {
+	if t.single() || t.limits.MaxBurnKopH == 0 {
+		return func() {}, nil
+	}
 	added := ChangeOfStart(inst).AddedKopH
-	reservation, problems := t.Reserve(ctx, inst.ID, inst.Price.RunningKopH, added)
+	reservation, problems := t.reserve(ctx, inst.ID, inst.Price.RunningKopH, added)
 	if err := problems.Errors(); err != nil {
 		reservation.Release()
 		return nil, err
 	}
 	return reservation.Release, nil
 }
-
-// Reserves reports whether Reserve checks anything.
-func (t *Tracker) Reserves() bool { return !t.single() && t.limits.MaxBurnKopH > 0 }
 
 // burnWith returns the burn rate of the account with these instances running.
 func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int64, error) {
@@ -91,7 +89,7 @@ func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int6
 	for _, kopH := range unlisted {
 		added += kopH
 	}
-	return t.burnRate(money) + added, nil
+	return t.burnRate(money, t.destroyed.kopH(false)) + added, nil
 }
 
 // Rented records the id and the price of the instance that was rented.

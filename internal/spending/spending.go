@@ -97,7 +97,7 @@ func (t *Tracker) Check(ctx context.Context, change Change) Problems {
 		problems = t.checkFunds(account.Balance, starts)
 	}
 	if change.Creates || added > 0 {
-		problems = append(problems, t.checkBurn(t.burnRate(account), added)...)
+		problems = append(problems, t.checkBurn(t.burnRate(account, t.destroyed.kopH(t.single())), added)...)
 	}
 	return problems
 }
@@ -184,13 +184,13 @@ func (t *Tracker) readAccount(ctx context.Context) (account, error) {
 }
 
 // burnRate returns the burn rate of the account without the instances that this process has destroyed. The rate that
-// the API returns may omit instances that do not run yet, and may still contain destroyed instances.
-func (t *Tracker) burnRate(money account) int64 {
+// the API returned may omit instances that do not run yet, and may contain destroyed instances that cost destroyedKopH.
+func (t *Tracker) burnRate(money account, destroyedKopH int64) int64 {
 	listed := int64(0)
 	for id, kopH := range money.listed {
 		if !t.destroyed.has(id) {
 			listed += kopH
 		}
 	}
-	return max(listed, money.BurnKopH-t.destroyed.kopH(t.single()))
+	return max(listed, money.BurnKopH-destroyedKopH)
 }

@@ -1,6 +1,7 @@
 package spending
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -189,7 +190,7 @@ func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &fakeAccount{available: 1e6}
 		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, false)
-		first, problems := tracker.Reserve(t.Context(), "", 100, 100)
+		first, problems := tracker.reserve(t.Context(), "", 100, 100)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -198,7 +199,7 @@ func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 		api.instances = []rental.Instance{inst}
 		second := make(chan *Reservation)
 		go func() {
-			reservation, problems := tracker.Reserve(t.Context(), "", 100, 100)
+			reservation, problems := tracker.reserve(t.Context(), "", 100, 100)
 			if len(problems) > 0 {
 				t.Errorf("the second instance is refused: %v", problems)
 			}
@@ -207,8 +208,57 @@ func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 		synctest.Wait()
 		first.Rented(inst)
 		(<-second).Rented(rental.Instance{ID: "ins_2", Price: inst.Price}) // the API does not list it yet
-		if _, problems := tracker.Reserve(t.Context(), "", 100, 100); kinds(problems) != "burn" {
+		if _, problems := tracker.reserve(t.Context(), "", 100, 100); kinds(problems) != "burn" {
 			t.Errorf("a third instance is within the limit: %v", problems)
+		}
+	})
+}
+
+// A creation that waited for an offer is compared with the burn rate at that moment, not only with the one at the
+// beginning of the run.
+func TestCreation_BurnRateAfterAWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		waits bool
+		burn  int64 // when the offer appears
+		want  string
+	}{
+		"others rented nothing":       {true, 100, ""},
+		"others rented in the wait":   {true, 200, "burn"},
+		"an instance that rents soon": {false, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &fakeAccount{available: 1e6, burn: 100}
+			tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, true)
+			creation := tracker.BeginCreate("key", test.waits)
+			defer creation.End()
+			if problems := tracker.Check(t.Context(), Change{Creates: true}); len(problems) > 0 { // its plan
+				t.Fatal(problems)
+			}
+			api.burn = test.burn
+			var problems Problems
+			errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
+			if got := kinds(problems); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The burn rate at that moment does not contain instances that this run destroyed long before.
+func TestCreation_DestroyedBeforeAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 200}}
+		api := &fakeAccount{available: 1e6, burn: 200, instances: []rental.Instance{running}}
+		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, true)
+		tracker.Destroyed("ins_1", tracker.BurnBeforeDestroy(t.Context(), running))
+		creation := tracker.BeginCreate("key", true)
+		defer creation.End()
+		time.Sleep(time.Hour)
+		api.burn, api.instances = 200, nil // others have rented an instance that is not listed yet
+		var problems Problems
+		errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
+		if got := kinds(problems); got != "burn" {
+			t.Errorf("%q, want a problem with the burn rate", got)
 		}
 	})
 }

@@ -49,7 +49,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	creation := r.Meta.Spending.BeginCreate(plan.priceArguments())
+	creation := r.Meta.Spending.BeginCreate(plan.priceArguments(), request.WaitForOffer > 0)
 	defer creation.End()
 	request.CheckPrice = creation.CheckPrice()
 	placed, err := r.Meta.Placement.Create(waitCtx, request)
