@@ -35,7 +35,7 @@ func setOffer(t *testing.T, env *acctest.Env, id string, patch simulator.OfferPa
 }
 
 // A fallback wins when the first query has no offer. Later plans keep the instance, although it does not meet the first
-// query, until no query is met.
+// query, also when fallback_queries changes. A changed offer_query replaces it if it meets no query.
 func TestAccInstance_fallbackQueries(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "other-gpu"))
 	env.AddSSHKey()
@@ -61,7 +61,15 @@ func TestAccInstance_fallbackQueries(t *testing.T) {
 				ConfigPlanChecks: kept,
 			},
 			{
-				Config: env.Config(configByQuery(`{ gpu = ["h100_sxm"] }`, `fallback_queries = [{ gpu = ["a100_sxm4_80gb"] }]`)),
+				Config:           env.Config(configByQuery(`{ gpu = ["h100_sxm"] }`)),
+				ConfigPlanChecks: kept,
+			},
+			{
+				Config:           env.Config(configByQuery(`{ gpu = ["h200"] }`, `fallback_queries = [{ gpu = ["rtx_4090"] }]`)),
+				ConfigPlanChecks: kept,
+			},
+			{
+				Config: env.Config(configByQuery(`{ gpu = ["a100_sxm4_80gb"] }`)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(address, plancheck.ResourceActionReplace),
 				}},

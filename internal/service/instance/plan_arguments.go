@@ -59,17 +59,13 @@ func planCreateArguments(
 		}
 	}
 	if !slices.ContainsFunc(replacedBy, path.Root(argOfferQuery).Equal) {
-		changed := argOfferQuery // Terraform ignores the path of an unchanged argument
-		if configuredQuery.Equal(state.OfferQuery) {
-			changed = argFallbackQueries
-		}
 		switch {
 		case missed != "":
-			replacedBy = append(replacedBy, path.Root(changed))
+			replacedBy = append(replacedBy, path.Root(argOfferQuery))
 			addQueryMissed(&diags, id, missed)
 		case unknown:
-			replacedBy = append(replacedBy, path.Root(changed))
-			addReplacedForUnknown(&diags, changed, id)
+			replacedBy = append(replacedBy, path.Root(argOfferQuery))
+			addReplacedForUnknown(&diags, argOfferQuery, id)
 		}
 	}
 	configuredKeys := plan.SSHKeyIDs
@@ -111,11 +107,10 @@ func replaceOn(plan model, name string) (named, known bool) {
 	return named, named || !plan.ReplaceOn.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
 }
 
-// missedTerm returns the hardware term of changed queries that the instance does not meet, empty if it meets all terms
-// of one of them, and whether that depends on an unknown value.
+// missedTerm returns the hardware term of a changed offer_query that the instance does not meet, empty if it meets all
+// terms of that query or of a fallback query, and whether that depends on an unknown value.
 func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unknown bool, diags diag.Diagnostics) {
-	unchanged := plan.OfferQuery.Equal(state.OfferQuery) && plan.FallbackQueries.Equal(state.FallbackQueries)
-	if unchanged || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
+	if plan.OfferQuery.Equal(state.OfferQuery) || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return "", false, nil
 	}
 	has, diags := state.hardware(ctx)
