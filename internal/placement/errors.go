@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -14,7 +15,7 @@ type ErrorKind int
 // The values of ErrorKind. Nothing was rented unless a comment states otherwise.
 const (
 	// Interrupted: the context ended first, with Err. If Create waited for an offer, Waited is above 0 and the fields of
-	// NoOffer are set, except Err.
+	// NoOffer are set.
 	Interrupted ErrorKind = iota + 1
 	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request.
 	OutcomeUnknown
@@ -23,7 +24,7 @@ const (
 	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
 	KeysUsedUp
 	// NoOffer: no offer of the queries could be rented, with WaitForOffer during all of Waited. See Matching, Reserved,
-	// Tried; Err is about the last offer or the last list, or nil.
+	// Tried; Last is about the last offer or the last list, or nil.
 	NoOffer
 	// OfferGone: the offer OfferID is not available.
 	OfferGone
@@ -72,6 +73,7 @@ type Error struct {
 
 	Listed                    bool // the offers were read
 	Matching, Reserved, Tried int  // numbers of offers of the queries
+	Last                      error
 	Waited                    time.Duration
 }
 
@@ -81,8 +83,8 @@ func (e *Error) add(other Error) {
 	e.Matching += other.Matching
 	e.Reserved += other.Reserved
 	e.Tried += other.Tried
-	if other.Err != nil {
-		e.Err = other.Err
+	if other.Last != nil {
+		e.Last = other.Last
 	}
 }
 
@@ -92,8 +94,8 @@ func (e *Error) Error() string {
 	if e.OfferID != "" {
 		text += fmt.Sprintf(" (offer %s)", e.OfferID)
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	if err := cmp.Or(e.Err, e.Last); err != nil {
+		text += ": " + err.Error()
 	}
 	return text
 }

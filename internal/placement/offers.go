@@ -135,7 +135,7 @@ func (c *creation) fromQuery(ctx context.Context, query Query, none *Error) (pla
 				if !next {
 					return placed, false, err
 				}
-				none.Tried, none.Err = len(tried), err
+				none.Tried, none.Last = len(tried), err
 			}
 		}
 	}

@@ -133,8 +133,8 @@ func (w *waiter) none() *Error {
 	defer l.mu.Unlock()
 	none := w.numbers
 	none.Kind = NoOffer
-	if w.lastErr != nil {
-		none.Err = w.lastErr
+	if none.Last == nil {
+		none.Last = w.lastErr
 	}
 	return &none
 }
@@ -255,7 +255,7 @@ func (l *waitlist) give(w *waiter, lists []*offerList) {
 	w.numbers = Error{}
 	for i, list := range lists {
 		if list.err != nil {
-			w.numbers.Err = list.err
+			w.numbers.Last = &Error{Kind: OffersUnreadable, Err: list.err}
 			if rental.IsDefinitive(list.err) {
 				w.failure = &Error{Kind: OffersUnreadable, Err: list.err}
 				w.signal()

@@ -230,6 +230,31 @@ func TestAwaitOffer_SurvivesAnOutage(t *testing.T) {
 	})
 }
 
+// A wait that ends during an outage reports that the offers could not be read, whatever ended it.
+func TestAwaitOffer_EndsInAnOutage(t *testing.T) {
+	for name, test := range map[string]struct {
+		timeout time.Duration
+		want    ErrorKind
+	}{
+		"wait_for_offer": {2 * time.Hour, NoOffer},
+		"timeout":        {30 * time.Minute, Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_h100_1": 100})
+			api.listStatus = http.StatusServiceUnavailable
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				_, err := p.Create(ctx, waiting(time.Hour, "h100"))
+				e, ok := errors.AsType[*Error](err)
+				if !ok || e.Kind != test.want || KindOf(e.Last) != OffersUnreadable || e.Listed {
+					t.Errorf("got %#v", err)
+				}
+			})
+		})
+	}
+}
+
 // With a configured key, the instance of an earlier run is recovered before the wait begins.
 func TestAwaitOffer_RecoversFirst(t *testing.T) {
 	api := newFakeAPI(map[string]int64{})

@@ -95,14 +95,20 @@ func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) 
 }
 
 func interruptedText(e *placement.Error) tfkit.Text {
+	var text tfkit.Text
 	switch {
 	case errors.Is(e, context.DeadlineExceeded):
-		return "Nothing was rented before timeouts.create expired. Apply again, or raise timeouts.create."
+		text = "Nothing was rented before timeouts.create expired. Apply again, or raise timeouts.create."
 	case e.Waited > 0:
-		return tfkit.Textf("The run was interrupted after it had waited %s for an offer. Nothing was rented. Apply again.",
+		text = tfkit.Textf("The run was interrupted after it had waited %s for an offer. Nothing was rented. Apply again.",
 			e.Waited.Round(time.Second))
+	default:
+		text = "The run was interrupted before anything was rented. Apply again."
 	}
-	return "The run was interrupted before anything was rented. Apply again."
+	if e.Last != nil {
+		text += "\n\n" + lastOfferText(e.Last) + "."
+	}
+	return text
 }
 
 func outcomeUnknownText(e *placement.Error) tfkit.Text {
@@ -121,30 +127,41 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfk
 	if e.Waited > 0 {
 		detail = tfkit.Textf("The creation waited %s for an offer (wait_for_offer). ", e.Waited.Round(time.Second))
 	}
-	detail += tfkit.Textf("%d offers match the query", e.Matching)
-	if e.Reserved > 0 {
-		detail += tfkit.Textf(
-			", %d of them are used by other instances of this run, or were not available a moment ago",
-			e.Reserved,
-		)
+	if e.Listed {
+		detail += offersText(e) + " "
 	}
-	if e.Tried > 0 {
-		detail += tfkit.Textf(", %d were tried and were no longer available or cost more", e.Tried)
-	}
-	detail += ". Nothing was rented.\n\n"
-	if e.Err != nil {
-		detail += lastOfferText(e.Err) + ".\n\n"
+	detail += "Nothing was rented.\n\n"
+	if e.Last != nil {
+		detail += lastOfferText(e.Last) + ".\n\n"
 	}
 	if explanation != "" {
 		detail += explanation + "\n\n"
 	}
 	advice := tfkit.Text("Remove filters from the query, add fallback_queries, raise max_price_kop_h or max_attempts, or ")
-	if e.Waited > 0 {
+	switch {
+	case !e.Listed:
+		advice = "Apply again."
+	case e.Waited > 0:
 		advice += "wait longer with wait_for_offer."
-	} else {
+	default:
 		advice += "set wait_for_offer to wait for an offer: offers change about every minute."
 	}
 	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
+}
+
+// offersText describes the offers that match the queries of a failed creation.
+func offersText(e *placement.Error) tfkit.Text {
+	text := tfkit.Textf("%d offers match the query", e.Matching)
+	if e.Reserved > 0 {
+		text += tfkit.Textf(
+			", %d of them are used by other instances of this run, or were not available a moment ago",
+			e.Reserved,
+		)
+	}
+	if e.Tried > 0 {
+		text += tfkit.Textf(", %d were tried and were no longer available or cost more", e.Tried)
+	}
+	return text + "."
 }
 
 // lastOfferText is the reason why the last offer of a query was not rented.

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -134,7 +135,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 				}
 			}
 			aboveCap := &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}
-			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Err: aboveCap}, "")
+			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Last: aboveCap}, "")
 			addUnexpected(diags, placed, request)
 			placed.Unreadable = errors.New(untrusted)
 			addUnexpected(diags, placed, request)
@@ -164,6 +165,25 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			report(&diags)
 			expectSanitized(t, diags)
 		})
+	}
+}
+
+// A wait that ended during an outage shows the error of the API, and no number of offers.
+func TestAddCreateError_WaitEndedInAnOutage(t *testing.T) {
+	outage := &placement.Error{Kind: placement.OffersUnreadable, Err: errors.New("connection refused")}
+	for name, err := range map[string]*placement.Error{
+		"wait_for_offer": {Kind: placement.NoOffer, Waited: time.Hour, Last: outage},
+		"timeout": {
+			Kind: placement.Interrupted, Waited: time.Hour, Err: context.DeadlineExceeded, Last: outage,
+		},
+	} {
+		var diags diag.Diagnostics
+		addCreateError(&diags, err, "")
+		detail := diags[0].Detail()
+		if !strings.Contains(detail, "The offers could not be read: connection refused.") ||
+			strings.Contains(detail, "offers match") || strings.Contains(detail, "Remove filters") || !strings.Contains(detail, "Nothing was rented") {
+			t.Errorf("%s: %s", name, detail)
+		}
 	}
 }
 
