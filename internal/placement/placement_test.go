@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -34,7 +35,9 @@ func newFakeAPI(prices map[string]int64) *fakeAPI {
 }
 
 func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(time.Second)
+	if err := backoff.Sleep(req.Context(), time.Second); err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path := strings.TrimPrefix(req.URL.Path, "/api/v1")

@@ -238,8 +238,12 @@ func (l *waitlist) list(ctx context.Context, query rental.OfferQuery) *offerList
 	if list := l.lists[key]; list != nil && time.Since(list.at) < l.lookInterval() {
 		return list
 	}
+	read, limit := l.placer.cache.FreshOffers, maxCandidates
+	if l.lists[key] == nil { // the plan has just read the first ones
+		read, limit = l.placer.cache.Offers, firstCandidates
+	}
 	list := &offerList{at: time.Now()}
-	if list.offers, list.err = l.placer.cache.FreshOffers(ctx, query, maxCandidates); ctx.Err() == nil {
+	if list.offers, list.err = read(ctx, query, limit); ctx.Err() == nil {
 		l.lists[key] = list
 	}
 	return list

@@ -125,7 +125,8 @@ func TestAccInstance_waitForOffer(t *testing.T) {
 	w.Run("destroy", "-auto-approve")
 }
 
-// The price cap and the burn limit hold when an offer appears, and a price that falls to the cap ends the wait.
+// The price cap and the burn limit hold when an offer appears, also if others rented instances during the wait. A price
+// that falls to the cap ends the wait.
 func TestAccInstance_waitForOfferPrice(t *testing.T) {
 	t.Parallel()
 	var raised atomic.Bool
@@ -157,16 +158,19 @@ func TestAccInstance_waitForOfferPrice(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}
 
-	w.Configure(waitingProvider(env, "spending = { max_burn_kop_h = 60000 }") +
+	w.Configure(waitingProvider(env, "spending = { max_burn_kop_h = 100000 }") +
 		configOfWaiting(2, `wait_for_offer = "1m"`, limit))
 	run = w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
 	awaitLooks(t, env, run, 3)
+	setOffer(t, env, offers[2].ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: new(int64(60_000))})
+	env.Offers("gpu=h100_sxm") // reads the new price
+	env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, offers[2].ID))
 	setOffer(t, env, offers[1].ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: new(int64(40_000))})
 	output, code := run.Wait()
 	if code != 1 || !strings.Contains(acctest.WithoutFrame(output), "max_burn_kop_h") {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}
-	if err := env.Left("instances", 1); err != nil {
+	if err := env.Left("instances", 2); err != nil {
 		t.Error(err)
 	}
 }
