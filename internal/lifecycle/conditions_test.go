@@ -20,6 +20,7 @@ type fakeNetwork struct {
 	banner string    // of the SSH server; empty for a refused connection
 	status int       // of the web pages; 0 for a refused connection
 	starts time.Time // of the SSH server
+	sent   []*http.Request
 }
 
 func (f *fakeNetwork) dial(_ context.Context, _, _ string) (net.Conn, error) {
@@ -35,10 +36,12 @@ func (f *fakeNetwork) dial(_ context.Context, _, _ string) (net.Conn, error) {
 }
 
 func (f *fakeNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
+	f.sent = append(f.sent, req)
 	if f.status == 0 {
 		return nil, errors.New("connection refused")
 	}
-	return &http.Response{StatusCode: f.status, Body: http.NoBody, Request: req}, nil
+	header := http.Header{"Location": {"http://203.0.113.2/"}}
+	return &http.Response{StatusCode: f.status, Header: header, Body: http.NoBody, Request: req}, nil
 }
 
 func newRunning() *rentaltest.Service {
@@ -83,7 +86,6 @@ func TestConverge_Conditions(t *testing.T) {
 		"nothing demanded":     {conditions: Conditions{}},
 		"all met":              {conditions: all, banner: version, status: 404, log: "READY"},
 		"lines before version": {conditions: Conditions{SSHReachable: true}, banner: "welcome\r\n" + version},
-		"a redirection":        {conditions: Conditions{URLsReachable: true}, status: 302},
 		"connection refused":   {conditions: all, status: 200, log: "READY", missing: "ssh_reachable", text: "refused"},
 		"no SSH server": {
 			conditions: Conditions{SSHReachable: true}, banner: "220 smtp\r\n",
@@ -129,6 +131,22 @@ func TestConverge_Conditions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A page receives one GET request without the API key. Redirects are not followed.
+func TestCheckURLs_RequestWithoutKey(t *testing.T) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		manager, fake := newManager(client), &fakeNetwork{status: http.StatusFound}
+		manager.network = network{fake.dial, fake}
+		target := running(OutbidKeep)
+		target.Ready = Conditions{URLsReachable: true}
+		if _, _, err := manager.Converge(t.Context(), s.Inst, target); err != nil {
+			t.Fatal(err)
+		}
+		if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
+			t.Errorf("sent %v", fake.sent)
+		}
+	})
 }
 
 // A condition that is met later ends the wait.
