@@ -209,8 +209,8 @@ const (
 	offerPrices       = `"storage_kop_gb_month":1,"traffic_kop_gb":1}}`
 )
 
-// An offer that was not rented is no longer reserved. An unavailable offer stays reserved until the API refreshes its
-// offers.
+// An offer that was not rented is no longer reserved. An unavailable or refused offer stays reserved for a while, because
+// it is probably rented.
 func TestTryOffer_ReleasesReservation(t *testing.T) {
 	t.Parallel()
 	conflict, poor := refuses(409, rental.CodeConflict), refuses(402, rental.CodeInsufficientFunds)
@@ -226,7 +226,7 @@ func TestTryOffer_ReleasesReservation(t *testing.T) {
 		"too expensive":          {offerAt200, rental.OnDemand, nil, false},
 		"no price for the type":  {offerAt100, rental.Interruptible, nil, false},
 		"not readable":           {"", rental.OnDemand, nil, false},
-		"refused for a conflict": {offerAt100, rental.OnDemand, responses{conflict}, false},
+		"refused for a conflict": {offerAt100, rental.OnDemand, responses{conflict}, true},
 		"refused for its funds":  {offerAt100, rental.OnDemand, responses{poor}, false},
 		"gone":                   {offerNotAvailable, rental.OnDemand, nil, true},
 	} {

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,6 +14,9 @@ const (
 	firstCandidates = rental.MaxPageSize
 	// maxCandidates is the maximum number of offers that are read.
 	maxCandidates = 1000
+	// maxRefusals is how often the API may refuse to rent an offer that is available before the creation ends. The first
+	// refusals can mean that another customer has rented it: the API caches offers for a minute.
+	maxRefusals = 3
 	// maxPriceChanges is how often a refused request is repeated because the price of the offer changed.
 	maxPriceChanges = 2
 	// goneFor is how long an unavailable offer stays reserved, so that other creations do not try it. The API refreshes
@@ -95,8 +99,11 @@ func (c *creation) fromQueries(ctx context.Context) (Placed, error) {
 		}
 		none.add(*attempt)
 	}
-	if !c.keys.random && !c.sent {
+	switch {
+	case !c.keys.random && !c.sent:
 		return c.recover(ctx, none)
+	case isRefusal(none.Last):
+		return Placed{}, none.Last
 	}
 	return Placed{}, none
 }
@@ -132,7 +139,10 @@ func (c *creation) fromQuery(ctx context.Context, query Query, none *Error) (pla
 			default:
 				tried[offer.ID] = true
 				placed, next, err := c.tryOffer(ctx, offer.ID)
-				if !next {
+				if isRefusal(err) {
+					c.refusals++
+				}
+				if !next || c.refusals == maxRefusals {
 					return placed, false, err
 				}
 				none.Tried, none.Last = len(tried), err
@@ -150,8 +160,14 @@ func (p Placed) from(query int) Placed {
 	return p
 }
 
-// tryOffer rents from one of several offers. If next is true, nothing was rented because the offer is not available or
-// above the cap, and another offer may be tried.
+// isRefusal reports whether the API refused to rent an offer that is available.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == OfferRefused && e.Available == Available
+}
+
+// tryOffer rents from one of several offers. If next is true, nothing was rented because the offer is not available,
+// above the cap or refused, and another offer may be tried.
 func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed, next bool, err error) {
 	state, price, err := c.readOffer(ctx, offerID, c.MaxPriceKopH)
 	defer func() { c.release(offerID, state, placed, err) }()
@@ -174,7 +190,8 @@ func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed,
 	case !rental.IsNotFound(err) && !rental.IsConflict(err):
 		return placed, false, err
 	case state == Available || state == AvailabilityUnknown:
-		return Placed{}, false, &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
+		err = &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
+		return Placed{}, state == Available, err
 	}
 	return Placed{}, true, err
 }
@@ -230,11 +247,14 @@ func (c *creation) release(offerID string, state Availability, placed Placed, er
 		return
 	}
 	c.reserved = slices.DeleteFunc(c.reserved, func(id string) bool { return id == offerID })
-	if state == NotAvailable {
-		c.placer.offers.releaseAfter(offerID, goneFor)
-		return
+	after := time.Duration(0)
+	switch {
+	case state == NotAvailable:
+		after = goneFor
+	case isRefusal(err):
+		after = c.placer.waitlist.afterRefusal()
 	}
-	c.placer.offers.releaseAfter(offerID, 0)
+	c.placer.offers.releaseAfter(offerID, after)
 }
 
 func (c *creation) releaseAll() {

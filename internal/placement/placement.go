@@ -133,6 +133,7 @@ type creation struct {
 	existing *rental.Listing[rental.Instance] // from before the first creation of this run; nil if unknown
 	began    time.Time                        // in the API's time
 	sent     bool                             // a create request was sent
+	refusals int                              // of available offers
 	reserved []string                         // offers that no other creation may take
 	offers   map[string]rental.Offer          // last read, by id
 }

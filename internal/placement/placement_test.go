@@ -28,6 +28,8 @@ type fakeAPI struct {
 	before func(order rental.InstanceCreate) // is called before each rental; may be nil
 
 	listStatus int // the status of lists of offers, 0 for success
+	// refused are offers that reads show as available, and whose rental returns a conflict.
+	refused map[string]bool
 }
 
 func newFakeAPI(prices map[string]int64) *fakeAPI {
@@ -77,6 +79,9 @@ func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
 		f.before(order)
 	}
 	price, available := f.prices[order.OfferID]
+	if f.refused[order.OfferID] {
+		return rentaltest.JSONResponse(req, http.StatusConflict, rentaltest.Failure(http.StatusConflict))
+	}
 	if !available {
 		return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
 	}
@@ -126,6 +131,48 @@ func query(attempts int, maxPrice int64) Request {
 		Queries:      []Query{{rental.OfferQuery{Type: rental.OnDemand}, attempts}},
 		MaxPriceKopH: maxPrice,
 	}
+}
+
+// The API caches offers for a minute. An offer that another customer has rented can therefore still be available when
+// it is read again, so a refusal of one offer does not mean that all are refused.
+func TestCreate_RefusedOfferIsStillListed(t *testing.T) {
+	for name, test := range map[string]struct {
+		refused  map[string]bool
+		want     string // the rented offer
+		requests int
+	}{
+		"one":  {map[string]bool{"off_1": true}, "off_2", 2},
+		"all":  {map[string]bool{"off_1": true, "off_2": true, "off_3": true, "off_4": true}, "", maxRefusals},
+		"none": {nil, "off_1", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 100, "off_3": 100, "off_4": 100})
+			api.refused = test.refused
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				placed, err := p.Create(t.Context(), query(5, 0))
+				if placed.OfferID != test.want || (err == nil) != (test.want != "") {
+					t.Errorf("rented %s, %v", placed.OfferID, err)
+				}
+				if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Kind != OfferRefused || e.Available != Available) {
+					t.Errorf("got %#v", err)
+				}
+			})
+			if n := api.counts["POST /instances"]; n != test.requests {
+				t.Errorf("%d create requests, want %d", n, test.requests)
+			}
+		})
+	}
+}
+
+// With a single matching offer, the refusal is the error.
+func TestCreate_RefusedOnlyOffer(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100})
+	api.refused = map[string]bool{"off_1": true}
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		if _, err := p.Create(t.Context(), query(5, 0)); KindOf(err) != OfferRefused {
+			t.Errorf("got %#v", err)
+		}
+	})
 }
 
 // Instances with the same query get different offers, and read the list of offers once.

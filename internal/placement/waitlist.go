@@ -47,7 +47,7 @@ func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
 			return Placed{}, none
 		}
 		placed, next, err := c.tryOffer(ctx, found.offerID)
-		if !next && !canWait(err) {
+		if !next && !canWait(err) || w.refusedAgain(err) {
 			return placed.from(found.query), err
 		}
 		c.placer.waitlist.retry(w, err)
@@ -60,6 +60,18 @@ func canWait(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Kind == OffersUnreadable && !rental.IsDefinitive(e.Err) ||
 		e.Kind == OfferRefused && e.Available == AvailabilityUnknown)
+}
+
+// refusedAgain reports whether available offers were refused in maxRefusals successive looks.
+func (w *waiter) refusedAgain(err error) bool {
+	if !isRefusal(err) {
+		return false
+	}
+	if time.Since(w.refusedAt) > 2*w.placer.waitlist.lookInterval() {
+		w.refusals = 0
+	}
+	w.refusals, w.refusedAt = w.refusals+1, time.Now()
+	return w.refusals == maxRefusals
 }
 
 // waitlist serves the creations that wait for an offer, in the order in which they began to wait. All of them share one
@@ -79,16 +91,18 @@ type waitlist struct {
 // waiter is a creation that waits for an offer.
 type waiter struct {
 	*creation
-	wake chan struct{} // receives a value when found or failure is set
+	wake      chan struct{} // receives a value when found or failure is set
+	refusedAt time.Time     // when an available offer was refused
 
 	// The mutex of the waitlist guards the following fields.
 
-	idle    bool // it tries the offer that it received
-	found   *foundOffer
-	failure error
-	tried   map[string]*offerList // the list in which an offer was tried last
-	numbers Error                 // of the last look
-	lastErr error                 // about the last offer that was tried
+	idle        bool // it tries the offer that it received
+	pausedUntil time.Time
+	found       *foundOffer
+	failure     error
+	tried       map[string]*offerList // the list in which an offer was tried last
+	numbers     Error                 // of the last look
+	lastErr     error                 // about the last offer that was tried
 }
 
 // foundOffer is an offer that is reserved for a waiter.
@@ -108,6 +122,9 @@ type offerList struct {
 func (l *waitlist) lookInterval() time.Duration {
 	return min(lookIntervals*l.placer.pollInterval, maxLookInterval)
 }
+
+// afterRefusal is how long a refused offer and its waiter are left out: less than the time until the next look.
+func (l *waitlist) afterRefusal() time.Duration { return l.lookInterval() / 2 }
 
 // next returns the next offer for the waiter, nil when ctx has ended.
 func (w *waiter) next(ctx context.Context) (*foundOffer, error) {
@@ -151,10 +168,14 @@ func (l *waitlist) join(w *waiter) {
 	l.look()
 }
 
-// retry makes a waiter wait again, in its place, after its offer could not be rented.
+// retry makes a waiter wait again, in its place, after its offer could not be rented. After a refusal, it gets no other
+// offer of the same look.
 func (l *waitlist) retry(w *waiter, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if isRefusal(err) {
+		w.pausedUntil = time.Now().Add(l.afterRefusal())
+	}
 	w.idle, w.lastErr = false, err
 	l.look()
 }
@@ -253,7 +274,7 @@ func (l *waitlist) list(ctx context.Context, query rental.OfferQuery) *offerList
 func (l *waitlist) give(w *waiter, lists []*offerList) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w.idle || !slices.Contains(l.waiting, w) {
+	if w.idle || time.Now().Before(w.pausedUntil) || !slices.Contains(l.waiting, w) {
 		return
 	}
 	w.numbers = Error{}

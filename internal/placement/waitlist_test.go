@@ -230,6 +230,54 @@ func TestAwaitOffer_SurvivesAnOutage(t *testing.T) {
 	})
 }
 
+// An offer that another customer has rented, and that a cache still shows as available, does not end the wait, however
+// often that happens. An account that cannot rent anything ends it after a few looks.
+func TestAwaitOffer_RefusedOffers(t *testing.T) {
+	t.Run("rented by others", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{})
+		api.refused = map[string]bool{}
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			for i := range 5 {
+				id := fmt.Sprint("off_h100_", i)
+				api.refused[id] = true
+				time.AfterFunc(time.Duration(10*i+5)*time.Minute, func() { api.set(id, 100) })
+				time.AfterFunc(time.Duration(10*i+7)*time.Minute, func() { api.set(id, 0) })
+			}
+			time.AfterFunc(55*time.Minute, func() { api.set("off_h100_9", 100) })
+			placed, err := p.Create(t.Context(), waiting(time.Hour, "h100"))
+			if err != nil || placed.OfferID != "off_h100_9" {
+				t.Errorf("rented %s, %v", placed.OfferID, err)
+			}
+		})
+	})
+	t.Run("many instances", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{"off_h100_1": 100})
+		api.refused = map[string]bool{"off_h100_1": true}
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			time.AfterFunc(90*time.Second, func() { api.set("off_h100_1", 0) })
+			wait := creations(t.Context(), p, 20, waiting(10*time.Minute, "h100"))
+			wait()
+		})
+		if n := api.counts["POST /instances"]; n > maxRefusals {
+			t.Errorf("%d create requests for one offer", n)
+		}
+	})
+	t.Run("limit of the account", func(t *testing.T) {
+		api := newFakeAPI(map[string]int64{"off_h100_1": 100, "off_h100_2": 100, "off_h100_3": 100})
+		api.refused = map[string]bool{"off_h100_1": true, "off_h100_2": true, "off_h100_3": true}
+		inRun(t, api, func(t *testing.T, p *Placer) {
+			began := time.Now()
+			_, err := p.Create(t.Context(), waiting(time.Hour, "h100"))
+			if took := time.Since(began); KindOf(err) != OfferRefused || took < 2*time.Minute || took > 4*time.Minute {
+				t.Errorf("ended after %s: %v", took, err)
+			}
+		})
+		if n := api.counts["POST /instances"]; n != maxRefusals {
+			t.Errorf("%d create requests", n)
+		}
+	})
+}
+
 // A wait that ends during an outage reports that the offers could not be read, whatever ended it.
 func TestAwaitOffer_EndsInAnOutage(t *testing.T) {
 	for name, test := range map[string]struct {
