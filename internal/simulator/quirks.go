@@ -20,6 +20,7 @@ const (
 	quirkOtherGPU             = "other-gpu"
 	quirkLaggingList          = "lagging-list"
 	quirkLaggingStatus        = "lagging-status"
+	quirkCachedOffers         = "cached-offers"
 	quirkOutbidSoonAfterStart = "outbid-soon-after-start"
 	quirkOptionalFieldsAbsent = "optional-fields-absent"
 	quirkUnknownFields        = "unknown-fields"
@@ -115,6 +116,11 @@ var quirkTable = []quirk{
 		"the status may lag briefly after the 200 response",
 	}, (*quirkedResponse).keepOldStatus},
 	{Quirk{
+		quirkCachedOffers,
+		"Offers and GPU models are up to 60 seconds old, so a rented offer can be listed and readable as available.",
+		"Public GET endpoints (`/gpus`, `/offers`, `/templates`) send CORS headers and are cached for 60 seconds.",
+	}, nil},
+	{Quirk{
 		quirkImageSpelling,
 		"The image of an instance or a template has another spelling of the same reference, such as " +
 			"`docker.io/library/ubuntu:24.04`.",
@@ -198,6 +204,8 @@ type quirkSet struct {
 	listedFrom map[string]time.Time
 	// oldStatus is the outdated status that instances show, by id.
 	oldStatus map[string]oldStatus
+	// cached are responses with offers and GPU models, by operation.
+	cached map[string]cachedReply
 }
 
 // newQuirkSet returns nil without names. The names must be valid.
@@ -207,7 +215,7 @@ func newQuirkSet(seed uint64, names []string) *quirkSet {
 	}
 	q := &quirkSet{
 		seed: seed, on: map[string]bool{}, counts: map[string]int{}, failures: map[string]*failures{},
-		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{},
+		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedReply{},
 	}
 	for _, name := range names {
 		q.on[name] = true

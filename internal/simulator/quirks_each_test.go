@@ -135,6 +135,28 @@ func TestQuirk_LaggingList(t *testing.T) {
 	}
 }
 
+func TestQuirk_CachedOffers(t *testing.T) {
+	r := newRig(t, withQuirks("cached-offers"))
+	first := list[offer](r, "/offers?gpu=rtx_4090", 200)
+	id := first[0].ID
+	r.do("GET", "/offers/"+id, nil).want(200)
+	r.rent("a", m{"offer_id": id}).want(201)
+	shows := func(want bool) {
+		t.Helper()
+		listed := list[offer](r, "/offers?gpu=rtx_4090", 200)
+		var one m
+		r.do("GET", "/offers/"+id, nil).want(200).into(&one)
+		if (len(listed) == len(first)) != want || one["available"] != want {
+			t.Errorf("%d of %d listed, available %v, want %t", len(listed), len(first), one["available"], want)
+		}
+	}
+	shows(true)
+	r.Advance(59 * 1e9)
+	shows(true)
+	r.Advance(2 * 1e9)
+	shows(false)
+}
+
 func TestQuirk_LaggingStatus(t *testing.T) {
 	r := newRig(t, withQuirks("lagging-status"))
 	i := r.running("a", nil)

@@ -50,6 +50,10 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		if a.quirks.has(quirkLaggingStatus) && op.schema == "Instance" && op.writes() {
 			res.before = s.statusOf(op.resourceID)
 		}
+		if cached := res.cachedReply(); cached != nil {
+			s.writeChanged(w, a, res, cached)
+			return
+		}
 		rec := &recorder{w: w, header: w.Header().Clone(), status: http.StatusOK}
 		service.ServeHTTP(rec, r)
 		if rec.hijacked {
@@ -62,13 +66,19 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 		}
 		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"),
 			body: rec.body.Bytes()}
-		rep, err := res.changed(rep, a.lang)
-		if err != nil {
-			s.writeError(w, a, err)
-			return
-		}
-		s.writeReply(w, a, rep)
+		res.cacheReply(rep)
+		s.writeChanged(w, a, res, rep)
 	})
+}
+
+// writeChanged writes a response with the quirks of responses.
+func (s *Simulator) writeChanged(w http.ResponseWriter, a admission, res *quirkedResponse, rep *reply) {
+	rep, err := res.changed(rep, a.lang)
+	if err != nil {
+		s.writeError(w, a, err)
+		return
+	}
+	s.writeReply(w, a, rep)
 }
 
 // fail writes the response of a failure, or cuts the connection.

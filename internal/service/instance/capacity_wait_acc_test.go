@@ -22,6 +22,10 @@ func waitingProvider(env *acctest.Env, arguments ...string) string {
 	return strings.Replace(env.Provider(arguments...), `poll_interval = "1ms"`, `poll_interval = "20ms"`, 1)
 }
 
+// withCurrentOffers disables the quirk for which an offer appears a minute later. The clock of the simulator moves with
+// the requests, so that a wait would take many looks.
+var withCurrentOffers = acctest.WithoutQuirks("cached-offers")
+
 // planLists is the number of lists of offers in the two plans of an apply for one query without an offer.
 const planLists = 4
 
@@ -64,7 +68,7 @@ resource "gpurent_instance" "trainer" {
 // each look interval, and no request is sent for an instance that has no offer.
 func TestAccInstance_waitForOffer(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t)
+	env := acctest.Start(t, withCurrentOffers)
 	env.AddSSHKey()
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e10))})
 	offers := sellOut(t, env, "h100_sxm")
@@ -140,7 +144,7 @@ func TestAccInstance_waitForOfferPrice(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"), raise)
+	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "cached-offers"), raise)
 	env.AddSSHKey()
 	offers := sellOut(t, env, "h100_sxm")
 	offer := offers[0]

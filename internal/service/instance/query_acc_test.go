@@ -43,6 +43,39 @@ func TestAccInstance_offerQueryNextOffer(t *testing.T) {
 	})
 }
 
+// Another customer rents the offer right after the provider has read it, and the API still returns it as available from
+// its cache. The creation continues with the next offer.
+func TestAccInstance_offerQueryRentedByOthers(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	var env *acctest.Env
+	var taken string
+	env = acctest.Start(t,
+		func(c *simulator.Config) { c.Quirks = []string{"cached-offers"} },
+		afterFirst("GET", `/offers/.+`, func() {
+			taken = env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
+			env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, taken))
+		}),
+	)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(configByQuery(`{ gpu = ["rtx_4090"], num_gpus = [1] }`)),
+			Check: func(s *terraform.State) error {
+				if resource.TestCheckResourceAttr(address, "rented_offer_id", taken)(s) == nil {
+					return fmt.Errorf("rented the offer %s, which another customer has rented", taken)
+				}
+				return nil
+			},
+		}},
+	})
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
+	}
+	if n := env.CountRequests("POST", "/instances"); n != 3 {
+		t.Errorf("%d requests to rent, want one of another customer, one refused and one successful", n)
+	}
+}
+
 func TestAccInstance_offerQueryErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

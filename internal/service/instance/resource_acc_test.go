@@ -274,7 +274,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 			{
 				PreConfig:   account(simulator.AccountPatch{Blocked: &no, MaxInstances: new(int64(0))}),
 				Config:      env.Config(configByOffer()),
-				ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*Destroy\s+an\s+instance`),
+				ExpectError: regexp.MustCompile(`(?s)limit\s+of\s+the\s+account.*destroy\s+an\s+instance`),
 			},
 			{
 				PreConfig:   account(simulator.AccountPatch{MaxInstances: new(int64(20))}),

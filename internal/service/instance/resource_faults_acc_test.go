@@ -148,7 +148,7 @@ func TestAccInstance_keepOnTimeout(t *testing.T) {
 
 func TestAccInstance_failedBoot(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers")) // the second step needs another offer
 	err := env.SetOffer(env.CheapestOffer("rtx_4090", "on_demand").ID, simulator.OfferPatch{FailBoots: new(true)})
 	if err != nil {
 		t.Fatal(err)

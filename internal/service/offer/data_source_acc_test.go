@@ -24,7 +24,7 @@ func offerConfig(id string) string {
 }
 
 func TestAccOfferDataSource(t *testing.T) {
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers"))
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	kopH := cheapest.Price.OnDemandKopH
 	resource.ParallelTest(t, resource.TestCase{
@@ -69,7 +69,7 @@ func TestAccOfferDataSource(t *testing.T) {
 // The price estimate and the availability check of a plan use the offer of the data source, without another request.
 func TestAccOfferDataSource_oneRequestPerPlan(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers"))
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	w := env.Workspace(env.Config(offerConfig(cheapest.ID), `
 resource "gpurent_instance" "trainer" {
