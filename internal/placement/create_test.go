@@ -209,8 +209,8 @@ const (
 	offerPrices       = `"storage_kop_gb_month":1,"traffic_kop_gb":1}}`
 )
 
-// An offer that was not rented is no longer reserved. An unavailable or refused offer stays reserved for a while, because
-// it is probably rented.
+// An offer that was not rented is no longer reserved. An unavailable or refused offer stays reserved for a while,
+// because it is probably rented.
 func TestTryOffer_ReleasesReservation(t *testing.T) {
 	t.Parallel()
 	conflict, poor := refuses(409, rental.CodeConflict), refuses(402, rental.CodeInsufficientFunds)

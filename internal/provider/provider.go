@@ -78,10 +78,9 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "First pause between two reads of an instance that is starting, stopping or being " +
-					"destroyed, as a Go duration such as `5s` or `1m30s`. Must be above zero. Later pauses grow to six times " +
-					"this value. While instances wait for an offer, the offers are listed every twelve intervals, and at least " +
-					"once a minute. Defaults to `5s`.",
+				MarkdownDescription: "First pause between two reads of an instance that is changing, as a Go duration such " +
+					"as `5s` or `1m30s`. Must be above zero. Later pauses grow to six times this value. A wait for an offer " +
+					"lists the offers every twelve intervals, and at least once a minute. Defaults to `5s`.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"request_timeout": schema.StringAttribute{

@@ -8,8 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// pendingInstances holds the instances that this process is renting or starting with a reservation. The burn rate of the account may not
-// contain them yet. The zero value is empty.
+// pendingInstances holds the instances with a reservation, which this process is renting or starting. The burn rate of
+// the account may not contain them yet. The zero value is empty.
 type pendingInstances struct {
 	mu       sync.Mutex
 	renting  int64            // sum of the prices of instances without an id

@@ -202,8 +202,8 @@ func refusedText(e *placement.Error) tfkit.Text {
 			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
 	case rental.IsConflict(e.Err):
 		return "Nothing was rented. The offer is still listed as available. Most likely a limit of the account is reached, " +
-			"such as the number of instances: destroy an instance, or ask the service's support for a higher limit. If another " +
-			"customer rented the offer within the last minute, apply again."
+			"such as the number of instances: destroy an instance, or ask the service's support for a higher limit. If " +
+			"another customer rented the offer within the last minute, apply again."
 	}
 	return "Nothing was rented. The offer is still listed as available. If another customer rented it within the last " +
 		"minute, apply again. Otherwise something else in the request does not exist, most likely the template."
