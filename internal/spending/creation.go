@@ -51,18 +51,16 @@ func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) error {
 
 func (c *Creation) check(ctx context.Context, kopH int64) error {
 	single := c.tracker.single()
-	if single {
+	reserves := c.tracker.limits.MaxBurnKopH > 0 && (c.waits || !single)
+	if single || !reserves {
 		more := max(0, kopH-c.counted)
 		c.counted += more
 		err := c.tracker.Check(ctx, Change{StartsKopH: more, AddedKopH: more}).Errors()
-		if err != nil {
+		if err != nil || !reserves {
 			return err
 		}
 	}
-	if c.tracker.limits.MaxBurnKopH == 0 || single && !c.waits {
-		return nil
-	}
-	// Check compares with the account at the beginning of the run. Since then others may have rented instances.
+	// Check compares with the account at the beginning of a single run. Since then others may have rented instances.
 	var problems Problems
 	c.reservation.Release() // of an earlier offer, which could not be rented
 	c.reservation, problems = c.tracker.reserve(ctx, "", kopH, kopH)

@@ -244,6 +244,20 @@ func TestCreation_BurnRateAfterAWait(t *testing.T) {
 	}
 }
 
+// Without a burn limit, a creation is compared with the balance, also in a process that serves several runs.
+func TestCreation_Funds(t *testing.T) {
+	for _, single := range []bool{true, false} {
+		tracker := newTracker(t, &fakeAccount{available: 199}, Limits{RequireFunds: FundsError}, single)
+		creation := tracker.BeginCreate("key", false)
+		defer creation.End()
+		var problems Problems
+		errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
+		if got := kinds(problems); got != "funds" {
+			t.Errorf("single run %t: %q, want a problem with the balance", single, got)
+		}
+	}
+}
+
 // The burn rate at that moment does not contain instances that this run destroyed long before.
 func TestCreation_DestroyedBeforeAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
