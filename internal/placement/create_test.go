@@ -247,6 +247,25 @@ func TestTryOffer_ReleasesReservation(t *testing.T) {
 	}
 }
 
+// A refusal while a request with a lost response can still be in flight does not show that nothing was rented.
+func TestTryOffer_InterruptedWhileInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := withOffer(offerAt100, responses{cuts, refuses(409, rental.CodeConflict)})
+		c := newCreation(t, service, Request{MaxPriceKopH: 100})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		c.requestCtx = ctx
+		c.reserve("off_1")
+		_, next, err := c.tryOffer(t.Context(), "off_1")
+		if KindOf(err) != OutcomeUnknown || next || canWait(err) {
+			t.Errorf("got %v, next %t", err, next)
+		}
+		if c.placer.offers.reserve("off_1") {
+			t.Error("the offer is no longer reserved")
+		}
+	})
+}
+
 // The reservation of an offer that is gone ends.
 func TestReservations_ReleaseAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	c.reserve(offerID)
 	placed, state, err := c.rentFrom(ctx, offerID, c.MaxPriceKopH)
 	c.release(offerID, state, placed, err)
-	if rental.IsNotFound(err) || rental.IsConflict(err) {
+	if isRejected(err) {
 		return Placed{}, &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
 	}
 	return placed, err
@@ -160,6 +160,11 @@ func (p Placed) from(query int) Placed {
 	return p
 }
 
+// isRejected reports whether the API rejected a request to rent an offer, and nothing was rented.
+func isRejected(err error) bool {
+	return KindOf(err) != OutcomeUnknown && (rental.IsNotFound(err) || rental.IsConflict(err))
+}
+
 // isRefusal reports whether the API refused to rent an offer that is available.
 func isRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
@@ -187,7 +192,7 @@ func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed,
 	}
 	placed, state, err = c.rentFrom(ctx, offerID, price)
 	switch {
-	case !rental.IsNotFound(err) && !rental.IsConflict(err):
+	case !isRejected(err):
 		return placed, false, err
 	case state == Available || state == AvailabilityUnknown:
 		err = &Error{Kind: OfferRefused, OfferID: offerID, Available: state, Err: err}
@@ -201,15 +206,18 @@ func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed,
 func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (Placed, Availability, error) {
 	for changes := 0; ; changes++ {
 		before, _ := c.offers[offerID].PriceKopH(c.Order.Type)
+		release := func() {}
 		if c.CheckPrice != nil {
-			if err := c.CheckPrice(c.requestCtx, before); err != nil { //nolint:contextcheck // it outlives ctx
+			var err error
+			if release, err = c.CheckPrice(c.requestCtx, before); err != nil { //nolint:contextcheck // it outlives ctx
 				return Placed{}, Available, err
 			}
 		}
 		placed, err := c.request(offerID)
-		if !rental.IsNotFound(err) && !rental.IsConflict(err) {
+		if !isRejected(err) {
 			return placed, Available, err
 		}
+		release()
 		state, price, readErr := c.readOffer(ctx, offerID, limit)
 		if readErr != nil && state != NoPriceForType {
 			return Placed{}, AvailabilityUnknown, err

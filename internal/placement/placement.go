@@ -55,9 +55,9 @@ type Request struct {
 	// of the instance make the key, see KeyOfName, or without a prefix it is random.
 	IdempotencyKey    string
 	IdempotencyPrefix string
-	// CheckPrice is called with the price of an offer before it is rented. An error ends Create and is returned
-	// unchanged. A nil CheckPrice allows every price.
-	CheckPrice func(ctx context.Context, kopH int64) error
+	// CheckPrice is called with the price of an offer before it is rented. release is called if the API rejects the
+	// request. An error ends Create and is returned unchanged. A nil CheckPrice allows every price.
+	CheckPrice func(ctx context.Context, kopH int64) (release func(), err error)
 }
 
 // Query selects offers.

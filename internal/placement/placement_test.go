@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,7 +150,15 @@ func TestCreate_RefusedOfferIsStillListed(t *testing.T) {
 			api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 100, "off_3": 100, "off_4": 100})
 			api.refused = test.refused
 			inRun(t, api, func(t *testing.T, p *Placer) {
-				placed, err := p.Create(t.Context(), query(5, 0))
+				request, checked, released := query(5, 0), 0, 0
+				request.CheckPrice = func(context.Context, int64) (func(), error) {
+					checked++
+					return func() { released++ }, nil
+				}
+				placed, err := p.Create(t.Context(), request)
+				if held := map[bool]int{true: 1}[err == nil]; checked-released != held {
+					t.Errorf("%d prices were checked and %d released", checked, released)
+				}
 				if placed.OfferID != test.want || (err == nil) != (test.want != "") {
 					t.Errorf("rented %s, %v", placed.OfferID, err)
 				}

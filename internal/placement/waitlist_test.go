@@ -197,7 +197,7 @@ func TestAwaitOffer_Ends(t *testing.T) {
 		inRun(t, api, func(t *testing.T, p *Placer) {
 			time.AfterFunc(5*time.Minute, func() { api.set("off_h100_1", 100) })
 			request := waiting(time.Hour, "h100")
-			request.CheckPrice = func(context.Context, int64) error { return limit }
+			request.CheckPrice = func(context.Context, int64) (func(), error) { return func() {}, limit }
 			if _, err := p.Create(t.Context(), request); !errors.Is(err, limit) {
 				t.Errorf("got %v", err)
 			}

@@ -41,12 +41,16 @@ func (t *Tracker) BeginCreate(key string, waits bool) *Creation {
 	return &Creation{tracker: t, waits: waits, counted: t.takePlanned(key), reservation: &Reservation{}}
 }
 
-// CheckPrice returns the check of an offer that is about to be rented, nil if no limit can fail.
-func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) error {
+// CheckPrice returns the check of an offer that is about to be rented, nil if no limit can fail. If it returns no error
+// and the offer is not rented, the caller calls release, because other creations may wait for the result.
+func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) (release func(), err error) {
 	if !c.tracker.Enforced() {
 		return nil
 	}
-	return c.check
+	return func(ctx context.Context, kopH int64) (func(), error) {
+		err := c.check(ctx, kopH)
+		return c.End, err
+	}
 }
 
 func (c *Creation) check(ctx context.Context, kopH int64) error {
@@ -62,7 +66,6 @@ func (c *Creation) check(ctx context.Context, kopH int64) error {
 	}
 	// Check compares with the account at the beginning of a single run. Since then others may have rented instances.
 	var problems Problems
-	c.reservation.Release() // of an earlier offer, which could not be rented
 	c.reservation, problems = c.tracker.reserve(ctx, "", kopH, kopH)
 	return problems.Errors()
 }
@@ -71,4 +74,7 @@ func (c *Creation) check(ctx context.Context, kopH int64) error {
 func (c *Creation) Created(inst rental.Instance) { c.reservation.Rented(inst) }
 
 // End ends the creation, when the instance runs or could not be rented.
-func (c *Creation) End() { c.reservation.Release() }
+func (c *Creation) End() {
+	c.reservation.Release()
+	c.reservation = &Reservation{}
+}

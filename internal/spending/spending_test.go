@@ -214,6 +214,15 @@ func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 	})
 }
 
+// checkPrice returns the problems of an offer at 100 kopecks per hour.
+func checkPrice(t *testing.T, creation *Creation) string {
+	t.Helper()
+	var problems Problems
+	_, err := creation.CheckPrice()(t.Context(), 100)
+	errors.As(err, &problems)
+	return kinds(problems)
+}
+
 // A creation that waited for an offer is compared with the burn rate at that moment, not only with the one at the
 // beginning of the run.
 func TestCreation_BurnRateAfterAWait(t *testing.T) {
@@ -235,9 +244,7 @@ func TestCreation_BurnRateAfterAWait(t *testing.T) {
 				t.Fatal(problems)
 			}
 			api.burn = test.burn
-			var problems Problems
-			errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
-			if got := kinds(problems); got != test.want {
+			if got := checkPrice(t, creation); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -250,12 +257,29 @@ func TestCreation_Funds(t *testing.T) {
 		tracker := newTracker(t, &fakeAccount{available: 199}, Limits{RequireFunds: FundsError}, single)
 		creation := tracker.BeginCreate("key", false)
 		defer creation.End()
-		var problems Problems
-		errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
-		if got := kinds(problems); got != "funds" {
+		if got := checkPrice(t, creation); got != "funds" {
 			t.Errorf("single run %t: %q, want a problem with the balance", single, got)
 		}
 	}
+}
+
+// While an offer is being rented, another creation waits for the result before it is refused because of both. A creation
+// whose offer was not rented continues to wait for another, without a reservation.
+func TestCreation_ReleasesOfferThatWasNotRented(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tracker := newTracker(t, &fakeAccount{available: 1e6}, Limits{MaxBurnKopH: 150}, false)
+		first, second := tracker.BeginCreate("a", true), tracker.BeginCreate("b", true)
+		defer second.End()
+		release, err := first.CheckPrice()(t.Context(), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Minute, release)
+		began := time.Now()
+		if got := checkPrice(t, second); got != "" || time.Since(began) != time.Minute {
+			t.Errorf("%q after %s", got, time.Since(began))
+		}
+	})
 }
 
 // The burn rate at that moment does not contain instances that this run destroyed long before.
@@ -269,9 +293,7 @@ func TestCreation_DestroyedBeforeAWait(t *testing.T) {
 		defer creation.End()
 		time.Sleep(time.Hour)
 		api.burn, api.instances = 200, nil // others have rented an instance that is not listed yet
-		var problems Problems
-		errors.As(creation.CheckPrice()(t.Context(), 100), &problems)
-		if got := kinds(problems); got != "burn" {
+		if got := checkPrice(t, creation); got != "burn" {
 			t.Errorf("%q, want a problem with the burn rate", got)
 		}
 	})
