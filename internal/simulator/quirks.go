@@ -205,7 +205,7 @@ type quirkSet struct {
 	// oldStatus is the outdated status that instances show, by id.
 	oldStatus map[string]oldStatus
 	// cached are responses with offers and GPU models, by operation.
-	cached map[string]cachedReply
+	cached map[string]*cachedReply
 }
 
 // newQuirkSet returns nil without names. The names must be valid.
@@ -215,7 +215,7 @@ func newQuirkSet(seed uint64, names []string) *quirkSet {
 	}
 	q := &quirkSet{
 		seed: seed, on: map[string]bool{}, counts: map[string]int{}, failures: map[string]*failures{},
-		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedReply{},
+		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]*cachedReply{},
 	}
 	for _, name := range names {
 		q.on[name] = true

@@ -1,14 +1,16 @@
 package simulator
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 )
 
-// cacheTime is how long responses of public operations may be cached.
-const cacheTime = time.Minute
+const (
+	// cacheTime is how long responses of public operations may be cached.
+	cacheTime = time.Minute
+	// maxCached limits the number of cached responses.
+	maxCached = 1000
+)
 
 // cachedReply is a response of the service at a time.
 type cachedReply struct {
@@ -18,7 +20,11 @@ type cachedReply struct {
 
 // isCached reports whether cached-offers applies to the response.
 func (res *quirkedResponse) isCached() bool {
-	return res.has(quirkCachedOffers) && slices.Contains([]string{"listGpus", "listOffers", "getOffer"}, res.route.id)
+	switch res.route.id {
+	case "listGpus", "listOffers", "getOffer":
+		return res.has(quirkCachedOffers)
+	}
+	return false
 }
 
 // cachedReply returns the response to an earlier request of the same operation, nil if there is none or it is too old.
@@ -28,8 +34,8 @@ func (res *quirkedResponse) cachedReply() *reply {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	cached, ok := res.cached[res.key]
-	if !ok || res.now.Sub(cached.at) >= cacheTime {
+	cached := res.cached[res.key]
+	if cached == nil || res.now.Sub(cached.at) >= cacheTime {
 		return nil
 	}
 	rep := cached.reply
@@ -44,8 +50,10 @@ func (res *quirkedResponse) cacheReply(rep *reply) {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	maps.DeleteFunc(res.cached, func(_ string, old cachedReply) bool { return res.now.Sub(old.at) >= cacheTime })
-	cached := cachedReply{*rep, res.now}
+	if len(res.cached) >= maxCached {
+		clear(res.cached)
+	}
+	cached := &cachedReply{*rep, res.now}
 	cached.header = rep.header.Clone()
 	res.cached[res.key] = cached
 }
