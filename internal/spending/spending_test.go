@@ -263,8 +263,8 @@ func TestCreation_Funds(t *testing.T) {
 	}
 }
 
-// While an offer is being rented, another creation waits for the result before it is refused because of both. A creation
-// whose offer was not rented continues to wait for another, without a reservation.
+// While an offer is being rented, another creation waits for the result before it is refused because of both. After
+// release, an offer that was not rented no longer counts.
 func TestCreation_ReleasesOfferThatWasNotRented(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tracker := newTracker(t, &fakeAccount{available: 1e6}, Limits{MaxBurnKopH: 150}, false)
