@@ -72,7 +72,7 @@ func entriesOf(section string) (entries []string) {
 func TestErrors_HaveAnEntryForEachSummary(t *testing.T) {
 	var summaries, entries []string
 	all := anchors(readGuide(t, errorReference))
-	for _, folder := range []string{"internal/service", "internal/tfkit", "internal/provider"} {
+	for _, folder := range []string{"internal/service", "internal/tfinstance", "internal/tfkit", "internal/provider"} {
 		for name, source := range goFiles(t, folder) {
 			declared, problems := summariesIn(t, name, source)
 			for _, problem := range problems {

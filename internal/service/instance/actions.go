@@ -18,6 +18,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -361,7 +362,7 @@ func resultText(inst rental.Instance, unchanged bool) tfkit.Text {
 		)
 	}
 	if inst.SSH != nil {
-		if command := sshCommand(*inst.SSH); !command.IsNull() {
+		if command := tfinstance.SSHCommand(*inst.SSH); !command.IsNull() {
 			return tfkit.Textf("runs%s: %s", already, command.ValueString())
 		}
 	}

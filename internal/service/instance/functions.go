@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -50,11 +51,11 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	if err := arguments.Get(ctx, &alias, &ssh); err != nil {
 		return nil, err
 	}
-	if err := checkAlias(alias); err != nil {
+	if err := tfinstance.CheckAlias(alias); err != nil {
 		return nil, function.NewArgumentFuncError(0, err.Error())
 	}
 	if ssh.IsNull() {
-		return noSSHConfig(alias), nil
+		return tfinstance.NoSSHConfig(alias), nil
 	}
 	var login struct {
 		Host    types.String `tfsdk:"host"`
@@ -68,12 +69,12 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	host, user := login.Host.ValueString(), login.User.ValueString()
 	port, err := wholeNumber(login.Port)
 	if err == nil {
-		err = checkLogin(host, port, user)
+		err = tfinstance.CheckLogin(host, port, user)
 	}
 	if err != nil {
 		return nil, function.NewArgumentFuncError(1, "the login is not usable: "+err.Error())
 	}
-	return sshConfigBlock(alias, host, port, user), nil
+	return tfinstance.SSHConfigBlock(alias, host, port, user), nil
 }
 
 // wholeNumber returns 0 for null.

@@ -15,6 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -188,7 +189,7 @@ func sshValue(ssh *rental.SSH) types.Object {
 	}
 	return types.ObjectValueMust(sshType, map[string]attr.Value{
 		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),
-		"user": types.StringValue(ssh.User), "command": sshCommand(*ssh),
+		"user": types.StringValue(ssh.User), "command": tfinstance.SSHCommand(*ssh),
 	})
 }
 

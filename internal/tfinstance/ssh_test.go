@@ -1,4 +1,4 @@
-package instance
+package tfinstance
 
 import (
 	"strings"
@@ -53,7 +53,7 @@ func TestSSHCommand(t *testing.T) {
 		"ssh -p 30022 root@203.0.113.5 -p":   own,
 		"ssh -p -L root@203.0.113.5":         own,
 	} {
-		got := sshCommand(rental.SSH{Host: host, Port: port, User: user, Command: command})
+		got := SSHCommand(rental.SSH{Host: host, Port: port, User: user, Command: command})
 		if got != types.StringValue(want) {
 			t.Errorf("%.80q: %s, want %q", command, got, want)
 		}
@@ -71,11 +71,11 @@ func TestSSHCommand(t *testing.T) {
 		{Host: "h", Port: 22, User: "a$"},
 	} {
 		odd.Command = "ssh " + odd.User + "@" + odd.Host
-		if got := sshCommand(odd); !got.IsNull() {
+		if got := SSHCommand(odd); !got.IsNull() {
 			t.Errorf("%+v: %s, want none", odd, got)
 		}
 	}
-	got := sshCommand(rental.SSH{Host: "2001:db8::5", Port: 22, User: "root", Command: "x"})
+	got := SSHCommand(rental.SSH{Host: "2001:db8::5", Port: 22, User: "root", Command: "x"})
 	if got != types.StringValue("ssh -p 22 root@2001:db8::5") {
 		t.Errorf("an address of IPv6: %s", got)
 	}
@@ -85,7 +85,7 @@ func FuzzSSHCommand(f *testing.F) {
 	f.Add("203.0.113.5", int64(22), "root", "ssh -p 22 root@203.0.113.5")
 	f.Add("h", int64(0), "a$", "ssh a$@h; reboot")
 	f.Fuzz(func(t *testing.T, host string, port int64, user, command string) {
-		got := sshCommand(rental.SSH{Host: host, Port: port, User: user, Command: command})
+		got := SSHCommand(rental.SSH{Host: host, Port: port, User: user, Command: command})
 		if got.IsNull() {
 			return
 		}

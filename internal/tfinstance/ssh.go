@@ -1,4 +1,4 @@
-package instance
+package tfinstance
 
 import (
 	"errors"
@@ -32,16 +32,16 @@ const (
 var errAlias = errors.New("it must consist of letters, digits, dots, underscores and hyphens, and must not begin " +
 	"with a hyphen")
 
-// checkAlias returns an error for an alias that is a pattern, or that the ssh command would parse as an option.
-func checkAlias(alias string) error {
+// CheckAlias returns an error for an alias that is a pattern, or that the ssh command would parse as an option.
+func CheckAlias(alias string) error {
 	if !sshAlias.MatchString(alias) {
 		return fmt.Errorf("%.80q is not a host alias: %w", alias, errAlias)
 	}
 	return nil
 }
 
-// checkLogin returns an error for an invalid login.
-func checkLogin(host string, port int64, user string) error {
+// CheckLogin returns an error for an invalid login.
+func CheckLogin(host string, port int64, user string) error {
 	switch {
 	case !isHost(host):
 		return fmt.Errorf("host %.80q is neither a host name nor an IP address", host)
@@ -72,10 +72,10 @@ func isHost(host string) bool {
 	return !allDigits.MatchString(labels[len(labels)-1])
 }
 
-// sshCommand returns the command of the API if it only logs in and forwards ports, otherwise a generated one. It is
+// SSHCommand returns the command of the API if it only logs in and forwards ports, otherwise a generated one. It is
 // null for an invalid login.
-func sshCommand(ssh rental.SSH) types.String {
-	if checkLogin(ssh.Host, ssh.Port, ssh.User) != nil || strings.HasSuffix(ssh.User, "$") {
+func SSHCommand(ssh rental.SSH) types.String {
+	if CheckLogin(ssh.Host, ssh.Port, ssh.User) != nil || strings.HasSuffix(ssh.User, "$") {
 		return types.StringNull()
 	}
 	login, port := ssh.User+"@"+ssh.Host, fmt.Sprintf(" -p %d", ssh.Port)
@@ -87,13 +87,13 @@ func sshCommand(ssh rental.SSH) types.String {
 	return types.StringValue(own)
 }
 
-// sshConfigBlock returns the block of an SSH configuration file.
-func sshConfigBlock(alias, host string, port int64, user string) string {
+// SSHConfigBlock returns the block of an SSH configuration file.
+func SSHConfigBlock(alias, host string, port int64, user string) string {
 	return fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n", alias, host, port, user)
 }
 
-// noSSHConfig is a comment in place of the block of an instance without an address, so that the blocks of many
+// NoSSHConfig is a comment in place of the block of an instance without an address, so that the blocks of many
 // instances can be joined.
-func noSSHConfig(alias string) string {
+func NoSSHConfig(alias string) string {
 	return "# " + alias + ": no SSH address now (stopped, or not assigned yet)\n"
 }
