@@ -36,7 +36,6 @@ const (
 	summaryNameRequired       = "Instance without a name"
 	summaryRequiresQuery      = "%s requires offer_query"
 	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
-	summaryNotAPattern        = "Invalid regular expression"
 	summaryNoSSHKeys          = "No SSH key for the instance"
 	summaryNoSSHExpected      = "ready_when waits for SSH, and the template has none"
 )
@@ -73,12 +72,6 @@ func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
 		"wait_for_offer is %s, and timeouts.create = %s ends the creation earlier. Raise timeouts.create to more than "+
 			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.",
 		wait, timeout))
-}
-
-func addNotAPattern(diags *diag.Diagnostics, at path.Path, err error) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAPattern), tfkit.Textf(
-		"%s. The syntax is that of RE2, as in the function regex of Terraform: without lookarounds and backreferences.",
-		err))
 }
 
 func addNoSSHKeys(diags *diag.Diagnostics, template string) {

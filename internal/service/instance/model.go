@@ -277,7 +277,7 @@ func (m model) target() lifecycle.Target {
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
 		OfferID:      m.RentedOfferID.ValueString(),
 		Template:     m.Template.ValueString(),
-		Ready:        readyConditions(m.ReadyWhen),
+		Ready:        tfinstance.ReadyConditions(m.ReadyWhen),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -122,7 +123,7 @@ func (r *instanceResource) checkTemplate(
 	case rental.LaunchSSH:
 		r.checkSSHKeys(ctx, plan, diags)
 	case rental.LaunchEntrypoint:
-		if readyConditions(plan.ReadyWhen).SSHReachable {
+		if tfinstance.ReadyConditions(plan.ReadyWhen).SSHReachable {
 			addNoSSHExpected(diags, slug)
 		}
 	default:

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -182,7 +183,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			},
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
-		"ready_when": readyWhenAttribute(),
+		"ready_when": tfinstance.ReadyWhenAttribute(),
 		"timeouts":   describedTimeouts(ctx),
 
 		"rented_offer_id": schema.StringAttribute{

@@ -1,4 +1,4 @@
-package instance
+package tfinstance
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 )
 
-func readyWhenAttribute() schema.SingleNestedAttribute {
+// ReadyWhenAttribute is the argument ready_when.
+func ReadyWhenAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Additional conditions that a running instance must meet before an apply that creates or " +
@@ -40,8 +41,8 @@ func readyWhenAttribute() schema.SingleNestedAttribute {
 	}
 }
 
-// readyConditions returns the conditions of ready_when.
-func readyConditions(readyWhen types.Object) lifecycle.Conditions {
+// ReadyConditions returns the conditions of ready_when, none for a null or unknown object.
+func ReadyConditions(readyWhen types.Object) lifecycle.Conditions {
 	attributes := readyWhen.Attributes()
 	ssh, _ := attributes["ssh_reachable"].(types.Bool)
 	urls, _ := attributes["urls_reachable"].(types.Bool)
