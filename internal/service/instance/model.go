@@ -337,22 +337,11 @@ func (m model) queries(ctx context.Context) ([]placement.Query, diag.Diagnostics
 }
 
 func (m model) query(ctx context.Context, object types.Object) (placement.Query, diag.Diagnostics) {
-	var parts queryModel
-	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
-	filters, problems := parts.Query(ctx)
-	diags.Append(problems...)
-	query := placement.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
-	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
-		query.MaxAttempts = int(attempts)
-	}
-	query.Type = rental.RentalType(m.Type.ValueString())
-	if limit := m.MaxPriceKopH.ValueInt64(); limit > 0 {
-		query.MaxPriceKopH = &limit
-	}
-	if disk := float64(m.DiskGB.ValueInt64()); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
-		query.MinDiskGB = &disk
-	}
-	return query, diags
+	return tfinstance.PlacementQuery(ctx, object, tfinstance.QueryTerms{
+		Type:         rental.RentalType(m.Type.ValueString()),
+		DiskGB:       m.DiskGB.ValueInt64(),
+		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
+	})
 }
 
 // hardware returns the hardware of the instance.

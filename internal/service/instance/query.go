@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -13,31 +12,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-const (
-	defaultAttempts = 5
-	maxAttemptsEver = 50
-)
-
-// queryModel is offer_query.
-type queryModel struct {
-	tfkit.OfferFilters
-	MaxAttempts types.Int64 `tfsdk:"max_attempts"`
-}
-
-// queryArguments are the attributes of a query.
-func queryArguments() map[string]schema.Attribute {
-	arguments := tfkit.OfferFilterArguments()
-	arguments["max_attempts"] = schema.Int64Attribute{
-		Optional: true,
-		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` in each look. Must " +
-			"be between 1 and 50. Defaults to `5`.",
-		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
-	}
-	return arguments
-}
 
 func queryAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
@@ -49,7 +26,7 @@ func queryAttribute() schema.SingleNestedAttribute {
 			"contains `offer_query`. A change to a `gpu`, `num_gpus`, `min_gpus`, `min_vram_gb` or `country` that the " +
 			"instance does not meet forces a new resource to be created, unless the instance meets one of " +
 			"`fallback_queries`.",
-		Attributes: queryArguments(),
+		Attributes: tfinstance.QueryArguments(),
 	}
 }
 
@@ -59,7 +36,7 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 		MarkdownDescription: "Further queries in order of preference, each with its own filters. The provider tries them " +
 			"when no offer of `offer_query` can be rented. Must not be empty. Requires `offer_query`. Applies at creation " +
 			"only. `max_price_kop_h` and `disk_gb` apply to each query. Changed in place.",
-		NestedObject: schema.NestedAttributeObject{Attributes: queryArguments()},
+		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 		Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
 	}
 }
@@ -74,7 +51,7 @@ func importedQuery(ctx context.Context, h hardware) (types.Object, diag.Diagnost
 	} else {
 		atLeast = types.Int64Value(h.count)
 	}
-	query := queryModel{OfferFilters: tfkit.OfferFilters{
+	query := tfinstance.Query{OfferFilters: tfkit.OfferFilters{
 		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(h.gpu)}),
 		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
 		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),

@@ -1,0 +1,67 @@
+package tfinstance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+const (
+	defaultAttempts = 5
+	maxAttemptsEver = 50
+)
+
+// Query is the object of a query: offer_query, or one of fallback_queries.
+type Query struct {
+	tfkit.OfferFilters
+	MaxAttempts types.Int64 `tfsdk:"max_attempts"`
+}
+
+// QueryArguments are the attributes of a query.
+func QueryArguments() map[string]schema.Attribute {
+	arguments := tfkit.OfferFilterArguments()
+	arguments["max_attempts"] = schema.Int64Attribute{
+		Optional: true,
+		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` in each look. Must " +
+			"be between 1 and 50. Defaults to `5`.",
+		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
+	}
+	return arguments
+}
+
+// QueryTerms are the arguments of an instance that apply to each of its queries.
+type QueryTerms struct {
+	Type         rental.RentalType
+	DiskGB       int64 // GB, 0 if it is unknown
+	MaxPriceKopH int64 // kopecks per hour, 0 for no maximum
+}
+
+// PlacementQuery returns the query of an object, which has the attributes of Query, with the terms of the instance. It
+// omits unknown filters.
+func PlacementQuery(ctx context.Context, object types.Object, terms QueryTerms) (placement.Query, diag.Diagnostics) {
+	var parts Query
+	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
+	filters, problems := parts.Query(ctx)
+	diags.Append(problems...)
+	query := placement.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
+	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
+		query.MaxAttempts = int(attempts)
+	}
+	query.Type = terms.Type
+	if limit := terms.MaxPriceKopH; limit > 0 {
+		query.MaxPriceKopH = &limit
+	}
+	if disk := float64(terms.DiskGB); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
+		query.MinDiskGB = &disk
+	}
+	return query, diags
+}
