@@ -40,7 +40,8 @@ func newSSHConfig() function.Function {
 	}
 }
 
-// sshArgumentType is sshType with any number as the port, because the framework's message for a fraction is unclear.
+// sshArgumentType is tfinstance.SSHType with any number as the port, because the framework's message for a fraction is
+// unclear.
 var sshArgumentType = map[string]attr.Type{
 	"host": types.StringType, "port": types.NumberType, "user": types.StringType, "command": types.StringType,
 }

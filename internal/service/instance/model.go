@@ -74,27 +74,6 @@ type model struct {
 	StartedAt     types.String `tfsdk:"started_at"`
 }
 
-var (
-	gpuType = map[string]attr.Type{
-		"slug":    types.StringType,
-		"name":    types.StringType,
-		"count":   types.Int64Type,
-		"vram_gb": types.Int64Type,
-	}
-	priceType = map[string]attr.Type{
-		"running_kop_h":  types.Int64Type,
-		"stopped_kop_h":  types.Int64Type,
-		"traffic_kop_gb": types.Int64Type,
-	}
-	sshType = map[string]attr.Type{
-		"host":    types.StringType,
-		"port":    types.Int64Type,
-		"user":    types.StringType,
-		"command": types.StringType,
-	}
-	urlType = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
-)
-
 // fromAPI returns the state of an instance. Optional fields that the API omits keep their prior values.
 func fromAPI(prior model, inst rental.Instance) model {
 	m := prior
@@ -113,12 +92,9 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.Country = tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), prior.Country)
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(inst.CreatedAt), prior.CreatedAt)
 	m.StartedAt = tfkit.ValueOrPrior(tfkit.TimePointer(inst.StartedAt), prior.StartedAt)
-	m.GPU = gpuValue(inst.GPU, prior.GPU)
-	m.Price = types.ObjectValueMust(priceType, map[string]attr.Value{
-		"running_kop_h": types.Int64Value(inst.Price.RunningKopH), "stopped_kop_h": types.Int64Value(inst.Price.StoppedKopH),
-		"traffic_kop_gb": types.Int64Value(inst.Price.TrafficKopGB),
-	})
-	m.SSH, m.URLs = sshValue(inst.SSH), urlsValue(inst.URLs)
+	m.GPU = tfinstance.GPUValue(inst.GPU, prior.GPU)
+	m.Price = tfinstance.PriceValue(inst.Price)
+	m.SSH, m.URLs = tfinstance.SSHValue(inst.SSH), tfinstance.URLsValue(inst.URLs)
 	if running := inst.Status == rental.StatusRunning; running && prior.Status.Equal(m.Status) {
 		if inst.Omitted.SSH && !prior.SSH.IsUnknown() {
 			m.SSH = prior.SSH
@@ -149,26 +125,6 @@ func stopReason(prior model, inst rental.Instance) types.String {
 	return types.StringPointerValue(inst.StopReason)
 }
 
-// gpuValue keeps the prior VRAM, or the whole prior value, if the API omits it.
-func gpuValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
-	known := !prior.IsNull() && !prior.IsUnknown()
-	if known && gpu.Slug == "" && gpu.Count == 0 {
-		return prior
-	}
-	vram := types.Int64PointerValue(gpu.VRAMGB)
-	if before, ok := prior.Attributes()["vram_gb"].(types.Int64); known && ok && vram.IsNull() {
-		vram = before
-	}
-	return types.ObjectValueMust(gpuType, map[string]attr.Value{
-		"slug": types.StringValue(
-			gpu.Slug,
-		),
-		"name":    types.StringValue(gpu.Name),
-		"count":   types.Int64Value(gpu.Count),
-		"vram_gb": vram,
-	})
-}
-
 // readDesiredState returns the desired state in the response, so that a stop in the console appears as drift. If the
 // API omits it, readDesiredState derives it from the status where possible.
 func readDesiredState(prior types.String, inst rental.Instance) types.String {
@@ -181,26 +137,6 @@ func readDesiredState(prior types.String, inst rental.Instance) types.String {
 		return types.StringValue(string(rental.DesiredStopped))
 	}
 	return prior
-}
-
-func sshValue(ssh *rental.SSH) types.Object {
-	if ssh == nil {
-		return types.ObjectNull(sshType)
-	}
-	return types.ObjectValueMust(sshType, map[string]attr.Value{
-		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),
-		"user": types.StringValue(ssh.User), "command": tfinstance.SSHCommand(*ssh),
-	})
-}
-
-func urlsValue(urls []rental.InstanceURL) types.List {
-	values := make([]attr.Value, len(urls))
-	for i, u := range urls {
-		values[i] = types.ObjectValueMust(urlType.AttrTypes, map[string]attr.Value{
-			"label": types.StringValue(u.Label), "url": types.StringPointerValue(u.URL),
-		})
-	}
-	return types.ListValueMust(urlType, values)
 }
 
 // applied returns the state after an apply: the planned values, and the actual values of attributes that were unknown.

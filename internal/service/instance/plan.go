@@ -13,6 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
@@ -278,28 +279,28 @@ func warnOfUnknownPolicy(diags *diag.Diagnostics, state, plan model) {
 func expectChange(state model, plan *model) {
 	plan.Status = types.StringUnknown()
 	plan.StopReason = types.StringUnknown()
-	plan.SSH = types.ObjectUnknown(sshType)
-	plan.URLs = types.ListUnknown(urlType)
+	plan.SSH = types.ObjectUnknown(tfinstance.SSHType)
+	plan.URLs = types.ListUnknown(tfinstance.URLType)
 	if state.StartedAt.IsNull() {
 		plan.StartedAt = types.StringUnknown()
 	}
-	plan.Price = types.ObjectUnknown(priceType) // a start or a new bid can have a new price
+	plan.Price = types.ObjectUnknown(tfinstance.PriceType) // a start or a new bid can have a new price
 }
 
 // expectStop plans the known results of a stop: the price stays the same, and the instance has no SSH login and no web
 // addresses.
 func expectStop(state model, plan *model) {
 	plan.Price = state.Price
-	plan.SSH = types.ObjectNull(sshType)
+	plan.SSH = types.ObjectNull(tfinstance.SSHType)
 	var urls []attr.Value
 	for _, element := range state.URLs.Elements() {
 		url, ok := element.(types.Object)
 		if !ok || url.IsNull() || url.IsUnknown() {
 			return
 		}
-		urls = append(urls, types.ObjectValueMust(urlType.AttrTypes, map[string]attr.Value{
+		urls = append(urls, types.ObjectValueMust(tfinstance.URLType.AttrTypes, map[string]attr.Value{
 			"label": url.Attributes()["label"], "url": types.StringNull(),
 		}))
 	}
-	plan.URLs = types.ListValueMust(urlType, urls)
+	plan.URLs = types.ListValueMust(tfinstance.URLType, urls)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 // stateOf returns the state of an instance with the given status.
@@ -60,9 +61,9 @@ func TestPlanConvergence(t *testing.T) {
 			plan := test.state
 			// The framework sets these values when any argument changes.
 			plan.ID, plan.Status, plan.GPU, plan.Price = types.StringUnknown(), types.StringUnknown(), types.ObjectUnknown(
-				gpuType,
+				tfinstance.GPUType,
 			), types.ObjectUnknown(
-				priceType,
+				tfinstance.PriceType,
 			)
 			plan.DesiredState = types.StringValue(test.wanted)
 			if got := planConvergence(test.state, &plan, false); got != test.want {
@@ -214,7 +215,7 @@ func TestPlanCreateArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state, plan := test.state, test.plan
-			state.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
+			state.GPU = types.ObjectValueMust(tfinstance.GPUType, map[string]attr.Value{
 				"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
 			})
 			if !test.imported {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 // A plan with unknown values is valid for every final value: Terraform accepts neither an unplanned replacement nor a
@@ -22,7 +23,7 @@ func TestPlan_UnknownValues(t *testing.T) {
 		m := stateOf(status, "running")
 		m.OfferID, m.OfferQuery = types.StringNull(), gpu(text("rtx_4090"))
 		m.ReplaceOn, m.QuotedKopH = types.SetNull(types.StringType), types.Int64Value(100)
-		m.GPU = types.ObjectValueMust(gpuType, map[string]attr.Value{
+		m.GPU = types.ObjectValueMust(tfinstance.GPUType, map[string]attr.Value{
 			"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
 		})
 		return m

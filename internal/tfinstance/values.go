@@ -1,0 +1,79 @@
+package tfinstance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// The types of the objects in Attributes.
+var (
+	GPUType = map[string]attr.Type{
+		"slug":    types.StringType,
+		"name":    types.StringType,
+		"count":   types.Int64Type,
+		"vram_gb": types.Int64Type,
+	}
+	PriceType = map[string]attr.Type{
+		"running_kop_h":  types.Int64Type,
+		"stopped_kop_h":  types.Int64Type,
+		"traffic_kop_gb": types.Int64Type,
+	}
+	SSHType = map[string]attr.Type{
+		"host":    types.StringType,
+		"port":    types.Int64Type,
+		"user":    types.StringType,
+		"command": types.StringType,
+	}
+	URLType = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
+)
+
+// GPUValue returns the attribute gpu. It keeps the prior VRAM, or the whole prior value, if the API omits it.
+func GPUValue(gpu rental.InstanceGPU, prior types.Object) types.Object {
+	known := !prior.IsNull() && !prior.IsUnknown()
+	if known && gpu.Slug == "" && gpu.Count == 0 {
+		return prior
+	}
+	vram := types.Int64PointerValue(gpu.VRAMGB)
+	if before, ok := prior.Attributes()["vram_gb"].(types.Int64); known && ok && vram.IsNull() {
+		vram = before
+	}
+	return types.ObjectValueMust(GPUType, map[string]attr.Value{
+		"slug":    types.StringValue(gpu.Slug),
+		"name":    types.StringValue(gpu.Name),
+		"count":   types.Int64Value(gpu.Count),
+		"vram_gb": vram,
+	})
+}
+
+// PriceValue returns the attribute price.
+func PriceValue(price rental.InstancePrice) types.Object {
+	return types.ObjectValueMust(PriceType, map[string]attr.Value{
+		"running_kop_h":  types.Int64Value(price.RunningKopH),
+		"stopped_kop_h":  types.Int64Value(price.StoppedKopH),
+		"traffic_kop_gb": types.Int64Value(price.TrafficKopGB),
+	})
+}
+
+// SSHValue returns the attribute ssh, null without a login.
+func SSHValue(ssh *rental.SSH) types.Object {
+	if ssh == nil {
+		return types.ObjectNull(SSHType)
+	}
+	return types.ObjectValueMust(SSHType, map[string]attr.Value{
+		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),
+		"user": types.StringValue(ssh.User), "command": SSHCommand(*ssh),
+	})
+}
+
+// URLsValue returns the attribute urls.
+func URLsValue(urls []rental.InstanceURL) types.List {
+	values := make([]attr.Value, len(urls))
+	for i, u := range urls {
+		values[i] = types.ObjectValueMust(URLType.AttrTypes, map[string]attr.Value{
+			"label": types.StringValue(u.Label), "url": types.StringPointerValue(u.URL),
+		})
+	}
+	return types.ListValueMust(URLType, values)
+}
