@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -109,7 +110,7 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 
 // instanceAttributes are the attributes of an item.
 func instanceAttributes() map[string]schema.Attribute {
-	attributes := commonAttributes()
+	attributes := tfinstance.Attributes()
 	attributes["name"] = tfkit.ComputedString("Name of the instance. Null if it has none.")
 	attributes["desired_state"] = tfkit.ComputedString("Desired state of the instance: `running`, `stopped` or " +
 		"`destroyed`.")

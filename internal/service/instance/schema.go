@@ -204,7 +204,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		},
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
 	}
-	maps.Copy(attributes, tfkit.ForResource(commonAttributes()))
+	maps.Copy(attributes, tfkit.ForResource(tfinstance.Attributes()))
 	maps.Copy(attributes, tfkit.ForResource(map[string]datasource.Attribute{"rented_offer": rentedOfferAttribute()}))
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an instance: a rented GPU server with a price per hour. While it is stopped or " +
@@ -232,52 +232,4 @@ func describedTimeouts(ctx context.Context) schema.Attribute {
 	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block: `timeouts = { create = " +
 		"\"45m\" }`."
 	return nested
-}
-
-// commonAttributes are the computed attributes that the resource and the data sources share.
-func commonAttributes() map[string]datasource.Attribute {
-	object := func(description string, attributes map[string]datasource.Attribute) datasource.SingleNestedAttribute {
-		return datasource.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
-	}
-	return map[string]datasource.Attribute{
-		"id": tfkit.ComputedString("Id of the instance."),
-		"status": tfkit.ComputedString("Status of the instance: `creating`, `starting`, `running`, `stopping`, " +
-			"`stopped`, `destroying`, `destroyed`, `failed` or `outbid`."),
-		"stop_reason": tfkit.ComputedString("Reason why the instance stopped: `user`, `low_balance`, `admin` or " +
-			"`provider`. Null if the API returns none."),
-		"gpu": object("GPUs of the instance.", map[string]datasource.Attribute{
-			"slug":    tfkit.ComputedString("Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."),
-			"name":    tfkit.ComputedString("Name of the GPU model."),
-			"count":   tfkit.ComputedInt64("Number of GPUs."),
-			"vram_gb": tfkit.ComputedInt64("VRAM of each GPU in GB. Null if the API returns none."),
-		}),
-		"country": tfkit.ComputedString("Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns " +
-			"none."),
-		"price": object("Prices of the instance, locked at the creation. A new bid can change "+
-			"them.", map[string]datasource.Attribute{
-			"running_kop_h":  tfkit.ComputedInt64("Price while the instance runs, in kopecks per hour."),
-			"stopped_kop_h":  tfkit.ComputedInt64("Price while the instance is stopped, in kopecks per hour: only the disk."),
-			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
-		}),
-		"ssh": object(
-			"SSH login of the instance. Null until the port is assigned.",
-			map[string]datasource.Attribute{
-				"host":    tfkit.ComputedString("Host name or IP address of the SSH server."),
-				"port":    tfkit.ComputedInt64("TCP port of the SSH server."),
-				"user":    tfkit.ComputedString("User name of the SSH login."),
-				"command": tfkit.ComputedString("SSH command that logs in."),
-			},
-		),
-		"urls": datasource.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Web interfaces of the template.",
-			NestedObject: datasource.NestedAttributeObject{Attributes: map[string]datasource.Attribute{
-				"label": tfkit.ComputedString("Label of the interface."),
-				"url":   tfkit.ComputedString("Address of the interface. Null until it is ready."),
-			}},
-		},
-		"created_at": tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
-		"started_at": tfkit.ComputedString("Time when the instance first ran, RFC 3339 in UTC. Null until the instance " +
-			"has run."),
-	}
 }
