@@ -11,6 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -72,7 +73,7 @@ func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, mis
 	tfkit.AddError(
 		diags,
 		tfkit.Summaryf(summaryNotRestartedNoBalance, inst.ID),
-		"It was not stopped. "+missingFundsText(missing),
+		"It was not stopped. "+tfinstance.MissingFundsText(missing),
 	)
 }
 

@@ -178,7 +178,7 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 		want  string
 		sent  string
 	}{
-		"above": {1000, "Error: " + summaryBurnLimit, ""},
+		"above": {1000, "Error: Plan exceeds max_burn_kop_h", ""},
 		"below": {2000, "", "start"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,62 @@
+package tfinstance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryInsufficientBalance = "Insufficient balance for this plan"
+	summaryBurnLimit           = "Plan exceeds max_burn_kop_h"
+	summaryBalanceUnchecked    = "Cannot check the balance"
+)
+
+// AddSpendingProblems reports the problems of a spending check. notStarted is a sentence, such as "Nothing was
+// started.", that describes what an error prevented.
+func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, notStarted tfkit.Text) {
+	for _, problem := range problems {
+		switch problem.Kind {
+		case spending.NotEnoughFunds:
+			text := MissingFundsText(problem)
+			if problem.Warning {
+				tfkit.AddWarning(diags, tfkit.Summaryf(summaryInsufficientBalance), text)
+			} else {
+				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
+			}
+		case spending.BurnLimitExceeded:
+			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), tfkit.Textf(
+				"The account costs %s. With the instances that this plan starts it would "+
+					"cost at least %s, and the provider's spending.max_burn_kop_h is %s. %s Start less, stop or destroy something "+
+					"first (what this plan destroys elsewhere is not deducted), or raise the limit.",
+				tfkit.HourlyRubles(problem.BurnKopH),
+				tfkit.HourlyRubles(problem.PlannedKopH),
+				tfkit.HourlyRubles(problem.LimitKopH),
+				notStarted,
+			))
+		case spending.AccountUnreadable:
+			addUnreadableAccount(diags, problem)
+		}
+	}
+}
+
+// MissingFundsText explains a problem of the kind spending.NotEnoughFunds.
+func MissingFundsText(problem *spending.Error) tfkit.Text {
+	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this plan starts costs "+
+		"at least %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
+		"balance in the service's console, or start less.",
+		tfkit.HourlyRubles(problem.StartsKopH), tfkit.Rubles(problem.NeedKop), tfkit.Rubles(problem.HaveKop),
+		tfkit.Rubles(problem.NeedKop-problem.HaveKop))
+}
+
+func addUnreadableAccount(diags *diag.Diagnostics, problem *spending.Error) {
+	if !problem.Warning {
+		tfkit.AddAPIError(diags, "check the spending limits", problem.Err)
+		return
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryBalanceUnchecked), tfkit.ErrorDetail(problem.Err)+
+		"\n\nThe plan continues without this check. To turn the check off, set spending.require_funds = \"off\" in the "+
+		"provider configuration.")
+}
