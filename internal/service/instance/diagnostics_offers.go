@@ -3,16 +3,12 @@ package instance
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
-const explainTimeout = 3 * time.Second
 
 // explainNoOffer explains why no offer matches the queries of a failed creation. It returns an empty text after other
 // errors.
@@ -31,63 +27,13 @@ func (r *instanceResource) explainNoOffer(ctx context.Context, queries []placeme
 // explain describes for each query which filters exclude the available offers. It returns an empty text if the offers
 // cannot be read.
 func (r *instanceResource) explain(ctx context.Context, queries []rental.OfferQuery) tfkit.Text {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
-	defer cancel()
-	var text tfkit.Text
-	for i, query := range queries {
-		explanation, err := r.Meta.Placement.Explain(ctx, query)
-		if err != nil {
-			return ""
-		}
+	return tfinstance.Explain(ctx, r.Meta, queries, func(i int) tfkit.Text {
 		switch {
 		case i > 0:
-			text += tfkit.Textf("\n\nfallback_queries[%d]: ", i-1)
+			return tfkit.Textf("fallback_queries[%d]: ", i-1)
 		case len(queries) > 1:
-			text += "offer_query: "
+			return "offer_query: "
 		}
-		text += explanationText(explanation)
-	}
-	return text
-}
-
-// explanationText describes which filters of a query exclude the available offers.
-func explanationText(e placement.Explanation) tfkit.Text {
-	kind := tfkit.Textf("%s offers", e.Query.Type)
-	if len(e.Query.GPU) > 0 {
-		kind += tfkit.Textf(" with gpu = %s", e.Query.GPU)
-	}
-	if e.Offers == 0 {
-		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
-	}
-	count := tfkit.Textf("%d", e.Offers)
-	if e.Cut {
-		count = "more than " + count
-	}
-	text := "Available " + kind + ": " + count + ". Matches of each filter:"
-	var without tfkit.Text
-	for _, filter := range e.Filters {
-		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
-		if filter.Others > 0 {
-			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
-				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
-		}
-	}
-	if without == "" {
-		without = "\nTo find an offer, change at least two of these filters."
-	}
-	return text + without
-}
-
-func matchText(offers int) tfkit.Text {
-	if offers == 1 {
-		return "1 offer matches"
-	}
-	return tfkit.Textf("%d offers match", offers)
-}
-
-func filterValue(filter placement.FilterMatches) tfkit.Text {
-	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
-		return tfkit.HourlyRubles(kopH)
-	}
-	return tfkit.Textf("%s", filter.Value)
+		return ""
+	})
 }

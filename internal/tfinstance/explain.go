@@ -1,0 +1,77 @@
+package tfinstance
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
+const explainTimeout = 3 * time.Second
+
+// Explain describes for each query which filters exclude the available offers. Each description begins with the label
+// of its query, such as "offer_query: ". Explain returns an empty text if the offers cannot be read.
+func Explain(
+	ctx context.Context, meta *tfkit.Meta, queries []rental.OfferQuery, label func(i int) tfkit.Text,
+) tfkit.Text {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
+	defer cancel()
+	var text tfkit.Text
+	for i, query := range queries {
+		explanation, err := meta.Placement.Explain(ctx, query)
+		if err != nil {
+			return ""
+		}
+		if i > 0 {
+			text += "\n\n"
+		}
+		text += label(i) + explanationText(explanation)
+	}
+	return text
+}
+
+// explanationText describes which filters of a query exclude the available offers.
+func explanationText(e placement.Explanation) tfkit.Text {
+	kind := tfkit.Textf("%s offers", e.Query.Type)
+	if len(e.Query.GPU) > 0 {
+		kind += tfkit.Textf(" with gpu = %s", e.Query.GPU)
+	}
+	if e.Offers == 0 {
+		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
+	}
+	count := tfkit.Textf("%d", e.Offers)
+	if e.Cut {
+		count = "more than " + count
+	}
+	text := "Available " + kind + ": " + count + ". Matches of each filter:"
+	var without tfkit.Text
+	for _, filter := range e.Filters {
+		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
+		if filter.Others > 0 {
+			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
+				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
+		}
+	}
+	if without == "" {
+		without = "\nTo find an offer, change at least two of these filters."
+	}
+	return text + without
+}
+
+func matchText(offers int) tfkit.Text {
+	if offers == 1 {
+		return "1 offer matches"
+	}
+	return tfkit.Textf("%d offers match", offers)
+}
+
+func filterValue(filter placement.FilterMatches) tfkit.Text {
+	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
+		return tfkit.HourlyRubles(kopH)
+	}
+	return tfkit.Textf("%s", filter.Value)
+}
