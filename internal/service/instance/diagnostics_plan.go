@@ -14,9 +14,6 @@ import (
 // Summaries of diagnostics.
 const (
 	summarySharedKey          = "Two instances with the same idempotency_key"
-	summaryNoTemplate         = "No such template"
-	summaryOtherImage         = "Image differs from the template's image"
-	summaryDiskBelowMinimum   = "Disk below the template's minimum"
 	summaryDiskAboveMaximum   = "Disk above the offer's maximum"
 	summaryDuplicateName      = "Instance %s already has this name"
 	summaryNamesUnchecked     = "Cannot check the names of all instances"
@@ -36,8 +33,6 @@ const (
 	summaryNameRequired       = "Instance without a name"
 	summaryRequiresQuery      = "%s requires offer_query"
 	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
-	summaryNoSSHKeys          = "No SSH key for the instance"
-	summaryNoSSHExpected      = "ready_when waits for SSH, and the template has none"
 )
 
 // noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
@@ -74,19 +69,6 @@ func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
 		wait, timeout))
 }
 
-func addNoSSHKeys(diags *diag.Diagnostics, template string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), tfkit.Summaryf(summaryNoSSHKeys), tfkit.Textf(
-		"The template %q is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
-			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.",
-		template))
-}
-
-func addNoSSHExpected(diags *diag.Diagnostics, template string) {
-	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), tfkit.Summaryf(summaryNoSSHExpected), tfkit.Textf(
-		"The template %q launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
-			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.", template))
-}
-
 // ownerText describes the instance that has an idempotency key.
 func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
 	name := tfkit.Text("without a name")
@@ -97,28 +79,6 @@ func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
 		return tfkit.Textf("%s to be created %s", subject, name)
 	}
 	return tfkit.Textf("%s %s %s", subject, owner.ID, name)
-}
-
-func addNoTemplate(diags *diag.Diagnostics, slug string) {
-	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), tfkit.Textf(
-		"Neither the catalog nor this account has a template with the slug %q. The data source gpurent_templates lists "+
-			"all templates.", slug))
-}
-
-func addOtherImage(diags *diag.Diagnostics, slug, templateImage, image string) {
-	tfkit.AddAttributeError(diags, path.Root("image"), tfkit.Summaryf(summaryOtherImage), tfkit.Textf(
-		"The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, set "+
-			"template = %q, or create a gpurent_template with this image.",
-		slug, templateImage, image, customTemplate, customTemplate))
-}
-
-func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int64) {
-	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskBelowMinimum), tfkit.Textf(
-		"The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.",
-		slug,
-		minimum,
-		disk,
-	))
 }
 
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {

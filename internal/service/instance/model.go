@@ -19,9 +19,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// customTemplate is the slug of the template that accepts any image.
-const customTemplate = "custom"
-
 // The arguments that apply only at creation.
 const (
 	argOfferID    = "offer_id"
@@ -179,7 +176,7 @@ func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnos
 		MaxPriceKopH:   plan.MaxPriceKopH.ValueInt64(),
 		IdempotencyKey: plan.IdempotencyKey.ValueString(),
 	}
-	if request.Order.Template == customTemplate {
+	if request.Order.Template == tfinstance.CustomTemplate {
 		request.Order.Image = plan.Image.ValueString()
 	}
 	var diags diag.Diagnostics
@@ -214,6 +211,13 @@ func (m model) target() lifecycle.Target {
 		OfferID:      m.RentedOfferID.ValueString(),
 		Template:     m.Template.ValueString(),
 		Ready:        tfinstance.ReadyConditions(m.ReadyWhen),
+	}
+}
+
+// templateArguments returns the arguments that depend on the template.
+func (m model) templateArguments() tfinstance.TemplateArguments {
+	return tfinstance.TemplateArguments{
+		Template: m.Template, Image: m.Image, DiskGB: m.DiskGB, SSHKeyIDs: m.SSHKeyIDs, ReadyWhen: m.ReadyWhen,
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *instanceResource) checkCreate(
 		r.Meta.Placement.Owners.SetReplaced(replaced.ID, true)
 	}
 	r.checkKey(ctx, plan, diags)
-	r.checkTemplate(ctx, plan, replaced, diags)
+	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, diags)
 	if diags.HasError() {
 		return
 	}
@@ -89,57 +89,6 @@ func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
 func (r *instanceResource) exists(ctx context.Context, id string) bool {
 	inst, found, err := r.Meta.Cache.Instances.Find(ctx, id)
 	return err != nil || found && !inst.Destroyed()
-}
-
-// checkTemplate reports an error for a template that does not exist, a disk below its minimum, and an image of a
-// template other than the custom one, because the API accepts an image only for that.
-func (r *instanceResource) checkTemplate(
-	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) {
-	slug := plan.Template.ValueString()
-	if slug == "" {
-		return
-	}
-	template, found, err := r.Meta.Cache.Templates.Find(ctx, slug)
-	image := plan.Image.ValueString()
-	hasOwnImage := image != "" && slug != customTemplate
-	switch {
-	case err != nil && (rental.IsUnauthorized(err) || replaced != nil || hasOwnImage):
-		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
-		return
-	case err != nil:
-		return // the API validates the request at apply
-	case !found:
-		addNoTemplate(diags, slug)
-		return
-	}
-	if hasOwnImage && !rental.SameImage(template.Image, image) {
-		addOtherImage(diags, slug, template.Image, image)
-	}
-	if disk := plan.DiskGB.ValueInt64(); !plan.DiskGB.IsUnknown() && disk < template.MinDiskGB {
-		addDiskBelowMinimum(diags, slug, template.MinDiskGB, disk)
-	}
-	switch template.LaunchMode {
-	case rental.LaunchSSH:
-		r.checkSSHKeys(ctx, plan, diags)
-	case rental.LaunchEntrypoint:
-		if tfinstance.ReadyConditions(plan.ReadyWhen).SSHReachable {
-			addNoSSHExpected(diags, slug)
-		}
-	default:
-	}
-}
-
-// checkSSHKeys warns if nobody could log in to an instance: ssh_key_ids is empty or omitted, and the account has no
-// key.
-func (r *instanceResource) checkSSHKeys(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	if plan.SSHKeyIDs.IsUnknown() || len(plan.SSHKeyIDs.Elements()) > 0 {
-		return
-	}
-	keys, err := r.Meta.Cache.SSHKeys.List(ctx)
-	if err == nil && len(keys.Items) == 0 && len(keys.Skipped) == 0 {
-		addNoSSHKeys(diags, plan.Template.ValueString())
-	}
 }
 
 // checkName warns of active instances that have the planned name and are not in the state: an interrupted run may have

@@ -1,0 +1,49 @@
+package tfinstance
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryNoTemplate       = "No such template"
+	summaryOtherImage       = "Image differs from the template's image"
+	summaryDiskBelowMinimum = "Disk below the template's minimum"
+	summaryNoSSHKeys        = "No SSH key for the instance"
+	summaryNoSSHExpected    = "ready_when waits for SSH, and the template has none"
+)
+
+func addNoTemplate(diags *diag.Diagnostics, slug string) {
+	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), tfkit.Textf(
+		"Neither the catalog nor this account has a template with the slug %q. The data source gpurent_templates lists "+
+			"all templates.", slug))
+}
+
+func addOtherImage(diags *diag.Diagnostics, slug, templateImage, image string) {
+	tfkit.AddAttributeError(diags, path.Root("image"), tfkit.Summaryf(summaryOtherImage), tfkit.Textf(
+		"The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, set "+
+			"template = %q, or create a gpurent_template with this image.",
+		slug, templateImage, image, CustomTemplate, CustomTemplate))
+}
+
+func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int64) {
+	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskBelowMinimum), tfkit.Textf(
+		"The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.",
+		slug, minimum, disk))
+}
+
+func addNoSSHKeys(diags *diag.Diagnostics, template string) {
+	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryNoSSHKeys), tfkit.Textf(
+		"The template %q is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
+			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.",
+		template))
+}
+
+func addNoSSHExpected(diags *diag.Diagnostics, template string) {
+	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), tfkit.Summaryf(summaryNoSSHExpected), tfkit.Textf(
+		"The template %q launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
+			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.", template))
+}

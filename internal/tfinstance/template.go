@@ -1,0 +1,76 @@
+package tfinstance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// CustomTemplate is the slug of the template that accepts any image.
+const CustomTemplate = "custom"
+
+// TemplateArguments are the arguments of an instance that CheckTemplate compares with the template.
+type TemplateArguments struct {
+	Template  types.String
+	Image     types.String
+	DiskGB    types.Int64
+	SSHKeyIDs types.Set
+	ReadyWhen types.Object
+}
+
+// CheckTemplate reports an error for a template that does not exist, a disk below its minimum, and an image of a
+// template other than the custom one, because the API accepts an image only for that. It warns if nobody could log in,
+// and if ready_when waits for an SSH server that the template does not have. replaces reports that the creation
+// replaces an instance: then a template that cannot be read is an error, too.
+func CheckTemplate(
+	ctx context.Context, meta *tfkit.Meta, arguments TemplateArguments, replaces bool, diags *diag.Diagnostics,
+) {
+	slug := arguments.Template.ValueString()
+	if slug == "" {
+		return
+	}
+	template, found, err := meta.Cache.Templates.Find(ctx, slug)
+	image := arguments.Image.ValueString()
+	hasOwnImage := image != "" && slug != CustomTemplate
+	switch {
+	case err != nil && (rental.IsUnauthorized(err) || replaces || hasOwnImage):
+		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
+		return
+	case err != nil:
+		return // the API validates the request at apply
+	case !found:
+		addNoTemplate(diags, slug)
+		return
+	}
+	if hasOwnImage && !rental.SameImage(template.Image, image) {
+		addOtherImage(diags, slug, template.Image, image)
+	}
+	if disk := arguments.DiskGB.ValueInt64(); !arguments.DiskGB.IsUnknown() && disk < template.MinDiskGB {
+		addDiskBelowMinimum(diags, slug, template.MinDiskGB, disk)
+	}
+	switch template.LaunchMode {
+	case rental.LaunchSSH:
+		checkSSHKeys(ctx, meta, arguments, diags)
+	case rental.LaunchEntrypoint:
+		if ReadyConditions(arguments.ReadyWhen).SSHReachable {
+			addNoSSHExpected(diags, slug)
+		}
+	default:
+	}
+}
+
+// checkSSHKeys warns if nobody could log in to an instance: ssh_key_ids is empty or omitted, and the account has no
+// key.
+func checkSSHKeys(ctx context.Context, meta *tfkit.Meta, arguments TemplateArguments, diags *diag.Diagnostics) {
+	if arguments.SSHKeyIDs.IsUnknown() || len(arguments.SSHKeyIDs.Elements()) > 0 {
+		return
+	}
+	keys, err := meta.Cache.SSHKeys.List(ctx)
+	if err == nil && len(keys.Items) == 0 && len(keys.Skipped) == 0 {
+		addNoSSHKeys(diags, arguments.Template.ValueString())
+	}
+}
