@@ -28,10 +28,7 @@ import (
 
 // Bounds of the API.
 const (
-	minDiskGB     = 10
-	maxDiskGB     = 2000
 	maxNameLength = 60
-	maxSSHKeys    = 10
 	maxKeyLength  = 64
 )
 
@@ -57,7 +54,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and not below `min_disk_gb` of the " +
 				"template." +
 				forcesReplacement + " The disk and its data are then lost.",
-			Validators:    []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
+			Validators:    []validator.Int64{int64validator.Between(tfinstance.MinDiskGB, tfinstance.MaxDiskGB)},
 			PlanModifiers: []planmodifier.Int64{replaceIfStateHasDisk()},
 		},
 		"offer_id": schema.StringAttribute{
@@ -110,7 +107,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"keys of the account. `[]` attaches none. Applies at creation only: a later change plans nothing and " +
 				"causes a warning, unless `replace_on` contains `ssh_key_ids`.",
 			Validators: []validator.Set{
-				setvalidator.SizeAtMost(maxSSHKeys),
+				setvalidator.SizeAtMost(tfinstance.MaxSSHKeys),
 				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
 			},
 		},
@@ -123,7 +120,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			PlanModifiers: []planmodifier.String{
 				stringplanmodifier.UseStateForUnknown(),
-				sameImage{},
+				tfinstance.SameImage(),
 				replaceIfConfiguredText(),
 			},
 		},
