@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 // An action reports every change of the status, and reports regularly while nothing changes.
@@ -65,7 +66,7 @@ func TestActions_DefaultTimeout(t *testing.T) {
 		f.setStatus(inst.ID, "starting", "running", "")
 		start := time.Now()
 		_, _, errs := f.invoke(f.Context(), newStart(), inst.ID, 0)
-		if took := time.Since(start); took < defaultActionTimeout || took > defaultActionTimeout+logTimeout {
+		if took := time.Since(start); took < defaultActionTimeout || took > defaultActionTimeout+tfinstance.LogTimeout {
 			f.Errorf("it took %s", took)
 		}
 		f.expectContains(errs, "is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log")
@@ -134,7 +135,7 @@ func TestActions_Interrupted(t *testing.T) {
 					}
 				}
 				_, _, errs := f.invoke(ctx, test.newAction(), inst.ID, 0)
-				if took := time.Since(at); at.IsZero() || took > logTimeout {
+				if took := time.Since(at); at.IsZero() || took > tfinstance.LogTimeout {
 					f.Errorf("it took %s", took)
 				}
 				f.expectContains(errs, "Interrupted before instance "+inst.ID, "Run the action again", test.want)

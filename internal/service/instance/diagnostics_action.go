@@ -110,7 +110,7 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
 			"The action took longer than %s (timeout). %s%s %s\n\n%s",
-			f.timeout, f.requestsText(), causeText(f.err), f.againText(), f.lastSeen(ctx)))
+			f.timeout, f.requestsText(), tfinstance.CauseText(f.err), f.againText(), f.lastSeen(ctx)))
 	case rental.IsNotFound(f.err):
 		addNotFound(diags, f.verb, inst.ID)
 	case kind == lifecycle.Gone || kind == lifecycle.NeedsReplacement:
@@ -160,10 +160,10 @@ func (f actionFailure) lastSeen(ctx context.Context) tfkit.Text {
 	return lastSeenByAction(ctx, f.client, f.inst)
 }
 
-// lastSeenByAction is lastSeen without the advice for a stop that an action most likely requested.
+// lastSeenByAction is tfinstance.LastSeen without the advice for a stop that an action most likely requested.
 func lastSeenByAction(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
 	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
 		inst.StopReason = nil
 	}
-	return lastSeen(ctx, client, inst)
+	return tfinstance.LastSeen(ctx, client, inst)
 }

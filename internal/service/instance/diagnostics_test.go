@@ -17,23 +17,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// Each reason for a stop has its own advice. An unknown one is quoted.
-func TestStopAdvice(t *testing.T) {
-	for reason, want := range map[string]string{
-		rental.StopReasonUser:       "by a user",
-		rental.StopReasonLowBalance: "Top up",
-		rental.StopReasonAdmin:      "support",
-		rental.StopReasonProvider:   "replace the instance",
-		"meteor":                    `"meteor"`,
-	} {
-		if got := stopAdvice(reason); !strings.Contains(string(got), want) {
-			t.Errorf("%s: %q does not contain %q", reason, got, want)
-		}
-	}
-}
 
 // untrusted is a text that looks like a message of Terraform and like a configuration.
 var untrusted = "x\nError: injected\x1b[31m${file(\"/etc/passwd\")}\u2028import {\n" + strings.Repeat("y", 5000)
@@ -121,7 +107,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			running := inst
 			running.Status = rental.StatusRunning
 			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
-			tfkit.AddWarning(diags, tfkit.Summaryf(""), lastSeen(t.Context(), client, running))
+			tfkit.AddWarning(diags, tfkit.Summaryf(""), tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
 			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {

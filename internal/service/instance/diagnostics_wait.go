@@ -10,6 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -46,17 +47,17 @@ func addCreateWaitError(
 	switch {
 	case interrupted && ctx.Err() != nil:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterruptedStart, inst.ID),
-			"It is rented and in the state. The next apply continues to wait for it."+causeText(err)+"\n\n"+
-				lastSeen(ctx, client, inst))
+			"It is rented and in the state. The next apply continues to wait for it."+tfinstance.CauseText(err)+"\n\n"+
+				tfinstance.LastSeen(ctx, client, inst))
 	case interrupted && keepOnTimeout:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It is rented and in the state, but was not ready within %s (timeouts.create). The next apply continues to "+
-				"wait.%s\n\n%s", timeout, causeText(err), lastSeen(ctx, client, inst)))
+				"wait.%s\n\n%s", timeout, tfinstance.CauseText(err), tfinstance.LastSeen(ctx, client, inst)))
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
 			"It was not ready within %s (timeouts.create), and is now marked tainted: the next apply replaces "+
 				"it.%s\n\n%s\n\n%s With keep_on_timeout = true every timeout is only a warning.",
-			timeout, causeText(err), lastSeen(ctx, client, inst), tfkit.Text(untaint)))
+			timeout, tfinstance.CauseText(err), tfinstance.LastSeen(ctx, client, inst), tfkit.Text(untaint)))
 	default:
 		addWaitError(ctx, client, diags, inst, err)
 		if kind != lifecycle.Gone && kind != lifecycle.NeedsReplacement {
@@ -82,14 +83,14 @@ func addUpdateWaitError(
 		tfkit.AddError(
 			diags,
 			tfkit.Summaryf(summaryInterruptedUpdate, inst.ID),
-			"The next apply continues."+causeText(err)+"\n\n"+lastSeen(ctx, client, inst),
+			"The next apply continues."+tfinstance.CauseText(err)+"\n\n"+tfinstance.LastSeen(ctx, client, inst),
 		)
 	case interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, inst.ID), tfkit.Textf(
 			"It did not reach the desired state within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
 			timeout,
-			causeText(err),
-			lastSeen(ctx, client, inst),
+			tfinstance.CauseText(err),
+			tfinstance.LastSeen(ctx, client, inst),
 		))
 	default:
 		addWaitError(ctx, client, diags, inst, err)
@@ -144,20 +145,20 @@ func addWaitError(
 	case lifecycle.Gone:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryGone, inst.ID),
 			"It was destroyed outside Terraform during this run. The "+
-				"next apply creates another.\n\n"+lastSeen(ctx, client, inst))
+				"next apply creates another.\n\n"+tfinstance.LastSeen(ctx, client, inst))
 	case lifecycle.NeedsReplacement:
 		if inst.Status == rental.StatusOutbid {
 			tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID),
 				"With on_outbid = \"replace\" the next apply replaces "+
-					"it. Until then only its disk is billed.\n\n"+lastSeen(ctx, client, inst))
+					"it. Until then only its disk is billed.\n\n"+tfinstance.LastSeen(ctx, client, inst))
 			return
 		}
 		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
-			"replaces it.\n\n"+lastSeen(ctx, client, inst))
+			"replaces it.\n\n"+tfinstance.LastSeen(ctx, client, inst))
 	case lifecycle.Reverted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID),
 			"The API accepted the request, and the instance then "+
-				"went back. The next apply requests it again.\n\n"+lastSeen(ctx, client, inst))
+				"went back. The next apply requests it again.\n\n"+tfinstance.LastSeen(ctx, client, inst))
 	case lifecycle.OutbidAgain:
 		addOutbidAgain(diags, inst, e, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to "+
 			"create another instance.")
@@ -211,7 +212,7 @@ func addRefused(
 	tfkit.AddAPIErrorAdvising(
 		diags,
 		tfkit.Textf("%s instance %s", verbFor(e.Wanted), inst.ID),
-		lastSeen(ctx, client, inst)+
+		tfinstance.LastSeen(ctx, client, inst)+
 			"\n\nIts state was not changed, and nothing else was tried. Run again when the message of the API, or the "+
 			"status, allows it.",
 		e.Err,
@@ -234,79 +235,6 @@ func addMissingAddresses(
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoURLs, inst.ID), tfkit.Textf(
 			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
 	}
-}
-
-// causeText describes what a wait lacked at its end: an API error, or the conditions of ready_when that the instance
-// did not meet.
-func causeText(err error) tfkit.Text {
-	var text tfkit.Text
-	e, ok := errors.AsType[*lifecycle.Error](err)
-	if !ok {
-		return text
-	}
-	if e.Cause != nil {
-		text = tfkit.Textf(" The last request failed: %s.", e.Cause)
-	}
-	for _, missing := range e.Missing {
-		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)
-	}
-	return text
-}
-
-// stopAdvice returns the next step for a stop reason.
-func stopAdvice(reason string) tfkit.Text {
-	switch reason {
-	case rental.StopReasonUser:
-		return "It was stopped by a user, in the console or with another client. To keep it stopped, set desired_state = " +
-			"\"stopped\". Otherwise apply again."
-	case rental.StopReasonLowBalance:
-		return "It was stopped because of a low balance. Top up the balance in the service's console, then apply again."
-	case rental.StopReasonAdmin:
-		return "It was stopped by the service's staff. Contact their support with the id of the instance."
-	case rental.StopReasonProvider:
-		return "It was stopped because its host went offline. Apply again later. If the host stays offline, replace the " +
-			"instance with -replace."
-	}
-	return tfkit.Textf("It was stopped for a reason that this version of the provider does not support: %q. Check in the "+
-		"service's console, then apply again.", reason)
-}
-
-const (
-	// lastLogLines is the number of startup log lines in a message, and maxLogLine the number of characters of each.
-	lastLogLines = 10
-	maxLogLine   = 300
-	// logTimeout bounds the request for the log, because an interrupted run must end soon.
-	logTimeout = 3 * time.Second
-)
-
-// lastSeen describes an instance as last read: its status, its stop reason, and the end of its log.
-func lastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
-	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
-	if inst.StopReason != nil {
-		text += "\n" + stopAdvice(*inst.StopReason)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
-	defer cancel()
-	lines, err := client.GetInstanceLogs(ctx, inst.ID, lastLogLines)
-	if err == nil && len(lines) > 0 {
-		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):], maxLogLine)
-	}
-	return text
-}
-
-// missingText names the missing addresses of a running instance.
-func missingText(inst rental.Instance) tfkit.Text {
-	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
-		return ""
-	}
-	var text tfkit.Text
-	if inst.SSH == nil {
-		text = " It has no SSH address."
-	}
-	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 {
-		text += tfkit.Textf(" Web pages without an address: %s.", missing)
-	}
-	return text
 }
 
 // addNotReplaced reports that an instance was not destroyed because a creation of this run recovered it.

@@ -1,0 +1,69 @@
+package tfinstance
+
+import (
+	"errors"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// OffersText describes the offers that match the queries of a failed creation.
+func OffersText(e *placement.Error) tfkit.Text {
+	text := tfkit.Textf("%d offers match the query", e.Matching)
+	if e.Reserved > 0 {
+		text += tfkit.Textf(
+			", %d of them are used by other instances of this run, or were not available a moment ago",
+			e.Reserved,
+		)
+	}
+	if e.Tried > 0 {
+		text += tfkit.Textf(", %d were tried and were no longer available or cost more", e.Tried)
+	}
+	return text + "."
+}
+
+// LastOfferText is the reason why the last offer of a query was not rented.
+func LastOfferText(err error) tfkit.Text {
+	e, ok := errors.AsType[*placement.Error](err)
+	switch {
+	case !ok:
+		return tfkit.Textf("The last offer: %s", err)
+	case e.Kind == placement.OffersUnreadable:
+		return tfkit.Textf("The offers could not be read: %s", e.Err)
+	case e.Kind == placement.OfferAboveCap:
+		return tfkit.Textf(
+			"The last offer, %s, costs %s, and max_price_kop_h is %s",
+			e.OfferID,
+			tfkit.HourlyRubles(e.PriceKopH),
+			tfkit.HourlyRubles(e.LimitKopH),
+		)
+	case e.Kind == placement.NotInterruptible:
+		return tfkit.Textf("The last offer, %s, cannot be rented as interruptible", e.OfferID)
+	}
+	return tfkit.Textf("The last offer, %s, is not available", e.OfferID)
+}
+
+// RefusedText is the next step after a rejected request. It depends on the availability of the offer afterwards.
+func RefusedText(e *placement.Error) tfkit.Text {
+	switch {
+	case e.Available == placement.NotAvailable || e.Kind == placement.OfferGone:
+		return tfkit.Textf("Nothing was rented: offer %s is not available. Run plan again to choose an available offer, "+
+			"or use offer_query, which rents the first available one.", e.OfferID)
+	case e.Available == placement.AboveCap:
+		return tfkit.Textf("Nothing was rented: the price of offer %s rose above max_price_kop_h. Choose another offer, "+
+			"or raise max_price_kop_h.", e.OfferID)
+	case e.Available == placement.NoPriceForType:
+		return tfkit.Textf("Nothing was rented: offer %s no longer has an interruptible price. Choose another offer, or "+
+			"set type = \"on_demand\".", e.OfferID)
+	case e.Available == placement.AvailabilityUnknown:
+		return tfkit.Textf("Nothing was rented. Offer %s could not be read afterwards: it may not be available, its price "+
+			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
+	case rental.IsConflict(e.Err):
+		return "Nothing was rented. The offer is still listed as available. Most likely a limit of the account is reached, " +
+			"such as the number of instances: destroy an instance, or ask the service's support for a higher limit. If " +
+			"another customer rented the offer within the last minute, apply again."
+	}
+	return "Nothing was rented. The offer is still listed as available. If another customer rented it within the last " +
+		"minute, apply again. Otherwise something else in the request does not exist, most likely the template."
+}

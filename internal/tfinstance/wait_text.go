@@ -1,0 +1,85 @@
+package tfinstance
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// CauseText describes what a wait lacked at its end: an API error, or the conditions of ready_when that the instance
+// did not meet.
+func CauseText(err error) tfkit.Text {
+	var text tfkit.Text
+	e, ok := errors.AsType[*lifecycle.Error](err)
+	if !ok {
+		return text
+	}
+	if e.Cause != nil {
+		text = tfkit.Textf(" The last request failed: %s.", e.Cause)
+	}
+	for _, missing := range e.Missing {
+		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)
+	}
+	return text
+}
+
+// StopAdvice returns the next step for a stop reason.
+func StopAdvice(reason string) tfkit.Text {
+	switch reason {
+	case rental.StopReasonUser:
+		return "It was stopped by a user, in the console or with another client. To keep it stopped, set desired_state = " +
+			"\"stopped\". Otherwise apply again."
+	case rental.StopReasonLowBalance:
+		return "It was stopped because of a low balance. Top up the balance in the service's console, then apply again."
+	case rental.StopReasonAdmin:
+		return "It was stopped by the service's staff. Contact their support with the id of the instance."
+	case rental.StopReasonProvider:
+		return "It was stopped because its host went offline. Apply again later. If the host stays offline, replace the " +
+			"instance with -replace."
+	}
+	return tfkit.Textf("It was stopped for a reason that this version of the provider does not support: %q. Check in the "+
+		"service's console, then apply again.", reason)
+}
+
+// LogTimeout bounds the request of LastSeen for the log, because an interrupted run must end soon.
+const LogTimeout = 3 * time.Second
+
+// lastLogLines is the number of startup log lines in a message, and maxLogLine the number of characters of each.
+const (
+	lastLogLines = 10
+	maxLogLine   = 300
+)
+
+// LastSeen describes an instance as last read: its status, its stop reason, and the end of its log.
+func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
+	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
+	if inst.StopReason != nil {
+		text += "\n" + StopAdvice(*inst.StopReason)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), LogTimeout)
+	defer cancel()
+	lines, err := client.GetInstanceLogs(ctx, inst.ID, lastLogLines)
+	if err == nil && len(lines) > 0 {
+		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):], maxLogLine)
+	}
+	return text
+}
+
+// missingText names the missing addresses of a running instance.
+func missingText(inst rental.Instance) tfkit.Text {
+	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
+		return ""
+	}
+	var text tfkit.Text
+	if inst.SSH == nil {
+		text = " It has no SSH address."
+	}
+	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 {
+		text += tfkit.Textf(" Web pages without an address: %s.", missing)
+	}
+	return text
+}
