@@ -40,6 +40,8 @@ func LastOfferText(err error) tfkit.Text {
 		)
 	case e.Kind == placement.NotInterruptible:
 		return tfkit.Textf("The last offer, %s, cannot be rented as interruptible", e.OfferID)
+	case e.Kind == placement.OfferRefused:
+		return tfkit.Textf("The API refused to rent the last offer, %s: %s", e.OfferID, e.Err)
 	}
 	return tfkit.Textf("The last offer, %s, is not available", e.OfferID)
 }
