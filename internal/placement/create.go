@@ -40,7 +40,9 @@ func (c *creation) create(offerID string) (Placed, error) {
 	if err != nil && inst.ID == "" {
 		return Placed{}, err
 	}
-	placed := Placed{Instance: inst, OfferID: offerID, replayed: replayed, Unreadable: err}
+	placed := Placed{
+		Instance: inst, OfferID: offerID, Generation: c.keys.number, replayed: replayed, Unreadable: err,
+	}
 	if offer, ok := c.offers[offerID]; ok {
 		placed.Offer = &offer
 	}

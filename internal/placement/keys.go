@@ -33,9 +33,11 @@ func newIdempotencyKeys(request Request) *idempotencyKeys {
 	prefix, name := request.IdempotencyPrefix, request.Order.Name
 	switch {
 	case request.IdempotencyKey != "":
-		return &idempotencyKeys{base: request.IdempotencyKey, number: 1}
+		return &idempotencyKeys{base: request.IdempotencyKey, number: max(1, request.Generation)}
 	case prefix != "":
-		return &idempotencyKeys{base: KeyOfName(prefix, name), prefix: prefix, name: name, number: 1}
+		return &idempotencyKeys{
+			base: KeyOfName(prefix, name), prefix: prefix, name: name, number: max(1, request.Generation),
+		}
 	}
 	return &idempotencyKeys{base: "tf-" + rand.Text(), random: true, number: 1}
 }

@@ -47,6 +47,9 @@ type Request struct {
 	// Queries select the offers to try, in order of preference. None: OfferID is the only offer.
 	Queries []Query
 	OfferID string
+	// Candidate is the offer that Choose reserved for the instance. Without Queries, OfferID and Candidate, Create rents
+	// nothing: it returns the instance that an earlier run rented.
+	Candidate *Candidate
 	// WaitForOffer is how long Create waits until an offer of Queries can be rented; 0 for not at all.
 	WaitForOffer time.Duration
 	// MaxPriceKopH is the highest price of an offer; 0 for no cap.
@@ -55,6 +58,8 @@ type Request struct {
 	// of the instance make the key, see KeyOfName, or without a prefix it is random.
 	IdempotencyKey    string
 	IdempotencyPrefix string
+	// Generation is the number of the first key of the series to use; 0 for the first one. See Placed.
+	Generation int
 	// CheckPrice is called with the price of an offer before it is rented. release is called if the API rejects the
 	// request. An error ends Create and is returned unchanged. A nil CheckPrice allows every price.
 	CheckPrice func(ctx context.Context, kopH int64) (release func(), err error)
@@ -76,6 +81,8 @@ type Placed struct {
 	Offer *rental.Offer
 	// MatchedQuery is the index of the query that selected the offer; nil if none did.
 	MatchedQuery *int
+	// Generation is the number of its key in the series: the replacement of the instance uses the next one.
+	Generation int
 	// Recovered: an earlier run rented it with the same idempotency key.
 	Recovered bool
 	// Recovery identifies this call as the owner of a recovered instance: see Owners.BeginDestroy.
@@ -141,6 +148,8 @@ type creation struct {
 // run rents from the named offer, or from the first available offer of the queries.
 func (c *creation) run(ctx context.Context) (Placed, error) {
 	switch {
+	case c.Candidate != nil || len(c.Queries) == 0 && c.OfferID == "":
+		return c.fromCandidate(ctx)
 	case len(c.Queries) == 0:
 		return c.fromNamedOffer(ctx)
 	case c.WaitForOffer > 0:

@@ -118,6 +118,9 @@ type offerList struct {
 	at     time.Time
 }
 
+// LookInterval is the time between two listings of the offers for a wait.
+func (p *Placer) LookInterval() time.Duration { return p.waitlist.lookInterval() }
+
 // lookInterval is the time between two listings of the same query.
 func (l *waitlist) lookInterval() time.Duration {
 	return min(lookIntervals*l.placer.pollInterval, maxLookInterval)

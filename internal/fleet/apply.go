@@ -1,0 +1,313 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Result is the state of a fleet after an apply.
+type Result struct {
+	// Members are all instances of the fleet that exist, sorted by slot.
+	Members []Member
+	// Failures are the slots that are not as described, sorted by slot.
+	Failures []Failure
+	// Recovered are the members that an earlier run rented, and that the apply found by their idempotency keys.
+	Recovered []Member
+	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
+	RolledBack []Member
+	// Choice describes the offers of the last attempt to find some; nil without one.
+	Choice *placement.Choice
+	// Waited is how long the apply waited for offers.
+	Waited time.Duration
+	// Interrupted: ctx ended first.
+	Interrupted bool
+}
+
+// rollbackTimeout limits the destruction of what an apply created.
+const rollbackTimeout = 15 * time.Minute
+
+// Apply takes the changes of Plan, at most for the time of the timeout. The members in the result exist, whatever else
+// happened.
+func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a := &apply{
+		Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
+		created: map[int]bool{}, tried: map[string]bool{}, workers: make(chan struct{}, maxRequests),
+	}
+	for _, member := range members {
+		m.Placement.Owners.Add(member.Instance.ID)
+		a.members[member.Slot] = &member
+	}
+	a.run(waitCtx, Plan(spec, members))
+	if spec.All && len(a.failures) > 0 && ctx.Err() == nil {
+		rollbackCtx, cancel := context.WithTimeout(ctx, rollbackTimeout)
+		defer cancel()
+		a.rollBack(rollbackCtx)
+	}
+	a.result.Interrupted = ctx.Err() != nil
+	return a.finish()
+}
+
+// apply is one apply of a fleet.
+type apply struct {
+	*Manager
+	Spec
+	workers chan struct{} // limits the create requests in flight
+	waits   sync.WaitGroup
+	// bootCtx is the context of the waits for new members. cancelBoot ends them.
+	bootCtx    context.Context
+	cancelBoot context.CancelFunc
+
+	mu       sync.Mutex
+	members  map[int]*Member // that exist, by slot
+	failures map[int]error   // by slot
+	pending  map[int]int64   // prices of what is being rented or started, by slot
+	created  map[int]bool    // slots that this apply filled
+	tried    map[string]bool // offers that were refused
+	refusals int             // of available offers since the last success
+	fatal    error           // prevents every further creation
+	result   Result
+}
+
+// maxRequests is the number of create requests in flight. It is small, because an interrupted run waits for all of
+// them.
+const maxRequests = 16
+
+// run takes the changes: it destroys what is too much, moves existing members to the desired state, and fills the other
+// slots at the same time. Members with old arguments are replaced last, when everything else is ready.
+func (a *apply) run(ctx context.Context, changes []Change) {
+	a.bootCtx, a.cancelBoot = context.WithCancel(ctx)
+	defer a.cancelBoot()
+	of := func(actions ...Action) []Change {
+		return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !slices.Contains(actions, c.Action) })
+	}
+	a.destroyAll(ctx, of(Destroy))
+	a.moveAll(ctx, of(Start, Stop, Wait))
+	a.fill(ctx, of(Create, Replace))
+	if a.All && a.failed() {
+		a.cancelBoot() // they are destroyed
+	}
+	a.waits.Wait()
+	outdated := of(Update)
+	for len(outdated) > 0 && len(a.failures) == 0 && ctx.Err() == nil {
+		batch := outdated[:min(max(1, a.MaxUnavailable), len(outdated))]
+		outdated = outdated[len(batch):]
+		a.fill(ctx, batch)
+		a.waits.Wait()
+	}
+	if err := ctx.Err(); err != nil {
+		for _, change := range outdated {
+			a.fail(change.Slot, &placement.Error{Kind: placement.Interrupted, Err: err})
+		}
+	}
+}
+
+func (a *apply) failed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.failures) > 0
+}
+
+func (a *apply) fail(slot int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failures[slot] = err
+}
+
+// destroyAll destroys members concurrently, and returns the slots that are empty afterwards.
+func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Change) {
+	var all sync.WaitGroup
+	for _, change := range changes {
+		all.Go(func() {
+			confirmed, err := a.destroy(ctx, change.Member)
+			if err != nil {
+				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
+				return
+			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.members, change.Slot)
+			emptied = append(emptied, change)
+		})
+	}
+	all.Wait()
+	return emptied
+}
+
+// destroy destroys a member and waits until it is gone.
+func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, err error) {
+	id, owners := member.Instance.ID, &m.Placement.Owners
+	owners.Add(id)
+	if !owners.BeginDestroy(id, member.Recovery) {
+		return true, nil // another resource of this run has recovered it
+	}
+	if member.Instance.Status == rental.StatusFailed && member.Offer != nil {
+		m.Placement.RecordFailure(member.Offer.ID)
+	}
+	burn := m.Spending.BurnBeforeDestroy(ctx, member.Instance)
+	if confirmed, err = m.Lifecycle.Destroy(ctx, id); err != nil {
+		owners.CancelDestroy(id)
+		return confirmed, err
+	}
+	m.Spending.Destroyed(id, burn)
+	m.Placement.Remove(id)
+	return true, nil
+}
+
+// moveAll starts to move existing members to the desired state.
+func (a *apply) moveAll(ctx context.Context, changes []Change) {
+	for _, change := range changes {
+		a.mu.Lock()
+		member := a.members[change.Slot]
+		a.mu.Unlock()
+		target := a.target(change.Member)
+		if change.Action != Stop {
+			limit, err := a.startLimit(ctx, change.Member)
+			if err != nil {
+				a.fail(change.Slot, err)
+				continue
+			}
+			target.MaxPriceKopH = limit
+		}
+		a.waits.Go(func() {
+			a.converge(ctx, member, target)
+			a.unreserve(change.Slot)
+		})
+	}
+}
+
+// target returns the desired state of an existing member.
+func (a *apply) target(member Member) lifecycle.Target {
+	return lifecycle.Target{
+		State: a.State, OnOutbid: a.OnOutbid, MaxPriceKopH: a.MaxPriceKopH, OfferID: member.offerID(),
+		Template: a.Order.Template, Ready: a.Ready, BeforeStart: a.Spending.ReserveStart,
+	}
+}
+
+// startLimit returns the highest price of a start without the disk, so that the fleet stays below its total cap, and
+// reserves it.
+func (a *apply) startLimit(ctx context.Context, member Member) (kopH int64, err error) {
+	if a.MaxTotalKopH == 0 {
+		return a.MaxPriceKopH, nil
+	}
+	inst := member.Instance
+	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
+	disk := inst.Price.RunningKopH - price
+	if inst.Type == rental.Interruptible && member.Offer != nil {
+		offer, err := a.Client.GetOffer(ctx, member.Offer.ID)
+		if err != nil && !rental.IsNotFound(err) {
+			return 0, err
+		}
+		if bid, ok := offer.PriceKopH(inst.Type); err == nil && ok {
+			price = bid
+		}
+	}
+	if a.MaxPriceKopH > 0 {
+		price = min(price, a.MaxPriceKopH)
+	}
+	if err := a.reserve(member.Slot, price+disk); err != nil {
+		return 0, err
+	}
+	return price, nil
+}
+
+// reserve adds the price of a slot that is about to be filled or started, in place of the price of its present member.
+// It returns an error if the fleet would exceed its total cap.
+func (a *apply) reserve(slot int, kopH int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pending[slot] = kopH
+	if total := a.totalKopH(); a.MaxTotalKopH > 0 && total > a.MaxTotalKopH {
+		delete(a.pending, slot)
+		return &Error{Kind: OverBudget, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
+	}
+	return nil
+}
+
+func (a *apply) unreserve(slot int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.pending, slot)
+}
+
+// totalKopH is the sum of the running prices of all members, and of what is being rented or started. The lock is held.
+func (a *apply) totalKopH() (total int64) {
+	for slot, member := range a.members {
+		total += max(member.Instance.Price.RunningKopH, a.pending[slot])
+	}
+	for slot, kopH := range a.pending {
+		if a.members[slot] == nil {
+			total += kopH
+		}
+	}
+	return total
+}
+
+// converge moves a member to the desired state and waits until it is there.
+func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.Target) {
+	inst, _, err := a.Lifecycle.Converge(ctx, member.Instance, target)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	member.Instance = inst
+	member.NotReady = lifecycle.KindOf(err) == lifecycle.Interrupted
+	if err != nil {
+		a.failures[member.Slot] = err
+	}
+	if lifecycle.KindOf(err) == lifecycle.Gone {
+		delete(a.members, member.Slot)
+		a.Placement.Remove(inst.ID)
+	}
+}
+
+// rollBack destroys the members that this apply created.
+func (a *apply) rollBack(ctx context.Context) {
+	var changes []Change
+	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
+		if member := a.members[slot]; member != nil {
+			changes = append(changes, Change{slot, Destroy, *member})
+		}
+	}
+	for _, change := range a.destroyAll(ctx, changes) {
+		a.result.RolledBack = append(a.result.RolledBack, change.Member)
+		if lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
+			delete(a.failures, change.Slot) // it was not the reason
+		}
+	}
+	sortBySlot(a.result.RolledBack)
+}
+
+// finish returns the result.
+func (a *apply) finish() Result {
+	for _, member := range a.members {
+		a.result.Members = append(a.result.Members, *member)
+	}
+	sortBySlot(a.result.Members)
+	sortBySlot(a.result.Recovered)
+	for _, slot := range slices.Sorted(maps.Keys(a.failures)) {
+		a.result.Failures = append(a.result.Failures, Failure{slot, a.members[slot], a.failures[slot]})
+	}
+	return a.result
+}
+
+// DestroyAll destroys members concurrently. The result contains those that may still exist.
+func (m *Manager) DestroyAll(ctx context.Context, members []Member, timeout time.Duration) Result {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a := &apply{Manager: m, members: map[int]*Member{}, failures: map[int]error{}}
+	var changes []Change
+	for _, member := range members {
+		a.members[member.Slot] = &member
+		changes = append(changes, Change{member.Slot, Destroy, member})
+	}
+	a.destroyAll(waitCtx, changes)
+	a.result.Interrupted = ctx.Err() != nil
+	return a.finish()
+}

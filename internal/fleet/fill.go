@@ -1,0 +1,363 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// maxRefusals is how many available offers the API may refuse in succession before the apply rents nothing more: most
+// likely a limit of the account is reached.
+const maxRefusals = maxRequests + 3
+
+// fill rents instances for slots, and begins to wait for them. It destroys the member in a slot only when an offer for
+// its replacement is reserved.
+func (a *apply) fill(ctx context.Context, missing []Change) {
+	attempts := 1
+	for _, query := range a.Queries {
+		attempts = max(attempts, query.MaxAttempts)
+	}
+	began := time.Now()
+	for round := 0; len(missing) > 0; round++ {
+		before := len(missing)
+		tried := len(a.tried)
+		missing = a.allocate(ctx, missing, round)
+		left := a.WaitForOffer - time.Since(began)
+		switch {
+		case len(missing) == 0 || ctx.Err() != nil || a.fatal != nil:
+		case (len(missing) < before || len(a.tried) > tried) && round+1 < attempts:
+			continue // another offer may be available now
+		case left > 0:
+			clear(a.tried)                                                // they may become available again
+			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
+			continue
+		}
+		break
+	}
+	a.result.Waited = max(a.result.Waited, time.Since(began))
+	for _, change := range missing {
+		a.failUnfilled(ctx, change.Slot)
+	}
+}
+
+// failUnfilled records why a slot was not filled, unless an attempt has recorded it.
+func (a *apply) failUnfilled(ctx context.Context, slot int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.failures[slot] != nil:
+	case ctx.Err() != nil:
+		a.failures[slot] = &placement.Error{Kind: placement.Interrupted, Err: ctx.Err()}
+	case a.fatal != nil:
+		a.failures[slot] = &Error{Kind: NotTried, Err: a.fatal}
+	case a.result.Choice != nil && a.result.Choice.OverBudget:
+		a.failures[slot] = &Error{Kind: OverBudget, LimitKopH: a.MaxTotalKopH}
+	default:
+		a.failures[slot] = &Error{Kind: NoOffer}
+	}
+}
+
+// allocate chooses offers for all missing slots and rents from them. It returns the slots that are still missing.
+func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Change {
+	choice, err := a.Placement.Choose(ctx, a.demand(missing), round > 0)
+	if err != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, change := range missing {
+			a.failures[change.Slot] = err
+		}
+		if rental.IsDefinitive(err) {
+			a.fatal = err
+		}
+		return missing
+	}
+	a.result.Choice = &choice
+	candidates := choice.Candidates
+	if round == 0 && len(candidates) < len(missing) {
+		missing = a.recoverAll(ctx, missing, len(candidates))
+	}
+	if a.All && len(candidates) < len(missing) {
+		a.release(candidates)
+		return missing
+	}
+	used := min(len(candidates), len(missing))
+	a.release(candidates[used:])
+	left := slices.Clone(missing[used:])
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	free := a.destroyReplaced(ctx, missing[:used])
+	for i, change := range missing[:used] {
+		if !free[change.Slot] {
+			a.release(candidates[i : i+1])
+			continue
+		}
+		all.Go(func() {
+			a.workers <- struct{}{}
+			again := a.rent(ctx, change, &candidates[i])
+			<-a.workers
+			if again {
+				mu.Lock()
+				defer mu.Unlock()
+				left = append(left, Change{Slot: change.Slot, Action: Create, Member: change.Member})
+			}
+		})
+	}
+	all.Wait()
+	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
+	return left
+}
+
+func (a *apply) release(candidates []placement.Candidate) {
+	for _, candidate := range candidates {
+		a.Placement.Release(candidate)
+	}
+}
+
+// demand returns the demand for the offers of slots.
+func (a *apply) demand(missing []Change) placement.Demand {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	demand := placement.Demand{
+		Queries: a.Queries, Count: len(missing), DiskGB: a.Order.DiskGB, SameGPU: a.SameGPU, SameCountry: a.SameCountry,
+		Except: a.tried,
+	}
+	replaced := map[int]bool{}
+	for _, change := range missing {
+		replaced[change.Slot] = true
+	}
+	total := a.totalKopH()
+	for slot, member := range a.members {
+		if replaced[slot] {
+			total -= member.Instance.Price.RunningKopH
+		} else {
+			demand.Existing = append(demand.Existing, member.location())
+		}
+	}
+	if a.MaxTotalKopH > 0 {
+		demand.BudgetKopH = new(a.MaxTotalKopH - total)
+	}
+	return demand
+}
+
+// destroyReplaced destroys the members that are replaced, and returns the slots that are empty.
+func (a *apply) destroyReplaced(ctx context.Context, changes []Change) (empty map[int]bool) {
+	empty = map[int]bool{}
+	var replaced []Change
+	for _, change := range changes {
+		if change.Action == Create {
+			empty[change.Slot] = true
+		} else {
+			replaced = append(replaced, change)
+		}
+	}
+	for _, change := range a.destroyAll(ctx, replaced) {
+		empty[change.Slot] = true
+	}
+	return empty
+}
+
+// recoverAll returns the slots without those whose instance an earlier run rented, which can be the reason why there are
+// too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may be
+// created without the others.
+func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int) []Change {
+	first := candidates
+	if a.All {
+		first = 0
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	found := map[int]bool{}
+	for _, change := range missing[first:] {
+		if change.Action != Create {
+			continue // its instance exists, so the key of the next one is not used
+		}
+		all.Go(func() {
+			a.workers <- struct{}{}
+			defer func() { <-a.workers }()
+			if again := a.rent(ctx, change, nil); !again {
+				mu.Lock()
+				defer mu.Unlock()
+				found[change.Slot] = true
+			}
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(slices.Clone(missing), func(c Change) bool { return found[c.Slot] })
+}
+
+// rent rents an instance for an empty slot, and begins to wait for it. Without a candidate it only recovers the
+// instance of an earlier run. It returns true if nothing was rented and another offer may be tried.
+func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Candidate) (again bool) {
+	slot := change.Slot
+	a.mu.Lock()
+	fatal := a.fatal
+	a.mu.Unlock()
+	if candidate != nil {
+		err := a.reserve(slot, candidate.KopH)
+		if err != nil || fatal != nil || ctx.Err() != nil {
+			a.unreserve(slot)
+			a.Placement.Release(*candidate)
+			return true
+		}
+	}
+	request := a.request(change, candidate)
+	check := a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.WaitForOffer > 0)
+	request.CheckPrice = check.CheckPrice()
+	placed, err := a.Placement.Create(ctx, request)
+	if err != nil {
+		check.End()
+		a.unreserve(slot)
+		return a.refused(slot, candidate, err)
+	}
+	check.Created(placed.Instance)
+	member := a.add(change, candidate, placed, request)
+	if err := a.reject(ctx, member, placed, request); err != nil {
+		check.End()
+		a.fail(slot, err)
+		return false
+	}
+	target := a.target(*member)
+	if a.MaxTotalKopH > 0 { // it may be outbid, and a new bid must not cost more
+		target.MaxPriceKopH = placed.PriceWithoutDisk(placed.Price.StoppedKopH)
+	}
+	a.waits.Go(func() {
+		defer check.End()
+		target.Accept = func(inst rental.Instance, started bool) bool {
+			placed.Instance = inst
+			return started || !placed.AboveCap(request)
+		}
+		a.converge(a.bootCtx, member, target)
+		if a.rejected(slot) {
+			a.fail(slot, a.discard(ctx, member, placed.Recovered, &Error{
+				Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH,
+			}))
+		}
+	})
+	return false
+}
+
+func (a *apply) rejected(slot int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return lifecycle.KindOf(a.failures[slot]) == lifecycle.Rejected
+}
+
+// request returns the request for the instance of a slot.
+func (a *apply) request(change Change, candidate *placement.Candidate) placement.Request {
+	request := placement.Request{
+		Order: a.Order, Image: a.Image, Candidate: candidate, MaxPriceKopH: a.MaxPriceKopH, IdempotencyPrefix: keyPrefix,
+		Generation: change.Member.Generation + 1,
+	}
+	request.Order.Name = MemberName(a.Name, change.Slot)
+	return request
+}
+
+// SpendingKey identifies the planned price of the member in a slot: see spending.Tracker.Plan.
+func SpendingKey(fleet string, slot int) string { return keyPrefix + MemberName(fleet, slot) }
+
+// refused records a failed creation. It returns true if another offer may be tried.
+func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (again bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, _ := errors.AsType[*placement.Error](err)
+	switch {
+	case e != nil && e.Kind == placement.NoOffer:
+		return true // there is nothing to recover
+	case e != nil && (e.Kind == placement.OfferRefused || e.Kind == placement.OfferAboveCap):
+		a.tried[candidate.Offer.ID] = true
+		if e.Available == placement.Available || e.Available == placement.AvailabilityUnknown {
+			if a.refusals++; a.refusals >= maxRefusals {
+				a.fatal = err
+			}
+		}
+		return true
+	}
+	a.failures[slot] = err
+	if _, limit := errors.AsType[spending.Problems](err); limit || e == nil && rental.IsDefinitive(err) {
+		a.fatal = err // it is the same for all slots
+	}
+	return false
+}
+
+// add records a new member.
+func (a *apply) add(
+	change Change, candidate *placement.Candidate, placed placement.Placed, request placement.Request,
+) *Member {
+	member := &Member{
+		Slot: change.Slot, Generation: placed.Generation, Instance: placed.Instance, Order: request.Order,
+		Recovery: placed.Recovery,
+	}
+	if placed.OfferID != "" && candidate != nil {
+		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer), candidate.Query}
+	}
+	a.Placement.Owners.Add(placed.ID)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refusals = 0
+	a.members[change.Slot] = member
+	a.created[change.Slot] = true
+	delete(a.pending, change.Slot)
+	delete(a.failures, change.Slot)
+	if placed.Recovered {
+		a.result.Recovered = append(a.result.Recovered, *member)
+	}
+	return member
+}
+
+// reject discards a new instance that exceeds a cap or is not as requested. It returns the reason, nil if the instance
+// stays.
+func (a *apply) reject(
+	ctx context.Context, member *Member, placed placement.Placed, request placement.Request,
+) error {
+	a.mu.Lock()
+	total := a.totalKopH()
+	a.mu.Unlock()
+	differences := placed.Differences(request)
+	switch {
+	case placed.AboveCap(request):
+		price := placed.Price.RunningKopH
+		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveCap, PriceKopH: price, LimitKopH: a.MaxPriceKopH})
+	case a.MaxTotalKopH > 0 && total > a.MaxTotalKopH:
+		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH})
+	case placed.Unreadable == nil && !placed.Recovered && len(differences) > 0 && differences[0].Harmful:
+		return a.discard(ctx, member, false, &Error{Kind: NotAsRequested, Differences: differences})
+	}
+	return nil
+}
+
+// discard destroys a new member because of reason, or stops one that an earlier run rented. An interruption does not
+// prevent that. If it fails, the member stays and reason contains the error.
+func (a *apply) discard(ctx context.Context, member *Member, recovered bool, reason *Error) error {
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	id := member.Instance.ID
+	if recovered {
+		reason.Stopped = true
+		stopped, err := a.Lifecycle.RequestStop(ctx, id)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if reason.Err = err; err == nil {
+			member.Instance = stopped
+		}
+		return reason
+	}
+	owners := &a.Placement.Owners
+	owners.BeginDestroy(id, member.Recovery)
+	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id); reason.Err != nil {
+		owners.CancelDestroy(id)
+		return reason
+	}
+	a.Placement.Remove(id)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.members, member.Slot)
+	return reason
+}

@@ -1,0 +1,156 @@
+// Package fleet allocates, heals, scales and destroys the instances of a fleet: several instances with one description.
+// It is about instances and requests of the API and does not depend on Terraform. All prices are kopecks per hour.
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// Manager changes fleets. It is safe for concurrent use.
+type Manager struct {
+	Client    *rental.Client
+	Cache     *rental.Cache
+	Placement *placement.Placer
+	Lifecycle *lifecycle.Manager
+	Spending  *spending.Tracker
+}
+
+// Spec describes a fleet.
+type Spec struct {
+	// Name is the name of the fleet, unique in the account.
+	Name string
+	// Size is the number of members.
+	Size int
+	// Order is what to rent for each member, without the offer and the name.
+	Order rental.InstanceCreate
+	// Image is the expected container image, also if the template sets it; empty for any image.
+	Image string
+	// Queries select the offers, in order of preference.
+	Queries []placement.Query
+	// State is the desired state of the members: running or stopped.
+	State    rental.DesiredState
+	OnOutbid lifecycle.OutbidPolicy
+	// MaxPriceKopH is the highest price of a member without its disk; 0 for no cap.
+	MaxPriceKopH int64
+	// MaxTotalKopH is the highest sum of the running prices of all members, with their disks; 0 for no cap.
+	MaxTotalKopH int64
+	// SameGPU and SameCountry demand the same GPU model and the same country for all members.
+	SameGPU, SameCountry bool
+	// All: either all missing members are rented and get ready, or none of them is kept.
+	All bool
+	// MinReady is the number of members that must be ready for an apply to succeed.
+	MinReady int
+	// ShrinkByPrice: a smaller Size destroys the most expensive members instead of those with the highest slots.
+	ShrinkByPrice bool
+	// MaxUnavailable is the number of members that are replaced at a time when Order changes.
+	MaxUnavailable int
+	// WaitForOffer is how long to wait for the offers that are missing; 0 for not at all.
+	WaitForOffer time.Duration
+	// Ready are the conditions of a running member, in addition to its addresses.
+	Ready lifecycle.Conditions
+}
+
+// Member is an instance of a fleet.
+type Member struct {
+	// Slot is the number of the member, from 0.
+	Slot int
+	// Generation counts the instances of the slot, from 1; 0 if it is unknown.
+	Generation int
+	// Instance is the instance as it was last read.
+	Instance rental.Instance
+	// Order is what was requested. Zero fields are unknown.
+	Order rental.InstanceCreate
+	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
+	Offer *Offer
+	// NotReady: an apply ended before the member was ready.
+	NotReady bool
+	// Recovery identifies the apply that recovered the instance: see placement.Placed.
+	Recovery string
+}
+
+// Offer is the offer that a member was rented from.
+type Offer struct {
+	ID string
+	placement.Location
+	Query int // index of the query that selected it
+}
+
+func (m Member) location() placement.Location {
+	if m.Offer != nil {
+		return m.Offer.Location
+	}
+	location := placement.Location{GPU: m.Instance.GPU.Slug}
+	if m.Instance.Country != nil {
+		location.Country = *m.Instance.Country
+	}
+	return location
+}
+
+func (m Member) offerID() string {
+	if m.Offer == nil {
+		return ""
+	}
+	return m.Offer.ID
+}
+
+// ready reports whether the member is in the desired state of the fleet.
+func (m Member) ready(state rental.DesiredState) bool {
+	want := rental.StatusRunning
+	if state == rental.DesiredStopped {
+		want = rental.StatusStopped
+	}
+	return m.Instance.Status == want && !m.NotReady
+}
+
+// Ready returns the number of members in the desired state.
+func Ready(members []Member, state rental.DesiredState) (ready int) {
+	for _, m := range members {
+		if m.ready(state) {
+			ready++
+		}
+	}
+	return ready
+}
+
+// RunningKopH returns the sum of the prices of the members while they run.
+func RunningKopH(members []Member) (total int64) {
+	for _, m := range members {
+		total += m.Instance.Price.RunningKopH
+	}
+	return total
+}
+
+// MemberName returns the name of the instance in a slot.
+func MemberName(fleet string, slot int) string { return fmt.Sprintf("%s-%d", fleet, slot) }
+
+var memberName = regexp.MustCompile(`^(.+)-(0|[1-9][0-9]{0,4})$`)
+
+// ParseMemberName returns the fleet and the slot of an instance with a name. It is false for other names.
+func ParseMemberName(name string) (fleet string, slot int, ok bool) {
+	parts := memberName.FindStringSubmatch(name)
+	if parts == nil {
+		return "", 0, false
+	}
+	slot, err := strconv.Atoi(parts[2])
+	return parts[1], slot, err == nil
+}
+
+// keyPrefix begins the idempotency keys of all members.
+const keyPrefix = "gpurent_fleet~"
+
+func bySlot(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) }
+
+func sortBySlot(members []Member) []Member {
+	slices.SortFunc(members, bySlot)
+	return members
+}

@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Action is what an apply does with one slot.
+type Action int
+
+// The values of Action, in the order in which an apply takes them.
+const (
+	Destroy Action = iota + 1 // the fleet shrinks
+	Stop
+	Start // a stopped member, or a new bid
+	Wait  // for a member that is changing
+	Replace
+	Create
+	Update // replace a member that was created with other arguments
+)
+
+// Change is what an apply does with one slot, and why.
+type Change struct {
+	Slot   int
+	Action Action
+	// Member is the existing member; zero for Create.
+	Member Member
+}
+
+// Plan returns the changes that lead from the members to the description, sorted by slot. It depends only on its
+// arguments.
+func Plan(spec Spec, members []Member) []Change {
+	members = sortBySlot(slices.Clone(members))
+	var changes []Change
+	kept, dropped := spec.shrink(members)
+	for _, m := range dropped {
+		changes = append(changes, Change{m.Slot, Destroy, m})
+	}
+	used := map[int]bool{}
+	for _, m := range kept {
+		used[m.Slot] = true
+		if action := spec.next(m); action != 0 {
+			changes = append(changes, Change{m.Slot, action, m})
+		}
+	}
+	for slot := 0; len(used) < spec.Size; slot++ {
+		if !used[slot] {
+			used[slot] = true
+			changes = append(changes, Change{Slot: slot, Action: Create})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
+	return changes
+}
+
+// shrink returns which members stay if there are more than Size.
+func (s Spec) shrink(members []Member) (kept, dropped []Member) {
+	surplus := len(members) - s.Size
+	if surplus <= 0 {
+		return members, nil
+	}
+	order := slices.Clone(members)
+	slices.SortStableFunc(order, func(a, b Member) int {
+		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
+		if !s.ShrinkByPrice {
+			price = 0
+		}
+		return cmp.Or(price, cmp.Compare(b.Slot, a.Slot))
+	})
+	return sortBySlot(order[surplus:]), order[:surplus]
+}
+
+// next returns the action for a member that stays, 0 for none.
+func (s Spec) next(m Member) Action {
+	switch lifecycle.NextAction(m.Instance, s.State, s.OnOutbid) {
+	case lifecycle.ActionWait:
+		return Wait
+	case lifecycle.ActionStart:
+		return Start
+	case lifecycle.ActionStop:
+		return Stop
+	case lifecycle.ActionReplace, lifecycle.ActionGone:
+		return Replace
+	case lifecycle.ActionNone:
+	}
+	switch {
+	case s.outdated(m.Order):
+		return Update
+	case m.NotReady && m.Instance.Status == rental.StatusRunning:
+		return Wait
+	}
+	return 0
+}
+
+// outdated reports whether a member was created with other arguments. Fields that are not known are not compared.
+func (s Spec) outdated(made rental.InstanceCreate) bool {
+	want := s.Order
+	return made.Template != "" && made.Template != want.Template || made.DiskGB != 0 && made.DiskGB != want.DiskGB ||
+		made.Type != "" && made.Type != want.Type ||
+		made.Template != "" && made.Image != want.Image && !rental.SameImage(made.Image, want.Image)
+}

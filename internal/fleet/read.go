@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// parallelReads is the number of parallel requests for single instances.
+const parallelReads = 8
+
+// Refresh reads the members. The result does not contain those that are gone: the API reports them as destroyed or not
+// found.
+func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	listing, err := m.Cache.Instances.List(ctx)
+	if err != nil && !rental.IsListTooLong(err) {
+		return nil, err
+	}
+	refreshed := make([]*Member, len(members))
+	errs := make([]error, len(members))
+	var readers sync.WaitGroup
+	turns := make(chan struct{}, parallelReads)
+	for i, member := range members {
+		if inst, found := listing.Find(member.Instance.ID); found {
+			member.Instance = inst
+			refreshed[i] = &member
+			continue
+		}
+		readers.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			inst, err := m.Client.GetInstance(ctx, member.Instance.ID)
+			switch {
+			case rental.IsNotFound(err):
+			case err != nil:
+				errs[i] = err
+			default:
+				member.Instance = inst
+				refreshed[i] = &member
+			}
+		})
+	}
+	readers.Wait()
+	var existing []Member
+	for i, member := range refreshed {
+		switch {
+		case errs[i] != nil:
+			return nil, errs[i]
+		case member == nil || member.Instance.Destroyed():
+			m.Placement.Remove(members[i].Instance.ID)
+		default:
+			existing = append(existing, *member)
+		}
+	}
+	return existing, nil
+}
+
+// DuplicateSlotError reports that two instances have the name of the same member.
+type DuplicateSlotError struct {
+	Name string
+	IDs  []string
+}
+
+// Error implements error.
+func (e *DuplicateSlotError) Error() string {
+	return fmt.Sprintf("the instances %s have the same name %q", strings.Join(e.IDs, " and "), e.Name)
+}
+
+// ByName returns the active instances that have the names of members of a fleet, sorted by slot.
+func ByName(instances []rental.Instance, fleet string) ([]Member, error) {
+	bySlot := map[int]Member{}
+	var members []Member
+	for _, inst := range instances {
+		name, slot, ok := ParseMemberName(inst.NameString())
+		if !ok || name != fleet || inst.Destroyed() {
+			continue
+		}
+		if other, twice := bySlot[slot]; twice {
+			return nil, &DuplicateSlotError{inst.NameString(), []string{other.Instance.ID, inst.ID}}
+		}
+		bySlot[slot] = Member{Slot: slot, Instance: inst}
+		members = append(members, bySlot[slot])
+	}
+	return sortBySlot(members), nil
+}
