@@ -36,6 +36,7 @@ var allowedImports = map[string][]string{
 		"internal/credentials",
 	},
 	"internal/service/*": {
+		"internal/fleet",
 		"internal/tfinstance",
 		"internal/tfkit",
 		"internal/placement",
@@ -51,6 +52,13 @@ var allowedImports = map[string][]string{
 		"internal/spending",
 		"internal/backoff",
 		"internal/rental",
+	},
+	"internal/fleet": {
+		"internal/placement",
+		"internal/lifecycle",
+		"internal/spending",
+		"internal/rental",
+		"internal/backoff",
 	},
 	"internal/placement": {"internal/rental", "internal/backoff"},
 	"internal/lifecycle": {"internal/rental", "internal/backoff"},
@@ -116,7 +124,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./placement", "./lifecycle", "./spending"}
+	domain := []string{"./fleet", "./placement", "./lifecycle", "./spending"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)

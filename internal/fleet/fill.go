@@ -125,22 +125,21 @@ func (a *apply) release(candidates []placement.Candidate) {
 func (a *apply) demand(missing []Change) placement.Demand {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	demand := placement.Demand{
-		Queries: a.Queries, Count: len(missing), DiskGB: a.Order.DiskGB, SameGPU: a.SameGPU, SameCountry: a.SameCountry,
-		Except: a.tried,
-	}
 	replaced := map[int]bool{}
 	for _, change := range missing {
 		replaced[change.Slot] = true
 	}
 	total := a.totalKopH()
+	var stays []Member
 	for slot, member := range a.members {
 		if replaced[slot] {
 			total -= member.Instance.Price.RunningKopH
 		} else {
-			demand.Existing = append(demand.Existing, member.location())
+			stays = append(stays, *member)
 		}
 	}
+	demand := a.Demand(len(missing), sortBySlot(stays))
+	demand.Except = a.tried
 	if a.MaxTotalKopH > 0 {
 		demand.BudgetKopH = new(a.MaxTotalKopH - total)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -101,4 +102,18 @@ func (s Spec) outdated(made rental.InstanceCreate) bool {
 	return made.Template != "" && made.Template != want.Template || made.DiskGB != 0 && made.DiskGB != want.DiskGB ||
 		made.Type != "" && made.Type != want.Type ||
 		made.Template != "" && made.Image != want.Image && !rental.SameImage(made.Image, want.Image)
+}
+
+// Demand returns the demand for the offers of new members, which join those that stay.
+func (s Spec) Demand(count int, stays []Member) placement.Demand {
+	demand := placement.Demand{
+		Queries: s.Queries, Count: count, DiskGB: s.Order.DiskGB, SameGPU: s.SameGPU, SameCountry: s.SameCountry,
+	}
+	for _, member := range stays {
+		demand.Existing = append(demand.Existing, member.location())
+	}
+	if s.MaxTotalKopH > 0 {
+		demand.BudgetKopH = new(s.MaxTotalKopH - RunningKopH(stays))
+	}
+	return demand
 }

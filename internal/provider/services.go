@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/account"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/apikey"
+	"github.com/gpurent/terraform-provider-gpurent/internal/service/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/gpu"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/money"
@@ -26,6 +27,7 @@ func services() []tfkit.ServicePackage {
 	return []tfkit.ServicePackage{
 		account.Service(),
 		apikey.Service(),
+		fleet.Service(),
 		gpu.Service(),
 		instance.Service(),
 		money.Service(),

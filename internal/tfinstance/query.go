@@ -2,8 +2,10 @@ package tfinstance
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -64,4 +66,20 @@ func PlacementQuery(ctx context.Context, object types.Object, terms QueryTerms) 
 		query.MinDiskGB = &disk
 	}
 	return query, diags
+}
+
+// QueryForGPU returns a query that selects a GPU model and a number of GPUs. attributes is the type of the query.
+func QueryForGPU(ctx context.Context, slug string, gpus int64, attributes map[string]attr.Type) types.Object {
+	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
+	if slices.Contains(tfkit.GPUCounts, gpus) {
+		count = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(gpus)})
+	} else {
+		atLeast = types.Int64Value(gpus)
+	}
+	object, _ := types.ObjectValueFrom(ctx, attributes, Query{OfferFilters: tfkit.OfferFilters{
+		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(slug)}),
+		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
+		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),
+	}})
+	return object
 }

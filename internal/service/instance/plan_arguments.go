@@ -92,8 +92,7 @@ func removeImportedQuery(ctx context.Context, state *model) diag.Diagnostics {
 		return nil
 	}
 	has, diags := state.hardware(ctx)
-	query, problems := importedQuery(ctx, has)
-	diags.Append(problems...)
+	query := importedQuery(ctx, has)
 	if state.OfferQuery.Equal(query) {
 		state.OfferQuery = types.ObjectNull(query.AttributeTypes(ctx))
 	}

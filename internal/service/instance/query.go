@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -44,20 +42,9 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 // importedQuery returns an offer_query for an imported instance. The API does not return how an instance was rented,
 // but exactly one of offer_id and offer_query is required. With this query, a generated configuration selects the same
 // GPUs when the instance is replaced.
-func importedQuery(ctx context.Context, h hardware) (types.Object, diag.Diagnostics) {
-	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
-	if slices.Contains(tfkit.GPUCounts, h.count) {
-		count = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(h.count)})
-	} else {
-		atLeast = types.Int64Value(h.count)
-	}
-	query := tfinstance.Query{OfferFilters: tfkit.OfferFilters{
-		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(h.gpu)}),
-		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
-		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),
-	}}
+func importedQuery(ctx context.Context, h hardware) types.Object {
 	object, _ := queryAttribute().GetType().(types.ObjectType)
-	return types.ObjectValueFrom(ctx, object.AttrTypes, query)
+	return tfinstance.QueryForGPU(ctx, h.gpu, h.count, object.AttrTypes)
 }
 
 // hardware is the hardware of an instance for which a query has terms.

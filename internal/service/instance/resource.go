@@ -238,9 +238,7 @@ func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 		return nil
 	}
 	has, diags := m.hardware(ctx)
-	query, problems := importedQuery(ctx, has)
-	diags.Append(problems...)
-	m.OfferQuery = query
+	m.OfferQuery = importedQuery(ctx, has)
 	return diags
 }
 

@@ -1,0 +1,339 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryTooFewReady   = "Fleet %s has too few ready members"
+	summaryNotComplete   = "Fleet %s is not complete"
+	summaryNotAllocated  = "Fleet %s was not allocated"
+	summaryInterrupted   = "Interrupted while fleet %s was changing"
+	summaryRecovered     = "Fleet %s contains instances of an earlier run"
+	summaryNotDestroyed  = "Fleet %s is not destroyed yet"
+	summaryChanges       = "Fleet %s changes existing members"
+	summaryTooFewOffers  = "Too few offers for fleet %s"
+	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
+	summaryOtherMembers  = "Instances have the names of members of fleet %s"
+	summarySameName      = "Two fleets have the name %s"
+	summaryMinReady      = "min_ready exceeds size"
+	summaryWaitTooLong   = "wait_for_offer exceeds timeouts.create"
+	summaryCannotImport  = "Cannot import fleet %s"
+)
+
+// maxLines is the number of members that a message lists.
+const maxLines = 50
+
+// outcome is what an apply reports.
+type outcome struct {
+	fleet.Spec
+	fleet.Result
+	created bool
+	timeout time.Duration
+}
+
+// addResult reports the result of an apply: the members that are missing or not ready, one line each.
+func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, o outcome) {
+	if len(o.Recovered) > 0 {
+		addRecovered(diags, o)
+	}
+	if len(o.Failures) == 0 {
+		return
+	}
+	ready := fleet.Ready(o.Members, o.State)
+	detail := tfkit.Textf("%d of %d members are ready.", ready, o.Size) + failureLines(o.Failures) + r.explain(ctx, o)
+	empty := len(o.Members) == 0
+	switch {
+	case o.Interrupted && o.created && !empty:
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nAll members that were rented are in "+
+			"the state. The next apply continues.")
+	case o.Interrupted:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
+	case o.All:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
+	case ready >= o.MinReady:
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+"\n\nmin_ready is met. The next plan "+
+			"contains the rest.")
+	default:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
+			detail+tfkit.Textf("\n\nmin_ready is %d. The members that exist are in the state.", o.MinReady)+tainted(o))
+	}
+}
+
+// tainted describes what an error of a creation leads to.
+func tainted(o outcome) tfkit.Text {
+	if !o.created || len(o.Members) == 0 {
+		return " The next apply continues."
+	}
+	return " The fleet is marked tainted, and the next apply keeps its members and continues."
+}
+
+// failureLines returns a line for each slot that is not as described.
+func failureLines(failures []fleet.Failure) tfkit.Text {
+	var text tfkit.Text
+	for _, failure := range failures[:min(len(failures), maxLines)] {
+		text += "\n  " + slotText(failure.Slot) + ": " + failureText(failure)
+	}
+	if more := len(failures) - maxLines; more > 0 {
+		text += tfkit.Textf("\n  … and %d more", more)
+	}
+	return text
+}
+
+// failureText describes one slot in one line.
+func failureText(failure fleet.Failure) tfkit.Text {
+	var id tfkit.Text
+	if failure.Member != nil {
+		id = tfkit.Textf("instance %s ", failure.Member.Instance.ID)
+	}
+	if e, ok := errors.AsType[*fleet.Error](failure.Err); ok {
+		return id + fleetErrorText(e)
+	}
+	if e, ok := errors.AsType[*placement.Error](failure.Err); ok {
+		return id + placementErrorText(e)
+	}
+	if e, ok := errors.AsType[*lifecycle.Error](failure.Err); ok {
+		return id + waitErrorText(failure, e)
+	}
+	if problems, ok := errors.AsType[spending.Problems](failure.Err); ok {
+		return id + tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
+	}
+	return id + tfkit.Textf("%s", failure.Err)
+}
+
+func fleetErrorText(e *fleet.Error) tfkit.Text {
+	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
+	var text tfkit.Text
+	switch e.Kind {
+	case fleet.NoOffer:
+		return "no offer is left"
+	case fleet.OverBudget:
+		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices", limit)
+	case fleet.NotTried:
+		return tfkit.Textf("not tried, because another member failed: %s", e.Err)
+	case fleet.NotDestroyed:
+		if e.Confirmed {
+			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
+		}
+		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
+	case fleet.Unreadable:
+		return tfkit.Textf("its response could not be read: %s", e.Err)
+	case fleet.AboveCap:
+		text = tfkit.Textf("cost %s, above max_price_kop_h (%s)", price, limit)
+	case fleet.AboveTotal:
+		text = tfkit.Textf("raised the price of the fleet to %s, above max_total_kop_h (%s)", price, limit)
+	case fleet.NotAsRequested:
+		text = "was not as requested: "
+		for i, d := range e.Differences {
+			if i > 0 {
+				text += "; "
+			}
+			text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+		}
+	}
+	switch {
+	case e.Err != nil:
+		return text + tfkit.Textf("; it could not be removed and is billed: %s", e.Err)
+	case e.Stopped:
+		return text + "; it was stopped"
+	}
+	return text + "; it was destroyed"
+}
+
+func placementErrorText(e *placement.Error) tfkit.Text {
+	switch e.Kind {
+	case placement.Interrupted:
+		return "interrupted, nothing was rented"
+	case placement.OutcomeUnknown:
+		return tfkit.Textf("the outcome of the create request is unknown: the next apply receives the instance if there is "+
+			"one (idempotency key %q): %s", e.Key, e.Err)
+	case placement.OtherArguments:
+		return tfkit.Textf("instance %s of an earlier run has another %s: %s instead of %s; restore the configuration, or "+
+			"destroy it in the service's console", e.Instance.ID, e.Difference.Attribute, e.Difference.Actual,
+			e.Difference.Requested)
+	case placement.InUse:
+		return tfkit.Textf("instance %s belongs to another resource of this run", e.Other.ID)
+	case placement.KeyInUse:
+		return "another fleet with the same name is being created"
+	case placement.OffersUnreadable:
+		return tfkit.Textf("the offers could not be read: %s", e.Err)
+	case placement.OfferRefused:
+		return tfkit.Textf("the API refused offer %s: %s", e.OfferID, e.Err)
+	default:
+		return tfkit.Textf("%s", e)
+	}
+}
+
+func waitErrorText(failure fleet.Failure, e *lifecycle.Error) tfkit.Text {
+	var status tfkit.Text
+	if failure.Member != nil {
+		status = statusText(failure.Member.Instance)
+	}
+	switch e.Kind {
+	case lifecycle.Interrupted:
+		return "is not ready in time, status " + status + tfinstance.CauseText(e)
+	case lifecycle.Gone:
+		return "was destroyed outside Terraform"
+	case lifecycle.NeedsReplacement:
+		return "is " + status + ": the next apply replaces it"
+	case lifecycle.NotStarted, lifecycle.StoppedAboveCap:
+		return tfkit.Textf("is not started: it costs %s, and its limit (max_price_kop_h, or what max_total_kop_h leaves) is "+
+			"%s", tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
+	case lifecycle.RunsAboveCap:
+		return tfkit.Textf("runs at %s, above its limit %s, and could not be stopped: %s", tfkit.HourlyRubles(e.PriceKopH),
+			tfkit.HourlyRubles(e.LimitKopH), e.Err)
+	case lifecycle.OutbidAgain:
+		return tfkit.Textf("was outbid after each of %d starts", e.Starts)
+	case lifecycle.Reverted, lifecycle.Refused, lifecycle.Rejected:
+	}
+	return tfkit.Textf("%s", e)
+}
+
+// explain describes which filters exclude the offers that a fleet lacked.
+func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
+	if o.Choice == nil || o.Choice.Matching > 0 {
+		return ""
+	}
+	return explainQueries(ctx, r.Meta, o.Spec)
+}
+
+func explainQueries(ctx context.Context, meta *tfkit.Meta, spec fleet.Spec) tfkit.Text {
+	queries := make([]rental.OfferQuery, len(spec.Queries))
+	for i, query := range spec.Queries {
+		queries[i] = query.OfferQuery
+	}
+	text := tfinstance.Explain(ctx, meta, queries, func(i int) tfkit.Text {
+		if len(queries) == 1 {
+			return ""
+		}
+		return tfkit.Textf("offer_queries[%d]: ", i)
+	})
+	if text == "" {
+		return ""
+	}
+	return "\n\n" + text
+}
+
+func rolledBackText(o outcome) tfkit.Text {
+	if len(o.RolledBack) == 0 {
+		return "\n\nallocation is \"all\": no instance was kept."
+	}
+	return tfkit.Textf("\n\nallocation is \"all\": the %d members that this apply created were destroyed again. They are "+
+		"billed for the time that they existed (gpurent_transactions).", len(o.RolledBack))
+}
+
+func addRecovered(diags *diag.Diagnostics, o outcome) {
+	var text tfkit.Text
+	for _, member := range o.Recovered[:min(len(o.Recovered), maxLines)] {
+		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s", member.Instance.ID)
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), tfkit.Textf("An earlier run created %d members "+
+		"without saving them. The API returned them for their idempotency keys, and no others were created.%s",
+		len(o.Recovered), text))
+}
+
+func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
+		"%d members may still exist (timeouts.delete is %s). They stay in the state. Run again.", len(result.Members),
+		timeout)+failureLines(result.Failures))
+}
+
+// warnOfChanges warns of the members that the apply changes.
+func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, changes []fleet.Change) {
+	var text tfkit.Text
+	listed, existing := 0, 0
+	for _, change := range changes {
+		if change.Action == fleet.Create {
+			continue
+		}
+		if existing++; listed < maxLines {
+			listed++
+			text += "\n  " + slotText(change.Slot) + ": " + reason(state, plan, change)
+		}
+	}
+	if existing == 0 {
+		return
+	}
+	if more := existing - listed; more > 0 {
+		text += tfkit.Textf("\n  … and %d more", more)
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
+		"replacement or destruction loses the disk of the member:"+text)
+}
+
+// addTooFewOffers warns that an apply could not fill all slots now.
+func (r *fleetResource) addTooFewOffers(
+	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, choice placement.Choice, count int,
+) {
+	text := tfkit.Textf("%d members are missing, and %d offers for them are available now (%d match the queries, and "+
+		"other resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
+	switch {
+	case choice.OverBudget:
+		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
+	case choice.Split:
+		text += " More offers match, but not with the same values of the arguments in same."
+	}
+	switch wait := plan.waitForOffer(); {
+	case wait > 0:
+		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
+	case spec.All:
+		text += " With allocation = \"all\" the apply fails, unless an earlier run has created the members."
+	default:
+		text += " The apply creates fewer members, unless an earlier run has created them."
+	}
+	if choice.Matching == 0 {
+		text += explainQueries(ctx, r.Meta, spec)
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
+}
+
+func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64) {
+	tfkit.AddAttributeError(diags, path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name), tfkit.Textf(
+		"The %d members that stay cost %s while they run, and max_total_kop_h is %s. Nothing was changed. Lower size, or "+
+			"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH)))
+}
+
+func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {
+	ids := make([]string, len(others))
+	for i, inst := range others {
+		ids[i] = inst.ID + " (" + inst.NameString() + ")"
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does not "+
+		"contain them. If an earlier run of this configuration created them, the apply recovers them. If another state "+
+		"manages a fleet with this name, choose another name: both states would own the same instances.", ids))
+}
+
+func addSameName(diags *diag.Diagnostics, name string) {
+	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of the "+
+		"members derive from the name, so both fleets would own the same instances. Choose another name.")
+}
+
+func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
+	tfkit.AddAttributeError(diags, path.Root("min_ready"), tfkit.Summaryf(summaryMinReady), tfkit.Textf(
+		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
+}
+
+func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
+	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitTooLong), tfkit.Textf(
+		"wait_for_offer is %s, and timeouts.create is %s. Raise the timeout, or remove it: the default contains the wait.",
+		wait, timeout))
+}
+
+func addCannotImport(diags *diag.Diagnostics, name string, err error) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf("%s. Rename or destroy one of them in the "+
+		"service's console.", err))
+}

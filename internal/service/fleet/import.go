@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// imported returns the state of a fleet after an import. The arguments are those of the first member, or the defaults.
+// The members are read with the fields that the list may omit.
+func (m model) imported(ctx context.Context, client *rental.Client, name string, members []fleet.Member) model {
+	for i := range members {
+		if i == 0 || members[i].Instance.Template.Slug == "" {
+			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
+		}
+		members[i].Order = orderOf(members[i].Instance)
+	}
+	first := members[0].Instance
+	m.ID, m.Name = types.StringValue(name), types.StringValue(name)
+	m.Size = types.Int64Value(int64(len(members)))
+	m.Template = tfkit.OptionalString(first.Template.Slug)
+	m.DiskGB = types.Int64Value(first.DiskGB)
+	m.Type = types.StringValue(string(first.Type))
+	m.Image = tfkit.OptionalString(members[0].Order.Image)
+	m.DesiredState = types.StringValue(string(rental.DesiredRunning))
+	if first.DesiredState == rental.DesiredStopped || first.Status == rental.StatusStopped {
+		m.DesiredState = types.StringValue(string(rental.DesiredStopped))
+	}
+	m.Allocation = types.StringValue(allocationAny)
+	m.OnOutbid = types.StringValue(string(lifecycle.OutbidRestart))
+	m.Shrink = types.StringValue(shrinkHighestSlot)
+	m.Update = types.StringValue(updateReplace)
+	m.MaxUnavailable = types.Int64Value(1)
+	m.OfferQueries = importedQueries(ctx, members)
+	return m.withMembers(members)
+}
+
+// orderOf returns what an instance was created with, as far as the API returns it.
+func orderOf(inst rental.Instance) rental.InstanceCreate {
+	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
+	if order.Template == tfinstance.CustomTemplate {
+		order.Image = inst.Image
+	}
+	return order
+}
+
+// importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were
+// rented.
+func importedQueries(ctx context.Context, members []fleet.Member) types.List {
+	element := types.ObjectType{AttrTypes: queryType()}
+	var queries []attr.Value
+	var seen []rental.InstanceGPU
+	for _, member := range members {
+		gpu := rental.InstanceGPU{Slug: member.Instance.GPU.Slug, Count: member.Instance.GPU.Count}
+		if slices.Contains(seen, gpu) {
+			continue
+		}
+		seen = append(seen, gpu)
+		queries = append(queries, tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count, element.AttrTypes))
+	}
+	return types.ListValueMust(element, queries)
+}

@@ -1,0 +1,307 @@
+package fleet
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// model is the resource in configuration, plan and state.
+type model struct {
+	Name           types.String   `tfsdk:"name"`
+	Size           types.Int64    `tfsdk:"size"`
+	Template       types.String   `tfsdk:"template"`
+	DiskGB         types.Int64    `tfsdk:"disk_gb"`
+	OfferQueries   types.List     `tfsdk:"offer_queries"`
+	Type           types.String   `tfsdk:"type"`
+	Image          types.String   `tfsdk:"image"`
+	SSHKeyIDs      types.Set      `tfsdk:"ssh_key_ids"`
+	DesiredState   types.String   `tfsdk:"desired_state"`
+	MaxPriceKopH   types.Int64    `tfsdk:"max_price_kop_h"`
+	MaxTotalKopH   types.Int64    `tfsdk:"max_total_kop_h"`
+	Same           types.Set      `tfsdk:"same"`
+	Allocation     types.String   `tfsdk:"allocation"`
+	MinReady       types.Int64    `tfsdk:"min_ready"`
+	OnOutbid       types.String   `tfsdk:"on_outbid"`
+	Shrink         types.String   `tfsdk:"shrink"`
+	Update         types.String   `tfsdk:"update"`
+	MaxUnavailable types.Int64    `tfsdk:"max_unavailable"`
+	WaitForOffer   types.String   `tfsdk:"wait_for_offer"`
+	ReadyWhen      types.Object   `tfsdk:"ready_when"`
+	Timeouts       timeouts.Value `tfsdk:"timeouts"`
+
+	ID          types.String `tfsdk:"id"`
+	Instances   types.Map    `tfsdk:"instances"`
+	Ready       types.Int64  `tfsdk:"ready"`
+	RunningKopH types.Int64  `tfsdk:"running_kop_h"`
+	Hosts       types.List   `tfsdk:"hosts"`
+	SSHConfig   types.String `tfsdk:"ssh_config"`
+}
+
+var (
+	offerType = map[string]attr.Type{
+		"id": types.StringType, "query": types.Int64Type, "gpu": types.StringType, "country": types.StringType,
+	}
+	memberType = types.ObjectType{AttrTypes: map[string]attr.Type{
+		"id":            types.StringType,
+		"status":        types.StringType,
+		"desired_state": types.StringType,
+		"stop_reason":   types.StringType,
+		"generation":    types.Int64Type,
+		"template":      types.StringType,
+		"image":         types.StringType,
+		"disk_gb":       types.Int64Type,
+		"type":          types.StringType,
+		"country":       types.StringType,
+		"gpu":           types.ObjectType{AttrTypes: tfinstance.GPUType},
+		"price":         types.ObjectType{AttrTypes: tfinstance.PriceType},
+		"ssh":           types.ObjectType{AttrTypes: tfinstance.SSHType},
+		"urls":          types.ListType{ElemType: tfinstance.URLType},
+		"offer":         types.ObjectType{AttrTypes: offerType},
+	}}
+	hostType = types.ObjectType{AttrTypes: map[string]attr.Type{
+		"name": types.StringType, "host": types.StringType, "port": types.Int64Type, "user": types.StringType,
+	}}
+)
+
+// withMembers returns the state with these members. Optional fields that the API omits keep the values of the state.
+func (m model) withMembers(members []fleet.Member) model {
+	prior := m.Instances.Elements()
+	instances := make(map[string]attr.Value, len(members))
+	var hosts []attr.Value
+	var config strings.Builder
+	for _, member := range members {
+		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.ID.ValueString(), member.Slot)
+		before, _ := prior[slot].(types.Object)
+		value := memberValue(member, before)
+		instances[slot] = value
+		ssh, _ := value.Attributes()["ssh"].(types.Object)
+		if ssh.IsNull() {
+			config.WriteString(tfinstance.NoSSHConfig(name))
+			continue
+		}
+		login := ssh.Attributes()
+		hosts = append(hosts, types.ObjectValueMust(hostType.AttrTypes, map[string]attr.Value{
+			"name": types.StringValue(name), "host": login["host"], "port": login["port"], "user": login["user"],
+		}))
+		config.WriteString(sshConfig(name, login))
+	}
+	m.Instances = types.MapValueMust(memberType, instances)
+	m.Ready = types.Int64Value(int64(fleet.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
+	m.RunningKopH = types.Int64Value(fleet.RunningKopH(members))
+	m.Hosts = types.ListValueMust(hostType, hosts)
+	m.SSHConfig = types.StringValue(config.String())
+	return m
+}
+
+// sshConfig returns the block of a member for an SSH configuration file, a comment if the login is not usable.
+func sshConfig(alias string, login map[string]attr.Value) string {
+	host, _ := login["host"].(types.String)
+	port, _ := login["port"].(types.Int64)
+	user, _ := login["user"].(types.String)
+	if tfinstance.CheckLogin(host.ValueString(), port.ValueInt64(), user.ValueString()) != nil {
+		return tfinstance.NoSSHConfig(alias)
+	}
+	return tfinstance.SSHConfigBlock(alias, host.ValueString(), port.ValueInt64(), user.ValueString())
+}
+
+// memberValue returns the element of instances. before is its prior value, which may be null.
+func memberValue(member fleet.Member, before types.Object) types.Object {
+	inst, was := member.Instance, before.Attributes()
+	sameInstance := !before.IsNull() && was["id"].Equal(types.StringValue(inst.ID))
+	if !sameInstance {
+		was = map[string]attr.Value{}
+	}
+	country, _ := was["country"].(types.String)
+	gpu, _ := was["gpu"].(types.Object)
+	ssh, urls := tfinstance.SSHValue(inst.SSH), tfinstance.URLsValue(inst.URLs)
+	running := types.StringValue(string(rental.StatusRunning))
+	if inst.Status == rental.StatusRunning && sameInstance && was["status"].Equal(running) {
+		if prior, ok := was["ssh"].(types.Object); ok && inst.Omitted.SSH {
+			ssh = prior
+		}
+		if prior, ok := was["urls"].(types.List); ok && inst.Omitted.URLs {
+			urls = prior
+		}
+	}
+	if !sameInstance {
+		gpu = types.ObjectNull(tfinstance.GPUType)
+	}
+	generation := types.Int64Null()
+	if member.Generation > 0 {
+		generation = types.Int64Value(int64(member.Generation))
+	}
+	disk := types.Int64Null()
+	if member.Order.DiskGB > 0 {
+		disk = types.Int64Value(member.Order.DiskGB)
+	}
+	return types.ObjectValueMust(memberType.AttrTypes, map[string]attr.Value{
+		"id":            types.StringValue(inst.ID),
+		"status":        types.StringValue(string(inst.Status)),
+		"desired_state": tfkit.OptionalString(inst.DesiredState),
+		"stop_reason":   types.StringPointerValue(inst.StopReason),
+		"generation":    generation,
+		"template":      tfkit.OptionalString(member.Order.Template),
+		"image":         tfkit.OptionalString(member.Order.Image),
+		"disk_gb":       disk,
+		"type":          tfkit.OptionalString(member.Order.Type),
+		"country":       tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), country),
+		"gpu":           tfinstance.GPUValue(inst.GPU, gpu),
+		"price":         tfinstance.PriceValue(inst.Price),
+		"ssh":           ssh,
+		"urls":          urls,
+		"offer":         offerValue(member.Offer),
+	})
+}
+
+func offerValue(offer *fleet.Offer) types.Object {
+	if offer == nil {
+		return types.ObjectNull(offerType)
+	}
+	return types.ObjectValueMust(offerType, map[string]attr.Value{
+		"id": types.StringValue(offer.ID), "query": types.Int64Value(int64(offer.Query)),
+		"gpu": types.StringValue(offer.GPU), "country": tfkit.OptionalString(offer.Country),
+	})
+}
+
+// members returns the members of a state, with the fields that a plan needs.
+func (m model) members(private privateData) []fleet.Member {
+	var members []fleet.Member
+	for slot, element := range m.Instances.Elements() {
+		object, ok := element.(types.Object)
+		number, err := strconv.Atoi(slot)
+		if !ok || err != nil {
+			continue
+		}
+		member := memberFrom(number, object.Attributes())
+		member.NotReady = private.notReady(number)
+		member.Recovery = private.Recoveries[member.Instance.ID]
+		members = append(members, member)
+	}
+	return members
+}
+
+// memberFrom returns the member of an element of instances.
+func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
+	price, gpu, offer := attributes(values["price"]), attributes(values["gpu"]), attributes(values["offer"])
+	member := fleet.Member{
+		Slot: slot, Generation: int(number(values["generation"])),
+		Instance: rental.Instance{
+			ID:           text(values["id"]),
+			Status:       rental.InstanceStatus(text(values["status"])),
+			DesiredState: rental.DesiredState(text(values["desired_state"])),
+			Type:         rental.RentalType(text(values["type"])),
+			GPU:          rental.InstanceGPU{Slug: text(gpu["slug"]), Name: text(gpu["name"]), Count: number(gpu["count"])},
+			Price: rental.InstancePrice{
+				RunningKopH: number(price["running_kop_h"]), StoppedKopH: number(price["stopped_kop_h"]),
+				TrafficKopGB: number(price["traffic_kop_gb"]),
+			},
+		},
+		Order: rental.InstanceCreate{
+			Template: text(values["template"]), Image: text(values["image"]), DiskGB: number(values["disk_gb"]),
+			Type: rental.RentalType(text(values["type"])),
+		},
+	}
+	if country := text(values["country"]); country != "" {
+		member.Instance.Country = &country
+	}
+	if reason := text(values["stop_reason"]); reason != "" {
+		member.Instance.StopReason = &reason
+	}
+	if id := text(offer["id"]); id != "" {
+		location := placement.Location{GPU: text(offer["gpu"]), Country: text(offer["country"])}
+		member.Offer = &fleet.Offer{ID: id, Location: location, Query: int(number(offer["query"]))}
+	}
+	return member
+}
+
+// text returns the value of a string, empty for null.
+func text(value attr.Value) string {
+	s, _ := value.(types.String)
+	return s.ValueString()
+}
+
+// number returns the value of an integer, 0 for null.
+func number(value attr.Value) int64 {
+	n, _ := value.(types.Int64)
+	return n.ValueInt64()
+}
+
+// attributes returns the attributes of an object, none for null.
+func attributes(value attr.Value) map[string]attr.Value {
+	object, _ := value.(types.Object)
+	return object.Attributes()
+}
+
+// spec returns the description of the fleet. It omits unknown filters.
+func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	size := int(m.Size.ValueInt64())
+	spec := fleet.Spec{
+		Name: m.Name.ValueString(), Size: size, MinReady: size,
+		Order: rental.InstanceCreate{
+			Template: m.Template.ValueString(), DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString()),
+		},
+		Image:          m.Image.ValueString(),
+		State:          rental.DesiredState(m.DesiredState.ValueString()),
+		OnOutbid:       lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
+		MaxPriceKopH:   m.MaxPriceKopH.ValueInt64(),
+		MaxTotalKopH:   m.MaxTotalKopH.ValueInt64(),
+		All:            m.Allocation.ValueString() == allocationAll,
+		ShrinkByPrice:  m.Shrink.ValueString() == shrinkMostExpensive,
+		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
+		WaitForOffer:   m.waitForOffer(),
+		Ready:          tfinstance.ReadyConditions(m.ReadyWhen),
+	}
+	if !m.MinReady.IsNull() && !m.MinReady.IsUnknown() {
+		spec.MinReady = int(m.MinReady.ValueInt64())
+	}
+	if spec.Order.Template == tfinstance.CustomTemplate {
+		spec.Order.Image = spec.Image
+	}
+	if !m.SSHKeyIDs.IsNull() {
+		spec.Order.SSHKeyIDs = []string{}
+		for _, id := range m.SSHKeyIDs.Elements() {
+			spec.Order.SSHKeyIDs = append(spec.Order.SSHKeyIDs, text(id))
+		}
+	}
+	for _, element := range m.Same.Elements() {
+		spec.SameCountry = spec.SameCountry || text(element) == sameCountry
+		spec.SameGPU = spec.SameGPU || text(element) == sameGPU
+	}
+	terms := tfinstance.QueryTerms{Type: spec.Order.Type, DiskGB: spec.Order.DiskGB, MaxPriceKopH: spec.MaxPriceKopH}
+	for _, element := range m.OfferQueries.Elements() {
+		object, ok := element.(types.Object)
+		if !ok || object.IsNull() || object.IsUnknown() {
+			continue
+		}
+		query, problems := tfinstance.PlacementQuery(ctx, object, terms)
+		diags.Append(problems...)
+		spec.Queries = append(spec.Queries, query)
+	}
+	return spec, diags
+}
+
+// waitForOffer returns wait_for_offer, 0 without it.
+func (m model) waitForOffer() time.Duration {
+	d, _ := time.ParseDuration(m.WaitForOffer.ValueString()) //nolint:errcheck // it is validated
+	return d
+}
+
+// applyTimeout is the default of timeouts.create and timeouts.update.
+func (m model) applyTimeout() time.Duration {
+	return baseTimeout + time.Duration(m.Size.ValueInt64())*memberTimeout + m.waitForOffer()
+}

@@ -1,0 +1,186 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+)
+
+// ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
+func (r *fleetResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	if r.Meta.Ready() {
+		r.Meta.Run.CountValidation()
+	}
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	known := !config.Size.IsUnknown() && !config.MinReady.IsNull() && !config.MinReady.IsUnknown()
+	if known && config.MinReady.ValueInt64() > config.Size.ValueInt64() {
+		addMinReadyAboveSize(&resp.Diagnostics, config.MinReady.ValueInt64(), config.Size.ValueInt64())
+	}
+	wait := config.waitForOffer()
+	timeout, diags := config.Timeouts.Create(ctx, config.applyTimeout())
+	if !diags.HasError() && wait > 0 && timeout <= wait {
+		addWaitAboveTimeout(&resp.Diagnostics, wait, timeout)
+	}
+}
+
+// ModifyPlan implements resource.ResourceWithModifyPlan. The planned values derive from configuration, state and plan
+// only, because it runs again at apply. Responses of the API lead to warnings and errors.
+func (r *fleetResource) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	switch {
+	case req.Plan.Raw.IsNull():
+		return
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, req, resp)
+	default:
+		r.planUpdate(ctx, req, resp)
+	}
+}
+
+func (r *fleetResource) planCreate(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if plan.ID.IsUnknown() {
+		plan.ID = plan.Name
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.ID)...)
+	}
+	if !r.Meta.Ready() {
+		return
+	}
+	if !private.Planned {
+		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
+		r.checkName(plan.Name, &resp.Diagnostics)
+		r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
+	}
+}
+
+// checkName reports an error for the name of another fleet of this configuration.
+func (r *fleetResource) checkName(name types.String, diags *diag.Diagnostics) {
+	if !r.Meta.Run.Single() || name.IsUnknown() {
+		return // the idempotency keys prevent that two fleets rent the same instances
+	}
+	owners, key := &r.Meta.Placement.Owners, fleet.SpendingKey(name.ValueString(), 0)
+	_, kept := owners.KeyOwner(key)
+	if _, clash := owners.PlanKey(key, placement.Owner{Name: name.ValueString()}); clash || kept {
+		addSameName(diags, name.ValueString())
+	}
+}
+
+func (r *fleetResource) planUpdate(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	var state, plan model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	replacedBy := replacingArguments(state, plan)
+	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
+	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
+	spec, diags := plan.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	members := state.members(private)
+	changes := fleet.Plan(spec, members)
+	if !replaced {
+		planComputed(state, &plan, changes)
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	}
+	private.Planned = true
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+	if !r.Meta.Ready() {
+		return
+	}
+	r.Meta.Run.CountPlan()
+	for _, member := range members {
+		r.Meta.Placement.Owners.Add(member.Instance.ID)
+	}
+	if replaced {
+		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
+		return
+	}
+	name := plan.Name.ValueString()
+	owner := placement.Owner{ID: name, Name: name}
+	if _, clash := r.Meta.Placement.Owners.KeepKey(fleet.SpendingKey(name, 0), owner); clash {
+		addSameName(&resp.Diagnostics, name)
+	}
+	if argumentsUnknown(plan) || len(changes) == 0 {
+		return
+	}
+	warnOfChanges(&resp.Diagnostics, name, state, plan, changes)
+	r.checkChanges(ctx, plan, spec, members, changes, &resp.Diagnostics)
+}
+
+// planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
+func planComputed(state model, plan *model, changes []fleet.Change) {
+	plan.ID = state.ID
+	if len(changes) > 0 || argumentsUnknown(*plan) {
+		plan.Instances = types.MapUnknown(memberType)
+		plan.Ready, plan.RunningKopH = types.Int64Unknown(), types.Int64Unknown()
+		plan.Hosts, plan.SSHConfig = types.ListUnknown(hostType), types.StringUnknown()
+		return
+	}
+	plan.Instances, plan.Ready, plan.RunningKopH = state.Instances, state.Ready, state.RunningKopH
+	plan.Hosts, plan.SSHConfig = state.Hosts, state.SSHConfig
+}
+
+// argumentsUnknown reports whether an argument that determines the changes is not known yet.
+func argumentsUnknown(plan model) bool {
+	for _, value := range []attr.Value{
+		plan.Size, plan.Template, plan.DiskGB, plan.Type, plan.Image, plan.DesiredState, plan.OnOutbid, plan.Shrink,
+	} {
+		if value.IsUnknown() {
+			return true
+		}
+	}
+	return false
+}
+
+// replacingArguments returns the changed arguments that replace the fleet: those of its members, unless the update is
+// rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing: the
+// API has not returned it since the import.
+func replacingArguments(state, plan model) (replacing path.Paths) {
+	if plan.Update.ValueString() == updateRolling {
+		return nil
+	}
+	for _, argument := range []struct {
+		name        string
+		before, now attr.Value
+	}{
+		{"template", state.Template, plan.Template},
+		{"disk_gb", state.DiskGB, plan.DiskGB},
+		{"type", state.Type, plan.Type},
+	} {
+		if !argument.before.IsNull() && !argument.now.Equal(argument.before) {
+			replacing = append(replacing, path.Root(argument.name))
+		}
+	}
+	// Only the custom template has an image of its own. Another one's image is checked, and is the same for all members.
+	if custom := isCustom(state) || isCustom(plan); custom && !plan.Image.Equal(state.Image) {
+		replacing = append(replacing, path.Root("image"))
+	}
+	return replacing
+}

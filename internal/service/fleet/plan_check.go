@@ -1,0 +1,176 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.CustomTemplate }
+
+// checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
+// it replaces.
+func (r *fleetResource) checkCreate(
+	ctx context.Context, plan model, replaced []fleet.Member, diags *diag.Diagnostics,
+) {
+	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
+	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
+		return
+	}
+	spec, problems := plan.spec(ctx)
+	diags.Append(problems...)
+	r.warnOfOthers(ctx, plan.Name.ValueString(), diags)
+	r.checkOffers(ctx, plan, spec, nil, fleet.Plan(spec, nil), -burn(replaced), diags)
+}
+
+func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces bool, diags *diag.Diagnostics) {
+	tfinstance.CheckTemplate(ctx, r.Meta, tfinstance.TemplateArguments{
+		Template: plan.Template, Image: plan.Image, DiskGB: plan.DiskGB, SSHKeyIDs: plan.SSHKeyIDs, ReadyWhen: plan.ReadyWhen,
+	}, replaces, diags)
+}
+
+// burn returns the current cost of members in kopecks per hour.
+func burn(members []fleet.Member) (kopH int64) {
+	for _, member := range members {
+		kopH += member.Instance.BurnKopH()
+	}
+	return kopH
+}
+
+// checkChanges checks the changes of an existing fleet at plan.
+func (r *fleetResource) checkChanges(
+	ctx context.Context, plan model, spec fleet.Spec, members []fleet.Member, changes []fleet.Change,
+	diags *diag.Diagnostics,
+) {
+	rents := slices.ContainsFunc(changes, func(c fleet.Change) bool { return rentsInstance(c.Action) })
+	if rents {
+		r.checkTemplate(ctx, plan, true, diags)
+		r.warnOfOthers(ctx, spec.Name, diags)
+	}
+	if diags.HasError() {
+		return
+	}
+	stays := slices.DeleteFunc(slices.Clone(members), func(m fleet.Member) bool {
+		return slices.ContainsFunc(changes, func(c fleet.Change) bool {
+			return c.Slot == m.Slot && (c.Action == fleet.Destroy || rentsInstance(c.Action))
+		})
+	})
+	if total := fleet.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
+		addTotalAboveCap(diags, spec, len(stays), total)
+		return
+	}
+	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
+}
+
+func rentsInstance(action fleet.Action) bool {
+	return action == fleet.Create || action == fleet.Replace || action == fleet.Update
+}
+
+// checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
+// of the provider. addedKopH is the rise of the burn rate by other changes of the plan. Too few offers are a warning: after a run that was killed, its
+// own instances may be the reason, and an error would prevent that they are recovered.
+func (r *fleetResource) checkOffers(
+	ctx context.Context, plan model, spec fleet.Spec, stays []fleet.Member, changes []fleet.Change, addedKopH int64,
+	diags *diag.Diagnostics,
+) {
+	change := spending.Change{AddedKopH: addedKopH}
+	var slots []int
+	for _, c := range changes {
+		switch {
+		case rentsInstance(c.Action):
+			slots = append(slots, c.Slot)
+			change.AddedKopH -= c.Member.Instance.BurnKopH()
+			change.Creates = true
+		case c.Action == fleet.Start:
+			start := spending.ChangeOfStart(c.Member.Instance)
+			change.StartsKopH += start.StartsKopH
+			change.AddedKopH += start.AddedKopH
+		}
+	}
+	tracker := r.Meta.Spending
+	if queriesKnown(ctx, plan) && len(slots) > 0 {
+		choice, err := r.Meta.Placement.EstimateAll(ctx, spec.Demand(len(slots), stays))
+		if err != nil && tracker.Enforced() {
+			tfkit.AddAPIError(diags, "determine the price of the planned fleet", err)
+			return
+		}
+		if err == nil && len(choice.Candidates) < len(slots) {
+			r.addTooFewOffers(ctx, diags, plan, spec, choice, len(slots))
+		}
+		for i, candidate := range choice.Candidates {
+			change.StartsKopH += candidate.KopH
+			change.AddedKopH += candidate.KopH
+			tracker.Plan(fleet.SpendingKey(spec.Name, slots[i]), candidate.KopH)
+		}
+	}
+	tfinstance.AddSpendingProblems(diags, tracker.Check(ctx, change), "Nothing was started.")
+}
+
+// queriesKnown reports whether the arguments that select offers are known.
+func queriesKnown(ctx context.Context, plan model) bool {
+	for _, value := range []attr.Value{plan.OfferQueries, plan.MaxPriceKopH, plan.MaxTotalKopH, plan.Same} {
+		raw, err := value.ToTerraformValue(ctx)
+		if err != nil || !raw.IsFullyKnown() {
+			return false
+		}
+	}
+	return true
+}
+
+// warnOfOthers warns of active instances that have the names of members and are not in the state.
+func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *diag.Diagnostics) {
+	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // what could be read is enough for a warning
+	if active == nil {
+		return
+	}
+	var others []rental.Instance
+	for _, inst := range active.Items {
+		parsed, _, ok := fleet.ParseMemberName(inst.NameString())
+		if ok && parsed == name && !inst.Destroyed() && !r.Meta.Placement.Owners.Has(inst.ID) {
+			others = append(others, inst)
+		}
+	}
+	if len(others) > 0 {
+		addOtherMembers(diags, name, others)
+	}
+}
+
+// reason describes why an apply changes a member.
+func reason(state, plan model, change fleet.Change) tfkit.Text {
+	inst := change.Member.Instance
+	switch change.Action {
+	case fleet.Destroy:
+		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
+	case fleet.Stop:
+		return "stopped, because desired_state is \"stopped\""
+	case fleet.Start:
+		return tfkit.Textf("%s, is started", statusText(inst))
+	case fleet.Wait:
+		return tfkit.Textf("%s, the apply waits for it", statusText(inst))
+	case fleet.Replace:
+		return tfkit.Textf("%s, is replaced", statusText(inst))
+	case fleet.Update:
+		return "is replaced, because its arguments change"
+	case fleet.Create:
+	}
+	return "is created"
+}
+
+// statusText returns the status of an instance, and why it stopped.
+func statusText(inst rental.Instance) tfkit.Text {
+	if inst.StopReason != nil && inst.Status == rental.StatusStopped {
+		return tfkit.Textf("%s (%s)", inst.Status, *inst.StopReason)
+	}
+	return tfkit.Textf("%s", inst.Status)
+}
+
+func slotText(slot int) tfkit.Text { return tfkit.Text("slot " + strconv.Itoa(slot)) }

@@ -1,0 +1,177 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*fleetResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*fleetResource)(nil)
+	_ resource.ResourceWithImportState    = (*fleetResource)(nil)
+	_ resource.ResourceWithIdentity       = (*fleetResource)(nil)
+)
+
+// Default timeouts. memberTimeout is for each member, because the API limits the requests per minute.
+const (
+	baseTimeout   = 30 * time.Minute
+	deleteTimeout = 15 * time.Minute
+	memberTimeout = time.Second
+)
+
+type fleetResource struct{ tfkit.Resource }
+
+func newResource() resource.Resource { return &fleetResource{tfkit.Resource{Name: "fleet"}} }
+
+func (r *fleetResource) manager() *fleet.Manager {
+	return &fleet.Manager{
+		Client: r.Meta.Client, Cache: r.Meta.Cache, Placement: r.Meta.Placement, Lifecycle: r.Meta.Lifecycle,
+		Spending: r.Meta.Spending,
+	}
+}
+
+// Create rents all members and waits until they are ready. Every member that exists afterwards is in the state.
+func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Create(ctx, plan.applyTimeout())
+	resp.Diagnostics.Append(diags...)
+	spec, diags := plan.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	result := r.manager().Apply(ctx, spec, nil, timeout)
+	plan.ID = plan.Name
+	plan.Instances = types.MapNull(memberType)
+	kept := len(result.Members) > 0 || len(result.Failures) == 0
+	if kept {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
+		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members))...)
+	} else {
+		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
+	}
+	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
+}
+
+// Read refreshes the members. It removes those that the API reports as destroyed or not found.
+func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	if r.SkipRead(ctx, req, resp) {
+		return
+	}
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if imported := state.Name.IsNull(); imported {
+		r.readImported(ctx, state, resp)
+		return
+	}
+	members := state.members(private)
+	for _, member := range members {
+		r.Meta.Placement.Owners.Add(member.Instance.ID)
+	}
+	members, err := r.manager().Refresh(ctx, members)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
+}
+
+// Update takes the changes that the plan found. Without any, it only stores the arguments.
+func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var state, plan model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Update(ctx, plan.applyTimeout())
+	resp.Diagnostics.Append(diags...)
+	spec, diags := plan.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !plan.Instances.IsUnknown() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		return
+	}
+	members, err := r.manager().Refresh(ctx, state.members(private))
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
+		return
+	}
+	result := r.manager().Apply(ctx, spec, members, timeout)
+	plan.Instances = state.Instances
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members))...)
+	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
+}
+
+// Delete destroys all members. Those that may still exist stay in the state.
+func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	members := state.members(private)
+	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	result := r.manager().DestroyAll(ctx, members, timeout)
+	if len(result.Failures) == 0 {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(result.Members))...)
+	addNotDestroyed(&resp.Diagnostics, state.ID.ValueString(), result, timeout)
+}
+
+// readImported reads the members of an imported fleet by their names.
+func (r *fleetResource) readImported(ctx context.Context, state model, resp *resource.ReadResponse) {
+	name := state.ID.ValueString()
+	listing, err := r.Meta.Cache.Instances.List(ctx)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
+		return
+	}
+	members, err := fleet.ByName(listing.Items, name)
+	switch {
+	case err != nil:
+		addCannotImport(&resp.Diagnostics, name, err)
+		return
+	case len(members) == 0:
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+}
+
+// importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.
+func importedModel(
+	ctx context.Context, client *rental.Client, empty tfsdk.State, name string, members []fleet.Member,
+) (model, diag.Diagnostics) {
+	var m model
+	diags := empty.Get(ctx, &m)
+	return m.imported(ctx, client, name, members), diags
+}
