@@ -69,6 +69,7 @@ func (p *gpurentProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	p.meta.Store(meta)
 	resp.ResourceData = meta
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta

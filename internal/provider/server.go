@@ -110,6 +110,9 @@ func (s server) ValidateResourceConfig(
 func (s server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	if resp, ok := upgradedFleet(req); ok {
+		return resp, nil
+	}
 	return call(ctx, s.frameworkServer.UpgradeResourceState, req,
 		func(r *tfprotov6.UpgradeResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
@@ -117,6 +120,9 @@ func (s server) UpgradeResourceState(
 func (s server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
+	if resp, ok := s.readFleet(ctx, req); ok {
+		return resp, nil
+	}
 	return call(ctx, s.frameworkServer.ReadResource, req,
 		func(r *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
@@ -124,6 +130,9 @@ func (s server) ReadResource(
 func (s server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
+	if resp, ok := s.plannedFleet(req); ok {
+		return resp, nil
+	}
 	return call(ctx, s.frameworkServer.PlanResourceChange, req,
 		func(r *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }

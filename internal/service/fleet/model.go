@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -51,37 +52,25 @@ type model struct {
 	SSHConfig   types.String `tfsdk:"ssh_config"`
 }
 
-var (
-	offerType = map[string]attr.Type{
-		"id": types.StringType, "query": types.Int64Type, "gpu": types.StringType, "country": types.StringType,
-	}
-	memberType = types.ObjectType{AttrTypes: map[string]attr.Type{
-		"id":            types.StringType,
-		"status":        types.StringType,
-		"desired_state": types.StringType,
-		"stop_reason":   types.StringType,
-		"generation":    types.Int64Type,
-		"template":      types.StringType,
-		"image":         types.StringType,
-		"disk_gb":       types.Int64Type,
-		"type":          types.StringType,
-		"country":       types.StringType,
-		"gpu":           types.ObjectType{AttrTypes: tfinstance.GPUType},
-		"price":         types.ObjectType{AttrTypes: tfinstance.PriceType},
-		"ssh":           types.ObjectType{AttrTypes: tfinstance.SSHType},
-		"urls":          types.ListType{ElemType: tfinstance.URLType},
-		"offer":         types.ObjectType{AttrTypes: offerType},
-	}}
-	hostType = types.ObjectType{AttrTypes: map[string]attr.Type{
-		"name": types.StringType, "host": types.StringType, "port": types.Int64Type, "user": types.StringType,
-	}}
-)
+var memberType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"id":            types.StringType,
+	"status":        types.StringType,
+	"desired_state": types.StringType,
+	"stop_reason":   types.StringType,
+	"generation":    types.Int64Type,
+	"country":       types.StringType,
+	"gpu":           types.ObjectType{AttrTypes: tfinstance.GPUType},
+	"price":         types.ObjectType{AttrTypes: tfinstance.PriceType},
+	"ssh":           types.ObjectType{AttrTypes: tfinstance.SSHType},
+	"urls":          types.ListType{ElemType: tfinstance.URLType},
+	"offer":         types.StringType,
+}}
 
 // withMembers returns the state with these members. Optional fields that the API omits keep the values of the state.
 func (m model) withMembers(members []fleet.Member) model {
 	prior := m.Instances.Elements()
 	instances := make(map[string]attr.Value, len(members))
-	var hosts []attr.Value
+	hosts := []attr.Value{}
 	var config strings.Builder
 	for _, member := range members {
 		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.ID.ValueString(), member.Slot)
@@ -94,15 +83,14 @@ func (m model) withMembers(members []fleet.Member) model {
 			continue
 		}
 		login := ssh.Attributes()
-		hosts = append(hosts, types.ObjectValueMust(hostType.AttrTypes, map[string]attr.Value{
-			"name": types.StringValue(name), "host": login["host"], "port": login["port"], "user": login["user"],
-		}))
+		address := net.JoinHostPort(text(login["host"]), strconv.FormatInt(number(login["port"]), 10))
+		hosts = append(hosts, types.StringValue(address))
 		config.WriteString(sshConfig(name, login))
 	}
 	m.Instances = types.MapValueMust(memberType, instances)
 	m.Ready = types.Int64Value(int64(fleet.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
 	m.RunningKopH = types.Int64Value(fleet.RunningKopH(members))
-	m.Hosts = types.ListValueMust(hostType, hosts)
+	m.Hosts = types.ListValueMust(types.StringType, hosts)
 	m.SSHConfig = types.StringValue(config.String())
 	return m
 }
@@ -144,9 +132,9 @@ func memberValue(member fleet.Member, before types.Object) types.Object {
 	if member.Generation > 0 {
 		generation = types.Int64Value(int64(member.Generation))
 	}
-	disk := types.Int64Null()
-	if member.Order.DiskGB > 0 {
-		disk = types.Int64Value(member.Order.DiskGB)
+	offer := types.StringNull()
+	if member.Offer != nil {
+		offer = types.StringValue(member.Offer.ID)
 	}
 	return types.ObjectValueMust(memberType.AttrTypes, map[string]attr.Value{
 		"id":            types.StringValue(inst.ID),
@@ -154,26 +142,12 @@ func memberValue(member fleet.Member, before types.Object) types.Object {
 		"desired_state": tfkit.OptionalString(inst.DesiredState),
 		"stop_reason":   types.StringPointerValue(inst.StopReason),
 		"generation":    generation,
-		"template":      tfkit.OptionalString(member.Order.Template),
-		"image":         tfkit.OptionalString(member.Order.Image),
-		"disk_gb":       disk,
-		"type":          tfkit.OptionalString(member.Order.Type),
 		"country":       tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), country),
 		"gpu":           tfinstance.GPUValue(inst.GPU, gpu),
 		"price":         tfinstance.PriceValue(inst.Price),
 		"ssh":           ssh,
 		"urls":          urls,
-		"offer":         offerValue(member.Offer),
-	})
-}
-
-func offerValue(offer *fleet.Offer) types.Object {
-	if offer == nil {
-		return types.ObjectNull(offerType)
-	}
-	return types.ObjectValueMust(offerType, map[string]attr.Value{
-		"id": types.StringValue(offer.ID), "query": types.Int64Value(int64(offer.Query)),
-		"gpu": types.StringValue(offer.GPU), "country": tfkit.OptionalString(offer.Country),
+		"offer":         offer,
 	})
 }
 
@@ -187,32 +161,27 @@ func (m model) members(private privateData) []fleet.Member {
 			continue
 		}
 		member := memberFrom(number, object.Attributes())
-		member.NotReady = private.notReady(number)
-		member.Recovery = private.Recoveries[member.Instance.ID]
+		private.complete(&member)
 		members = append(members, member)
 	}
+	slices.SortFunc(members, func(a, b fleet.Member) int { return a.Slot - b.Slot })
 	return members
 }
 
 // memberFrom returns the member of an element of instances.
 func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
-	price, gpu, offer := attributes(values["price"]), attributes(values["gpu"]), attributes(values["offer"])
+	price, gpu := attributes(values["price"]), attributes(values["gpu"])
 	member := fleet.Member{
 		Slot: slot, Generation: int(number(values["generation"])),
 		Instance: rental.Instance{
 			ID:           text(values["id"]),
 			Status:       rental.InstanceStatus(text(values["status"])),
 			DesiredState: rental.DesiredState(text(values["desired_state"])),
-			Type:         rental.RentalType(text(values["type"])),
 			GPU:          rental.InstanceGPU{Slug: text(gpu["slug"]), Name: text(gpu["name"]), Count: number(gpu["count"])},
 			Price: rental.InstancePrice{
 				RunningKopH: number(price["running_kop_h"]), StoppedKopH: number(price["stopped_kop_h"]),
 				TrafficKopGB: number(price["traffic_kop_gb"]),
 			},
-		},
-		Order: rental.InstanceCreate{
-			Template: text(values["template"]), Image: text(values["image"]), DiskGB: number(values["disk_gb"]),
-			Type: rental.RentalType(text(values["type"])),
 		},
 	}
 	if country := text(values["country"]); country != "" {
@@ -221,9 +190,8 @@ func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 	if reason := text(values["stop_reason"]); reason != "" {
 		member.Instance.StopReason = &reason
 	}
-	if id := text(offer["id"]); id != "" {
-		location := placement.Location{GPU: text(offer["gpu"]), Country: text(offer["country"])}
-		member.Offer = &fleet.Offer{ID: id, Location: location, Query: int(number(offer["query"]))}
+	if id := text(values["offer"]); id != "" {
+		member.Offer = &fleet.Offer{ID: id}
 	}
 	return member
 }

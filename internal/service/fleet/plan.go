@@ -140,7 +140,7 @@ func planComputed(state model, plan *model, changes []fleet.Change) {
 	if len(changes) > 0 || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)
 		plan.Ready, plan.RunningKopH = types.Int64Unknown(), types.Int64Unknown()
-		plan.Hosts, plan.SSHConfig = types.ListUnknown(hostType), types.StringUnknown()
+		plan.Hosts, plan.SSHConfig = types.ListUnknown(types.StringType), types.StringUnknown()
 		return
 	}
 	plan.Instances, plan.Ready, plan.RunningKopH = state.Instances, state.Ready, state.RunningKopH

@@ -2,12 +2,17 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // privateMembers is the key of privateData in the private state.
@@ -15,31 +20,95 @@ const privateMembers = "members"
 
 // privateData is what the state has to keep about the members and users do not need.
 type privateData struct {
-	// NotReady are the slots whose member was not ready when the last apply ended.
-	NotReady []int `json:"not_ready,omitempty"`
-	// Recoveries identify the creations that recovered an instance, by its id: see placement.Placed.
-	Recoveries map[string]string `json:"recoveries,omitempty"`
+	Members map[int]privateMember `json:"members,omitempty"` // by slot
+	// Orders are the different requests with which the members were created.
+	Orders []order `json:"orders,omitempty"`
 	// Planned: the plan of a change has set the private state, so that a following plan without a prior state is for a
 	// replacement.
 	Planned bool `json:"planned,omitempty"`
+	// Settled: a plan with the same arguments has nothing to do.
+	Settled bool `json:"settled,omitempty"`
+	// Digest identifies what the API returned about the members.
+	Digest string `json:"digest,omitempty"`
 }
 
-func (p privateData) notReady(slot int) bool { return slices.Contains(p.NotReady, slot) }
+type privateMember struct {
+	ID string `json:"id"`
+	// Order is an index of Orders.
+	Order int `json:"order"`
+	// Query, GPU and Country are those of the offer.
+	Query   int    `json:"query,omitempty"`
+	GPU     string `json:"gpu,omitempty"`
+	Country string `json:"country,omitempty"`
+	// NotReady: the last apply ended before the member was ready.
+	NotReady bool `json:"not_ready,omitempty"`
+	// Recovery identifies the creation that recovered the instance: see placement.Placed.
+	Recovery string `json:"recovery,omitempty"`
+}
 
-func privateFrom(members []fleet.Member) privateData {
-	var private privateData
+// order is what a member was created with.
+type order struct {
+	Template string            `json:"template"`
+	Image    string            `json:"image,omitempty"`
+	DiskGB   int64             `json:"disk_gb"`
+	Type     rental.RentalType `json:"type"`
+}
+
+// complete sets the fields of a member that only the private state has.
+func (p privateData) complete(member *fleet.Member) {
+	private, found := p.Members[member.Slot]
+	if !found || private.ID != member.Instance.ID {
+		return
+	}
+	member.NotReady, member.Recovery = private.NotReady, private.Recovery
+	if private.Order < len(p.Orders) {
+		made := p.Orders[private.Order]
+		member.Order = rental.InstanceCreate{
+			Template: made.Template, Image: made.Image, DiskGB: made.DiskGB, Type: made.Type,
+		}
+		member.Instance.Type = made.Type
+	}
+	if member.Offer != nil {
+		member.Offer.Query = private.Query
+		member.Offer.Location = placement.Location{GPU: private.GPU, Country: private.Country}
+	}
+}
+
+// privateFrom returns the private state of the members. settled reports whether a plan has nothing to do.
+func privateFrom(members []fleet.Member, settled bool) privateData {
+	private := privateData{Members: map[int]privateMember{}, Settled: settled, Digest: digest(members)}
 	for _, member := range members {
-		if member.NotReady {
-			private.NotReady = append(private.NotReady, member.Slot)
+		made := order{member.Order.Template, member.Order.Image, member.Order.DiskGB, member.Order.Type}
+		index := slices.Index(private.Orders, made)
+		if index < 0 {
+			index = len(private.Orders)
+			private.Orders = append(private.Orders, made)
 		}
-		if member.Recovery != "" {
-			if private.Recoveries == nil {
-				private.Recoveries = map[string]string{}
-			}
-			private.Recoveries[member.Instance.ID] = member.Recovery
+		stored := privateMember{
+			ID: member.Instance.ID, Order: index, NotReady: member.NotReady, Recovery: member.Recovery,
 		}
+		if offer := member.Offer; offer != nil {
+			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country
+		}
+		private.Members[member.Slot] = stored
 	}
 	return private
+}
+
+// digest returns a text that identifies what the state contains of the members.
+func digest(members []fleet.Member) string {
+	hash := sha256.New()
+	encoder := json.NewEncoder(hash)
+	for _, member := range members {
+		inst := member.Instance
+		inst.CostSoFarKop, inst.CreatedAt, inst.StartedAt = 0, time.Time{}, nil
+		_ = encoder.Encode(struct { //nolint:errcheck // the type can always be marshaled, and a hash always be written
+			Slot     int
+			Instance rental.Instance
+			Omitted  rental.InstanceOmitted
+		}{member.Slot, inst, inst.Omitted})
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 type privateGetter interface {

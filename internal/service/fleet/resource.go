@@ -59,7 +59,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if kept {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(fleet.Plan(spec, result.Members)) == 0))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -92,6 +92,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
+	spec, diags := state.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	settled := len(fleet.Plan(spec, members)) == 0 && spec.Order.Template != ""
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(members, settled))...)
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -121,7 +125,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(fleet.Plan(spec, result.Members)) == 0))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 

@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -229,16 +232,10 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				MarkdownDescription: "Sum of the prices of all members while they run, in kopecks per hour, extra disk " +
 					"included.",
 			},
-			"hosts": schema.ListNestedAttribute{
-				Computed: true,
-				MarkdownDescription: "SSH logins of the members that have one, in the order of their slots, for example for an " +
-					"inventory.",
-				NestedObject: schema.NestedAttributeObject{Attributes: tfkit.ForResource(map[string]datasource.Attribute{
-					"name": tfkit.ComputedString("Name of the member."),
-					"host": tfkit.ComputedString("Host name or IP address of the SSH server."),
-					"port": tfkit.ComputedInt64("TCP port of the SSH server."),
-					"user": tfkit.ComputedString("User name of the SSH login."),
-				})},
+			"hosts": schema.ListAttribute{
+				Computed: true, ElementType: types.StringType,
+				MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, in the order of their slots, for " +
+					"example for an inventory.",
 			},
 			"ssh_config": schema.StringAttribute{
 				Computed: true,
@@ -249,8 +246,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	}
 }
 
-// instancesAttribute are the members by slot.
-func instancesAttribute() schema.MapNestedAttribute {
+// instancesAttribute are the members by slot. It is not a nested attribute, because the framework and the CLI need much
+// more time for the many values of those: a refresh of 1,000 members took 22 s.
+func instancesAttribute() schema.MapAttribute {
 	attributes := tfinstance.Attributes()
 	delete(attributes, "created_at")
 	delete(attributes, "started_at")
@@ -258,26 +256,30 @@ func instancesAttribute() schema.MapNestedAttribute {
 		"`destroyed`. Null if the API returns none.")
 	attributes["generation"] = tfkit.ComputedInt64("Number of the instance in the slot, counted from 1: a replacement " +
 		"increases it. Null after an import.")
-	attributes["template"] = tfkit.ComputedString("Slug of the template that the member was created from.")
-	attributes["image"] = tfkit.ComputedString("Value of `image` that the member was created with. Null without one.")
-	attributes["disk_gb"] = tfkit.ComputedInt64("Disk size in GB that the member was created with.")
-	attributes["type"] = tfkit.ComputedString("Rental type that the member was created with.")
-	attributes["offer"] = datasource.SingleNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "Offer that the member was rented from. Null after an import, and if an earlier run rented it.",
-		Attributes: map[string]datasource.Attribute{
-			"id":      tfkit.ComputedString("Id of the offer."),
-			"query":   tfkit.ComputedInt64("Index of its query in `offer_queries`, from 0."),
-			"gpu":     tfkit.ComputedString("Slug of the GPU model of the offer."),
-			"country": tfkit.ComputedString("Country of the offer. Null if the API returned none."),
-		},
-	}
-	return schema.MapNestedAttribute{
-		Computed: true,
+	attributes["offer"] = tfkit.ComputedString("Id of the offer that the member was rented from. Null after an import, and " +
+		"if an earlier run rented it.")
+	return schema.MapAttribute{
+		Computed: true, ElementType: memberType,
 		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots have " +
-			"gaps after `shrink = \"most_expensive\"`, and while a member is missing.",
-		NestedObject: schema.NestedAttributeObject{Attributes: tfkit.ForResource(attributes)},
+			"gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
+			describe("", attributes),
 	}
+}
+
+// describe returns a list of the attributes with their descriptions.
+func describe(prefix string, attributes map[string]datasource.Attribute) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		attribute := attributes[name]
+		text.WriteString("\n  - `" + prefix + name + "`: " + attribute.GetMarkdownDescription())
+		switch nested := attribute.(type) {
+		case datasource.SingleNestedAttribute:
+			text.WriteString(describe(prefix+name+".", nested.Attributes))
+		case datasource.ListNestedAttribute:
+			text.WriteString(describe(prefix+name+"[*].", nested.NestedObject.Attributes))
+		}
+	}
+	return text.String()
 }
 
 // describedTimeouts adds a description to the timeouts attribute, which the library omits.
