@@ -1,10 +1,9 @@
 package console
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
-	html "html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"strconv"
@@ -36,15 +35,11 @@ type console struct {
 	Options
 	service Service
 	csrf    csrfKey
-	pages   *html.Template
 }
 
 // New returns a handler of the pages: the dashboard at / and the approval of device logins at /device.
 func New(service Service, options Options) http.Handler {
-	c := &console{
-		Options: options, service: service, csrf: newCSRFKey(),
-		pages: html.Must(html.ParseFS(files, "pages/*.html")),
-	}
+	c := &console{Options: options, service: service, csrf: newCSRFKey()}
 	assets, err := fs.Sub(files, "assets")
 	if err != nil {
 		panic(err) // the folder is embedded
@@ -78,7 +73,8 @@ func (c *console) guarded(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (c *console) dashboard(w http.ResponseWriter, r *http.Request) {
-	c.render(w, http.StatusOK, "dashboard.html", view{Lang: c.language(r), Text: c.text(r)})
+	v := view{Lang: c.language(r), Text: c.text(r)}
+	c.write(w, http.StatusOK, v.fill(file("dashboard.html")))
 }
 
 func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
@@ -88,39 +84,16 @@ func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// view is the data of a page template.
-type view struct {
-	Lang string
-	Text texts
-	// Login is the login to decide, nil for none. CSRF is sent back with the decision.
-	Login *Login
-	CSRF  string
-	// Code is the entered user code. Message is the message to show.
-	Code    string
-	Message string
-}
-
-// Texts returns the texts for the dashboard's script.
-func (v view) Texts() map[string]string { return v.Text }
-
-// Russian reports whether the page is in Russian.
-func (v view) Russian() bool { return v.Lang == "ru" }
-
 func (c *console) message(w http.ResponseWriter, r *http.Request, status int, message string) {
-	c.render(w, status, "device.html", view{Lang: c.language(r), Text: c.text(r), Message: message})
+	v := view{Lang: c.language(r), Text: c.text(r), Message: message}
+	c.write(w, status, v.fill(v.device()))
 }
 
-func (c *console) render(w http.ResponseWriter, status int, page string, v view) {
-	var out bytes.Buffer
-	if err := c.pages.ExecuteTemplate(&out, page, v); err != nil {
-		c.Log.Error("console: page", "page", page, "error", err)
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return
-	}
+func (c *console) write(w http.ResponseWriter, status int, page string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
-	if _, err := w.Write(out.Bytes()); err != nil {
+	if _, err := io.WriteString(w, page); err != nil {
 		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }

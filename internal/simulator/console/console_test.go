@@ -1,6 +1,9 @@
 package console_test
 
 import (
+	"encoding/json"
+	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -70,6 +73,7 @@ func TestPages(t *testing.T) {
 		{"GET", "/device", 200, `name="code"`},
 		{"GET", "/device?code=ABCD-EFGH", 200, `value="approve"`},
 		{"GET", "/device?code=%3Cb%3E", 404, "No such &lt;code&gt;"},
+		{"GET", "/device?code=%22%3E%26{{csrf}}", 404, `value="&#34;&gt;&amp;{{csrf}}"`},
 		{"POST", "/device", 403, "out of date"},
 		{"DELETE", "/device", 405, ""},
 		{"POST", "/", 405, ""},
@@ -162,6 +166,48 @@ func TestLogin_Errors(t *testing.T) {
 	}
 	if len(service.decided) != 2 {
 		t.Errorf("decided %v", service.decided)
+	}
+}
+
+// TestPages_NoValueIsLeftOut also checks that the dashboard's script gets all texts.
+func TestPages_NoValueIsLeftOut(t *testing.T) {
+	h := pages(&fake{}, true)
+	for _, target := range []string{"/", "/device", "/device?code=ABCD-EFGH", "/device?code=x"} {
+		page := get(t, h, "GET", target, "Accept-Language", "en").Body.String()
+		if at := strings.Index(page, "{{"); at >= 0 {
+			t.Errorf("%s: %s", target, page[at:])
+		}
+		found := regexp.MustCompile(`<meta id="texts" content="([^"]*)">`).FindStringSubmatch(page)
+		if target != "/" {
+			continue
+		}
+		if found == nil {
+			t.Fatal("no texts for the script")
+		}
+		english, _ := console.Texts()
+		var got map[string]string
+		if err := json.Unmarshal([]byte(html.UnescapeString(found[1])), &got); err != nil || !maps.Equal(got, english) {
+			t.Errorf("texts for the script: %v, %v", got, err)
+		}
+	}
+}
+
+// TestPages_ValuesAreInTextOrQuotes checks the places where the escaping of HTML is enough: not in scripts and styles.
+func TestPages_ValuesAreInTextOrQuotes(t *testing.T) {
+	files, err := filepath.Glob("pages/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	unsafe := regexp.MustCompile(
+		`\s[\w-]+=\s*{{|<script[^>]*>[^<]|<style|\s(?:on\w+|style|srcdoc)\s*=|(?:href|src|action)="{{`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := unsafe.Find(content); found != nil {
+			t.Errorf("%s: %q", file, found)
+		}
 	}
 }
 

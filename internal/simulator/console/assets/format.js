@@ -1,7 +1,7 @@
 // Formatters for money and time in the language of the page.
 
 export const lang = document.documentElement.lang;
-export const text = JSON.parse(document.getElementById('texts').textContent);
+export const text = JSON.parse(document.getElementById('texts').content);
 
 const russian = lang === 'ru';
 
