@@ -56,38 +56,39 @@ type ListOptions struct {
 // list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that
 // cannot be decoded: see WithSkipped.
 func list[T any](ctx context.Context, c *Client, req request, options ListOptions) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var zero T
-		req := req // the sequence can be ranged over more than once
-		req.method = http.MethodGet
-		progress := newListProgress(options)
-		for cursor := ""; ; {
-			req.query = pageQuery(req.query, options, cursor)
-			current, err := fetch[page[T]](ctx, c, req)
-			if err != nil {
-				yield(zero, err)
-				return
-			}
-			c.reportSkipped(ctx, current.skipped)
-			size := len(current.items) + len(current.skipped)
-			if err := progress.add(size, current.bytes); err != nil {
-				yield(zero, c.listError(req, err))
-				return
-			}
-			for _, item := range current.items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			if current.next == "" {
-				return
-			}
-			if err := progress.next(current.next); err != nil {
-				yield(zero, c.listError(req, err))
-				return
-			}
-			cursor = current.next
+	return func(yield func(T, error) bool) { readPages(ctx, c, req, options, yield) }
+}
+
+func readPages[T any](ctx context.Context, c *Client, req request, options ListOptions, yield func(T, error) bool) {
+	var zero T
+	req.method = http.MethodGet
+	progress := newListProgress(options)
+	for cursor := ""; ; {
+		req.query = pageQuery(req.query, options, cursor)
+		current, err := fetch[page[T]](ctx, c, req)
+		if err != nil {
+			yield(zero, err)
+			return
 		}
+		c.reportSkipped(ctx, current.skipped)
+		size := len(current.items) + len(current.skipped)
+		if err := progress.add(size, current.bytes); err != nil {
+			yield(zero, c.listError(req, err))
+			return
+		}
+		for _, item := range current.items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+		if current.next == "" {
+			return
+		}
+		if err := progress.next(current.next); err != nil {
+			yield(zero, c.listError(req, err))
+			return
+		}
+		cursor = current.next
 	}
 }
 
