@@ -8,13 +8,8 @@ import (
 
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
 type Cached[T any] struct {
-	mu     sync.Mutex // guards lock
-	lock   chan struct{}
-	filled bool
-	ended  time.Time // when the last load ended
-	writes uint64    // of the last load
-	value  T
-	err    error
+	load  lastLoad
+	value T
 }
 
 // Get returns the result of the last load if that ended less than maxAge ago or while this call waited for it, and was
@@ -24,46 +19,83 @@ type Cached[T any] struct {
 func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
 ) (T, error) {
-	lock, arrived := c.lockChannel(), time.Now()
-	select {
-	case lock <- struct{}{}:
-		defer func() { <-lock }()
-	case <-ctx.Done():
+	arrived := time.Now()
+	if err := c.load.lock(ctx); err != nil {
 		var none T
-		return none, ctx.Err()
+		return none, err
 	}
-	if c.filled && c.writes >= writes && (time.Since(c.ended) < maxAge || c.ended.After(arrived)) {
-		return c.value, c.err
+	defer c.load.unlock()
+	if c.load.usable(maxAge, writes) || c.load.endedAfter(arrived, writes) {
+		return c.value, c.load.err
 	}
 	value, err := load(ctx)
 	if err == nil || ctx.Err() == nil {
-		c.filled, c.ended, c.writes, c.value, c.err = true, time.Now(), writes, value, err
+		c.value = value
+		c.load.end(writes, err)
 	}
 	return value, err
 }
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	lock := c.lockChannel()
-	select {
-	case lock <- struct{}{}:
-		defer func() { <-lock }()
-	default:
+	if !c.load.tryLock() {
 		return value, false
 	}
-	if !c.filled || c.err != nil || c.writes < writes || time.Since(c.ended) >= maxAge {
+	defer c.load.unlock()
+	if c.load.err != nil || !c.load.usable(maxAge, writes) {
 		return value, false
 	}
 	return c.value, true
 }
 
-// lockChannel returns the lock of all fields. With a channel, unlike a mutex, a caller can wait until
-// a context ends.
-func (c *Cached[T]) lockChannel() chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lock == nil {
-		c.lock = make(chan struct{}, 1)
+// lastLoad describes the last load of a Cached. Its lock guards the Cached.
+type lastLoad struct {
+	mu     sync.Mutex // guards locked
+	locked chan struct{}
+	done   bool      // there was a load
+	ended  time.Time // when it ended
+	writes uint64    // before it
+	err    error
+}
+
+// lock waits for the lock until ctx ends, which a mutex cannot do.
+func (l *lastLoad) lock(ctx context.Context) error {
+	select {
+	case l.channel() <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return c.lock
+}
+
+func (l *lastLoad) tryLock() bool {
+	select {
+	case l.channel() <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *lastLoad) unlock() { <-l.locked }
+
+func (l *lastLoad) channel() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locked == nil {
+		l.locked = make(chan struct{}, 1)
+	}
+	return l.locked
+}
+
+func (l *lastLoad) usable(maxAge time.Duration, writes uint64) bool {
+	return l.done && l.writes >= writes && time.Since(l.ended) < maxAge
+}
+
+func (l *lastLoad) endedAfter(t time.Time, writes uint64) bool {
+	return l.done && l.writes >= writes && l.ended.After(t)
+}
+
+func (l *lastLoad) end(writes uint64, err error) {
+	l.done, l.ended, l.writes, l.err = true, time.Now(), writes, err
 }
