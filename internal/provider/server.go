@@ -42,7 +42,7 @@ func newServer(version string, shared *process) (Plugin, error) {
 	if !ok {
 		return nil, fmt.Errorf("the server of the framework, %T, lacks a part of the protocol", served)
 	}
-	return server{framework, p, &shared.cleanup, new(sync.RWMutex)}, nil
+	return &server{frameworkServer: framework, provider: p, cleanup: &shared.cleanup}, nil
 }
 
 // frameworkServer is the part of the protocol that the provider uses.
@@ -57,7 +57,7 @@ type server struct {
 	frameworkServer
 	provider *gpurentProvider
 	cleanup  *tfkit.Cleanup
-	actions  *sync.RWMutex // held for reading while an action runs
+	actions  sync.RWMutex // held for reading while an action runs
 }
 
 // call calls a method of the framework server with a context that is released afterwards, and sanitizes the
@@ -82,10 +82,10 @@ func sanitize(diagnostics []*tfprotov6.Diagnostic) {
 }
 
 // Finish implements Plugin.
-func (s server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
+func (s *server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
 
 // ValidateProviderConfig records the call: see tfkit.Run.
-func (s server) ValidateProviderConfig(
+func (s *server) ValidateProviderConfig(
 	ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest,
 ) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	s.provider.validated.Store(true)
@@ -93,21 +93,21 @@ func (s server) ValidateProviderConfig(
 		func(r *tfprotov6.ValidateProviderConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ConfigureProvider(
+func (s *server) ConfigureProvider(
 	ctx context.Context, req *tfprotov6.ConfigureProviderRequest,
 ) (*tfprotov6.ConfigureProviderResponse, error) {
 	return call(ctx, s.frameworkServer.ConfigureProvider, req,
 		func(r *tfprotov6.ConfigureProviderResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ValidateResourceConfig(
+func (s *server) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return call(ctx, s.frameworkServer.ValidateResourceConfig, req,
 		func(r *tfprotov6.ValidateResourceConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) UpgradeResourceState(
+func (s *server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	if resp, ok := upgradedFleet(req); ok {
@@ -117,7 +117,7 @@ func (s server) UpgradeResourceState(
 		func(r *tfprotov6.UpgradeResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ReadResource(
+func (s *server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
 	if resp, ok := s.readFleet(ctx, req); ok {
@@ -127,7 +127,7 @@ func (s server) ReadResource(
 		func(r *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) PlanResourceChange(
+func (s *server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if resp, ok := s.plannedFleet(req); ok {
@@ -137,21 +137,21 @@ func (s server) PlanResourceChange(
 		func(r *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ApplyResourceChange(
+func (s *server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return call(ctx, s.frameworkServer.ApplyResourceChange, req,
 		func(r *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ImportResourceState(
+func (s *server) ImportResourceState(
 	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
 ) (*tfprotov6.ImportResourceStateResponse, error) {
 	return call(ctx, s.frameworkServer.ImportResourceState, req,
 		func(r *tfprotov6.ImportResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) ReadDataSource(
+func (s *server) ReadDataSource(
 	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
 ) (*tfprotov6.ReadDataSourceResponse, error) {
 	return call(ctx, s.frameworkServer.ReadDataSource, req,
@@ -159,7 +159,7 @@ func (s server) ReadDataSource(
 }
 
 // OpenEphemeralResource does not release the context: the revocation at the end of the process logs with its values.
-func (s server) OpenEphemeralResource(
+func (s *server) OpenEphemeralResource(
 	ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest,
 ) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 	resp, err := s.frameworkServer.OpenEphemeralResource(ctx, req)
@@ -169,14 +169,14 @@ func (s server) OpenEphemeralResource(
 	return resp, err
 }
 
-func (s server) CloseEphemeralResource(
+func (s *server) CloseEphemeralResource(
 	ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest,
 ) (*tfprotov6.CloseEphemeralResourceResponse, error) {
 	return call(ctx, s.frameworkServer.CloseEphemeralResource, req,
 		func(r *tfprotov6.CloseEphemeralResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
 
-func (s server) PlanAction(
+func (s *server) PlanAction(
 	ctx context.Context, req *tfprotov6.PlanActionRequest,
 ) (*tfprotov6.PlanActionResponse, error) {
 	return call(ctx, s.frameworkServer.PlanAction, req,
@@ -184,7 +184,7 @@ func (s server) PlanAction(
 }
 
 // ListResource sanitizes the diagnostics of the results.
-func (s server) ListResource(
+func (s *server) ListResource(
 	ctx context.Context, req *tfprotov6.ListResourceRequest,
 ) (*tfprotov6.ListResourceServerStream, error) {
 	resp, err := s.frameworkServer.ListResource(ctx, req)
@@ -204,7 +204,7 @@ func (s server) ListResource(
 }
 
 // InvokeAction sanitizes the diagnostics of the events, and makes StopProvider wait for the action.
-func (s server) InvokeAction(
+func (s *server) InvokeAction(
 	ctx context.Context, req *tfprotov6.InvokeActionRequest,
 ) (*tfprotov6.InvokeActionServerStream, error) {
 	resp, err := s.frameworkServer.InvokeAction(ctx, req)
@@ -232,7 +232,7 @@ const stopTimeout = 10 * time.Second
 
 // StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
 // as StopProvider has returned, including the final one with its error, and Terraform would report a success.
-func (s server) StopProvider(
+func (s *server) StopProvider(
 	ctx context.Context, req *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
 	resp, err := s.frameworkServer.StopProvider(ctx, req)
@@ -254,7 +254,7 @@ var null = &tfprotov6.DynamicValue{MsgPack: []byte{0xc0}}
 
 // CallFunction sets missing arguments to null. OpenTofu (seen in 1.12) omits null arguments, which the framework treats
 // as an error.
-func (s server) CallFunction(
+func (s *server) CallFunction(
 	ctx context.Context, req *tfprotov6.CallFunctionRequest,
 ) (*tfprotov6.CallFunctionResponse, error) {
 	for i, argument := range req.Arguments {
