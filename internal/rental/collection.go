@@ -30,8 +30,8 @@ type Collection[T any] struct {
 
 	mu      sync.Mutex
 	alone   readAlone
-	recent  []*Listing[T] // that lacked an object: the oldest, then the latest
-	created map[string]createdObject[T]
+	recent  recentListings
+	created map[string]createdObject
 }
 
 // readAlone is the last read that requested its object.
@@ -41,10 +41,13 @@ type readAlone struct {
 }
 
 // createdObject is an object that this process has created.
-type createdObject[T any] struct {
-	object T
+type createdObject struct {
+	object any
 	at     time.Time
 }
+
+// recentListings are listings that lacked an object: the oldest, then the latest.
+type recentListings []*contents
 
 const (
 	// createdLag is how long a listing may lack an object that this process has created.
@@ -62,6 +65,11 @@ type Listing[T any] struct {
 	Skipped []Skipped // entries that cannot be read
 	Err     error     // IsListTooLong if Items are only the first ones; else nil
 
+	contents
+}
+
+// contents are the ids of a Listing.
+type contents struct {
 	ended   time.Time
 	index   map[string]int // by id
 	limited bool           // it ends after maxLookupPages
@@ -76,14 +84,14 @@ func (l *Listing[T]) Find(id string) (object T, found bool) {
 	return object, found
 }
 
-// mayContain returns why an object cannot be read if it is, or may be, one of the entries that cannot be read.
-func (l *Listing[T]) mayContain(id string) error {
-	for _, entry := range l.Skipped {
+// skippedError returns why an object cannot be read if it is, or may be, one of the entries that cannot be read.
+func skippedError(skipped []Skipped, id string) error {
+	for _, entry := range skipped {
 		if entry.ID == id {
 			return fmt.Errorf("the list contains it, but it cannot be read: %w", entry.Err)
 		}
 	}
-	for _, entry := range l.Skipped {
+	for _, entry := range skipped {
 		if entry.ID == "" {
 			return fmt.Errorf("the list contains an entry without an id, which may be it: %w", entry.Err)
 		}
@@ -107,7 +115,7 @@ func (c *Collection[T]) List(ctx context.Context) (*Listing[T], error) {
 // load returns a listing that is not older than maxAge. It reads so many pages at most; 0 for no limit.
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
-		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}
+		listing := &Listing[T]{contents: contents{index: map[string]int{}, limited: pages > 0}}
 		ctx = WithSkipped(ctx, func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) })
 		for object, err := range c.list(ctx, ListOptions{MaxPages: pages}) {
 			if IsListTooLong(err) {
@@ -117,11 +125,12 @@ func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages in
 			if err != nil {
 				return nil, err
 			}
-			if at, twice := listing.index[c.id(object)]; twice {
+			id := c.id(object)
+			if at, twice := listing.index[id]; twice {
 				listing.Items[at] = object
 				continue
 			}
-			listing.index[c.id(object)] = len(listing.Items)
+			listing.index[id] = len(listing.Items)
 			listing.Items = append(listing.Items, object)
 		}
 		listing.ended = time.Now()
@@ -166,7 +175,7 @@ func (c *Collection[T]) find(ctx context.Context, id string, needed int) (object
 		if err := listing.Err; err != nil {
 			return object, false, err
 		}
-		if err := listing.mayContain(id); err != nil {
+		if err := skippedError(listing.Skipped, id); err != nil {
 			return object, false, err
 		}
 		if object, found = c.createdHere(id); found {
@@ -211,18 +220,24 @@ func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found 
 	return object, err == nil, err
 }
 
-// absent reports whether enough listings, over the time of the lag, lack an object. The listings count for all objects.
 func (c *Collection[T]) absent(listing *Listing[T], id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Contains(c.recent, listing) {
-		if len(c.recent) == absentListings {
-			c.recent = slices.Delete(c.recent, 1, 2)
+	return c.recent.lack(id, &listing.contents, c.lag)
+}
+
+// lack reports whether enough listings, over the time of the lag, lack an object. The listings count for all objects.
+func (r *recentListings) lack(id string, latest *contents, lag time.Duration) bool {
+	listings := *r
+	if !slices.Contains(listings, latest) {
+		if len(listings) == absentListings {
+			listings = slices.Delete(listings, 1, 2)
 		}
-		c.recent = append(c.recent, listing)
+		listings = append(listings, latest)
+		*r = listings
 	}
-	return len(c.recent) == absentListings && listing.ended.Sub(c.recent[0].ended) >= c.lag &&
-		!slices.ContainsFunc(c.recent, func(l *Listing[T]) bool { _, found := l.index[id]; return found })
+	return len(listings) == absentListings && latest.ended.Sub(listings[0].ended) >= lag &&
+		!slices.ContainsFunc(listings, func(l *contents) bool { _, found := l.index[id]; return found })
 }
 
 // Lag returns how long a listing may lack an object that exists.
@@ -233,9 +248,9 @@ func (c *Collection[T]) Created(object T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.created == nil {
-		c.created = map[string]createdObject[T]{}
+		c.created = map[string]createdObject{}
 	}
-	c.created[c.id(object)] = createdObject[T]{object, time.Now()}
+	c.created[c.id(object)] = createdObject{object, time.Now()}
 }
 
 // Deleted records an object that this process has deleted.
@@ -248,6 +263,7 @@ func (c *Collection[T]) Deleted(id string) {
 func (c *Collection[T]) createdHere(id string) (object T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made, ok := c.created[id]
-	return made.object, ok && time.Since(made.at) < createdLag
+	made := c.created[id]
+	object, ok = made.object.(T)
+	return object, ok && time.Since(made.at) < createdLag
 }
