@@ -69,7 +69,7 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	interrupted := ctx.Err
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
-	attempt := createAttempt[T]{CreateOnce: o, known: map[string]bool{}}
+	attempt := createAttempt[T]{once: &o, known: map[string]bool{}}
 	for of := range o.Creations.created {
 		if of.service == o.Service {
 			attempt.known[of.id] = true
@@ -88,7 +88,7 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 
 // createAttempt is the state of one Run.
 type createAttempt[T any] struct {
-	CreateOnce[T]
+	once  *CreateOnce[T]
 	known map[string]bool // ids of objects that this creation did not create
 	lost  bool            // a response was lost
 	final bool            // the error is final
@@ -97,14 +97,14 @@ type createAttempt[T any] struct {
 // create sends one request and determines whether it created an object.
 func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 	var none T
-	made, err := a.Create(ctx)
+	made, err := a.once.Create(ctx)
 	if err == nil {
 		a.keep(made)
 		a.discardEarlier(ctx)
 		return made, nil
 	}
 	found := []T{made} // only its id could be read from the response
-	if a.ID(made) == "" {
+	if a.once.ID(made) == "" {
 		refused := !rental.IsOutcomeUnknown(err) && !rental.IsInFlight(err)
 		if a.final = refused; refused && !a.lost {
 			return none, err
@@ -119,7 +119,7 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 		}
 	}
 	a.lost = true
-	if len(found) > 0 && a.Discard == nil {
+	if len(found) > 0 && a.once.Discard == nil {
 		a.keep(found[0])
 		return found[0], nil
 	}
@@ -132,16 +132,16 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 
 // keep records an object of this process for the creations that follow.
 func (a *createAttempt[T]) keep(made T) {
-	if a.Creations.created == nil {
-		a.Creations.created = map[createdID]bool{}
+	if a.once.Creations.created == nil {
+		a.once.Creations.created = map[createdID]bool{}
 	}
-	a.Creations.created[createdID{a.Service, a.ID(made)}] = true
-	a.known[a.ID(made)] = true
+	a.once.Creations.created[createdID{a.once.Service, a.once.ID(made)}] = true
+	a.known[a.once.ID(made)] = true
 }
 
 // find reads lists until one contains an object that matches, or no request can be in flight anymore.
 func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
-	pauses := backoff.Exponential{First: a.InFlight / (1<<(createListings-1) - 1)}
+	pauses := backoff.Exponential{First: a.once.InFlight / (1<<(createListings-1) - 1)}
 	for n := range createListings {
 		found, err := a.list(ctx)
 		if err != nil || len(found) > 0 || n == createListings-1 || backoff.Sleep(ctx, pauses.Pause(n)) != nil {
@@ -155,11 +155,11 @@ func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
 func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
 	var all, found []T
 	err := retry(ctx, func() (err error) {
-		all, err = a.List(ctx)
+		all, err = a.once.List(ctx)
 		return err
 	})
 	for _, item := range all {
-		if !a.known[a.ID(item)] && a.Matches(item) {
+		if !a.known[a.once.ID(item)] && a.once.Matches(item) {
 			found = append(found, item)
 		}
 	}
@@ -169,7 +169,7 @@ func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
 // discardEarlier deletes the object of an earlier request whose response was lost, if a list contains that object only
 // now. It ignores errors, because the new object is valid in any case.
 func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
-	if !a.lost || a.Discard == nil {
+	if !a.lost || a.once.Discard == nil {
 		return
 	}
 	if found, err := a.list(ctx); err == nil {
@@ -180,10 +180,10 @@ func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
 func (a *createAttempt[T]) discardAll(ctx context.Context, items []T) error {
 	var problems []error
 	for _, item := range items {
-		a.known[a.ID(item)] = true
-		err := retry(ctx, func() error { return a.Discard(ctx, item) })
+		a.known[a.once.ID(item)] = true
+		err := retry(ctx, func() error { return a.once.Discard(ctx, item) })
 		if err != nil && !rental.IsNotFound(err) {
-			problems = append(problems, fmt.Errorf("%s was created, but deleting it failed: %w", a.ID(item), err))
+			problems = append(problems, fmt.Errorf("%s was created, but deleting it failed: %w", a.once.ID(item), err))
 		}
 	}
 	return errors.Join(problems...)
