@@ -116,16 +116,20 @@ func (f *fields) raw(name string) (json.RawMessage, bool) {
 
 // decode decodes a member. Null is invalid.
 func decode[T any](f *fields, name string, message text) *T {
-	raw, ok := f.raw(name)
-	if !ok {
-		return nil
-	}
 	value := new(T)
-	if isNull(raw) || json.Unmarshal(raw, value) != nil {
-		f.add(name, message)
+	if !f.decode(name, value, message) {
 		return nil
 	}
 	return value
+}
+
+func (f *fields) decode(name string, value any, message text) bool {
+	raw, ok := f.raw(name)
+	if ok && (isNull(raw) || json.Unmarshal(raw, value) != nil) {
+		f.add(name, message)
+		return false
+	}
+	return ok
 }
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }

@@ -16,16 +16,24 @@ func listPage[I sequenced, V any](c *call, name string, q *query, items []I, new
 	if err := q.err(); err != nil {
 		return pageView[V]{}, err
 	}
+	following, err := itemsAfter(req, items, newestFirst, keep)
+	if err != nil {
+		return pageView[V]{}, err
+	}
+	return newPage(c, req, 0, following, func(i I) string { return strconv.FormatInt(i.sequence(), 10) }, view)
+}
+
+// itemsAfter returns the items of a page. One item more than the limit shows that there is a next page.
+func itemsAfter[I sequenced](req pageRequest, items []I, newestFirst bool, keep func(I) bool) ([]I, error) {
 	last := int64(0)
 	if req.after != nil {
 		n, err := strconv.ParseInt(req.after.After, 10, 64)
 		if err != nil {
-			return pageView[V]{}, err
+			return nil, err
 		}
 		last = n
 	}
-	// Skip to the first item after the cursor. One item more than the limit shows that there is a next page.
-	skipped := 0
+	skipped := 0 // up to the cursor
 	if req.after != nil {
 		skipped = sort.Search(len(items), func(n int) bool {
 			if newestFirst {
@@ -44,7 +52,7 @@ func listPage[I sequenced, V any](c *call, name string, q *query, items []I, new
 			following = append(following, item)
 		}
 	}
-	return newPage(c, req, 0, following, func(i I) string { return strconv.FormatInt(i.sequence(), 10) }, view)
+	return following, nil
 }
 
 func keepAll[I any](I) bool { return true }

@@ -108,11 +108,8 @@ func newPage[I, V any](c *call, req pageRequest, market int64, following []I, af
 		if n == req.limit {
 			cursor, err := c.cursors.encode(cursorPosition{List: req.list, After: after(following[n-1]),
 				PriceChanges: market})
-			if err != nil {
-				return page, err
-			}
 			page.NextCursor = &cursor
-			break
+			return page, err
 		}
 		page.Data = append(page.Data, view(item))
 	}
