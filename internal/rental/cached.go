@@ -20,11 +20,12 @@ func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
 ) (T, error) {
 	arrived := time.Now()
-	if err := c.load.lock(ctx); err != nil {
+	unlock, err := c.load.lock(ctx)
+	if err != nil {
 		var none T
 		return none, err
 	}
-	defer c.load.unlock()
+	defer unlock()
 	if c.load.usable(maxAge, writes) || c.load.endedAfter(arrived, writes) {
 		return c.value, c.load.err
 	}
@@ -38,10 +39,11 @@ func (c *Cached[T]) Get(
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	if !c.load.tryLock() {
+	unlock, ok := c.load.tryLock()
+	if !ok {
 		return value, false
 	}
-	defer c.load.unlock()
+	defer unlock()
 	if c.load.err != nil || !c.load.usable(maxAge, writes) {
 		return value, false
 	}
@@ -59,21 +61,21 @@ type lastLoad struct {
 }
 
 // lock waits for the lock until ctx ends, which a mutex cannot do.
-func (l *lastLoad) lock(ctx context.Context) error {
+func (l *lastLoad) lock(ctx context.Context) (unlock func(), err error) {
 	select {
 	case l.channel() <- struct{}{}:
-		return nil
+		return l.unlock, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
-func (l *lastLoad) tryLock() bool {
+func (l *lastLoad) tryLock() (unlock func(), ok bool) {
 	select {
 	case l.channel() <- struct{}{}:
-		return true
+		return l.unlock, true
 	default:
-		return false
+		return nil, false
 	}
 }
 

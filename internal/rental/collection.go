@@ -27,10 +27,14 @@ type Collection[T any] struct {
 	lag time.Duration
 
 	listing Cached[*Listing[T]]
+	records records
+}
 
+// records are what a collection has done and found.
+type records struct {
 	mu      sync.Mutex
 	alone   readAlone
-	recent  recentListings
+	recent  []*contents // listings that lacked an object: the oldest, then the latest
 	created map[string]createdObject
 }
 
@@ -45,9 +49,6 @@ type createdObject struct {
 	object any
 	at     time.Time
 }
-
-// recentListings are listings that lacked an object: the oldest, then the latest.
-type recentListings []*contents
 
 const (
 	// createdLag is how long a listing may lack an object that this process has created.
@@ -181,7 +182,7 @@ func (c *Collection[T]) find(ctx context.Context, id string, needed int) (object
 		if object, found = c.createdHere(id); found {
 			return object, true, nil
 		}
-		if needed == 1 && listing.ended.After(began) || needed > 1 && c.absent(listing, id) {
+		if needed == 1 && listing.ended.After(began) || needed > 1 && c.records.lack(id, &listing.contents, c.lag) {
 			return object, false, nil
 		}
 		maxAge = 0
@@ -203,12 +204,17 @@ func (c *Collection[T]) readsAlone() bool {
 	if _, ok := c.listing.Last(maxAge, writes); ok {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.alone.at.IsZero() && c.alone.writes == writes && time.Since(c.alone.at) < maxAge {
+	return c.records.alternate(writes, maxAge)
+}
+
+// alternate reports whether a read requests its object, and records it.
+func (r *records) alternate(writes uint64, maxAge time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.alone.at.IsZero() && r.alone.writes == writes && time.Since(r.alone.at) < maxAge {
 		return false
 	}
-	c.alone = readAlone{time.Now(), writes}
+	r.alone = readAlone{time.Now(), writes}
 	return true
 }
 
@@ -220,50 +226,56 @@ func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found 
 	return object, err == nil, err
 }
 
-func (c *Collection[T]) absent(listing *Listing[T], id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.recent.lack(id, &listing.contents, c.lag)
-}
-
 // lack reports whether enough listings, over the time of the lag, lack an object. The listings count for all objects.
-func (r *recentListings) lack(id string, latest *contents, lag time.Duration) bool {
-	listings := *r
-	if !slices.Contains(listings, latest) {
-		if len(listings) == absentListings {
-			listings = slices.Delete(listings, 1, 2)
+func (r *records) lack(id string, latest *contents, lag time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.recent, latest) {
+		if len(r.recent) == absentListings {
+			r.recent = slices.Delete(r.recent, 1, 2)
 		}
-		listings = append(listings, latest)
-		*r = listings
+		r.recent = append(r.recent, latest)
 	}
-	return len(listings) == absentListings && latest.ended.Sub(listings[0].ended) >= lag &&
-		!slices.ContainsFunc(listings, func(l *contents) bool { _, found := l.index[id]; return found })
+	return len(r.recent) == absentListings && latest.ended.Sub(r.recent[0].ended) >= lag &&
+		!slices.ContainsFunc(r.recent, func(l *contents) bool { _, found := l.index[id]; return found })
 }
 
 // Lag returns how long a listing may lack an object that exists.
 func (c *Collection[T]) Lag() time.Duration { return c.lag }
 
 // Created records an object that this process has created.
-func (c *Collection[T]) Created(object T) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.created == nil {
-		c.created = map[string]createdObject{}
-	}
-	c.created[c.id(object)] = createdObject{object, time.Now()}
-}
+func (c *Collection[T]) Created(object T) { c.records.keep(c.id(object), object) }
 
 // Deleted records an object that this process has deleted.
-func (c *Collection[T]) Deleted(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.created, id)
-}
+func (c *Collection[T]) Deleted(id string) { c.records.drop(id) }
 
 func (c *Collection[T]) createdHere(id string) (object T, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	made := c.created[id]
-	object, ok = made.object.(T)
-	return object, ok && time.Since(made.at) < createdLag
+	object, ok = c.records.lately(id).(T)
+	return object, ok
+}
+
+func (r *records) keep(id string, object any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.created == nil {
+		r.created = map[string]createdObject{}
+	}
+	r.created[id] = createdObject{object, time.Now()}
+}
+
+func (r *records) drop(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.created, id)
+}
+
+// lately returns an object that was created during createdLag, or nil.
+func (r *records) lately(id string) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	made := r.created[id]
+	if time.Since(made.at) >= createdLag {
+		return nil
+	}
+	return made.object
 }
