@@ -76,8 +76,8 @@ var (
 	harmless = regexp.MustCompile(`^(net/(netip|url)\.\w+|` +
 		`net\.(Addr|Conn|Error|Listener|OpError|SplitHostPort|JoinHostPort)|` +
 		`net/http\.((Err|Method|SameSite|Status)\w+|Error|Cookie|SetCookie|Header|MaxBytes(Error|Reader)|NotFound|` +
-		`ParseTime|Redirect|Request|Response|RoundTripper|TimeFormat|Handler|HandlerFunc|FileServerFS|NewServeMux|` +
-		`NewResponseController|ResponseController|ResponseWriter|ServeMux|StripPrefix)|` +
+		`ParseTime|Redirect|Request|Response|RoundTripper|TimeFormat|Handler|HandlerFunc|NewServeMux|` +
+		`NewResponseController|ResponseController|ResponseWriter|ServeMux)|` +
 		`net/http/httptrace\.(ClientTrace|GotConnInfo|WithClientTrace)|` +
 		`syscall\.(SIG\w+|O_\w+|Stat_t)|crypto/tls\.CertificateVerificationError|` +
 		`golang\.org/x/crypto/ssh\.(Certificate|PublicKey|FingerprintSHA256|ParseAuthorizedKey))(\.\w+)?$`)

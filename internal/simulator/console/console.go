@@ -4,8 +4,8 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
-	"io/fs"
 	"net/http"
+	"path"
 	"strconv"
 
 	"github.com/hashicorp/go-hclog"
@@ -31,6 +31,13 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
+// Values of the header Content-Type.
+const (
+	typeHTML   = "text/html; charset=utf-8"
+	typeScript = "text/javascript; charset=utf-8"
+	typeStyle  = "text/css; charset=utf-8"
+)
+
 type console struct {
 	Options
 	service Service
@@ -40,15 +47,11 @@ type console struct {
 // New returns a handler of the pages: the dashboard at / and the approval of device logins at /device.
 func New(service Service, options Options) http.Handler {
 	c := &console{Options: options, service: service, csrf: newCSRFKey()}
-	assets, err := fs.Sub(files, "assets")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", c.guarded(c.dashboard))
 	mux.HandleFunc("GET /console/overview", c.guarded(c.overview))
 	mux.HandleFunc("GET /console/language", c.chooseLanguage)
-	mux.Handle("GET /console/assets/", http.StripPrefix("/console/assets/", http.FileServerFS(assets)))
+	mux.HandleFunc("GET /console/assets/{name}", c.asset)
 	mux.HandleFunc("GET "+DevicePath, c.showLogin)
 	mux.HandleFunc("POST "+DevicePath, c.decideLogin)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +77,21 @@ func (c *console) guarded(next http.HandlerFunc) http.HandlerFunc {
 
 func (c *console) dashboard(w http.ResponseWriter, r *http.Request) {
 	v := view{Lang: c.language(r), Text: c.text(r)}
-	c.write(w, http.StatusOK, v.fill(file("dashboard.html")))
+	c.write(w, http.StatusOK, typeHTML, v.fill(file("dashboard.html")))
+}
+
+func (c *console) asset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	content, err := files.ReadFile("assets/" + name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	kind := typeScript
+	if path.Ext(name) == ".css" {
+		kind = typeStyle
+	}
+	c.write(w, http.StatusOK, kind, string(content))
 }
 
 func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
@@ -86,14 +103,14 @@ func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
 
 func (c *console) message(w http.ResponseWriter, r *http.Request, status int, message string) {
 	v := view{Lang: c.language(r), Text: c.text(r), Message: message}
-	c.write(w, status, v.fill(v.device()))
+	c.write(w, status, typeHTML, v.fill(v.device()))
 }
 
-func (c *console) write(w http.ResponseWriter, status int, page string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+func (c *console) write(w http.ResponseWriter, status int, kind, content string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(status)
-	if _, err := io.WriteString(w, page); err != nil {
+	if _, err := io.WriteString(w, content); err != nil {
 		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }

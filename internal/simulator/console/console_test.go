@@ -70,6 +70,9 @@ func TestPages(t *testing.T) {
 		{"GET", "/console/assets/style.css", 200, "prefers-color-scheme: dark"},
 		{"GET", "/console/assets/../service.go", 307, ""},
 		{"GET", "/console/assets/service.go", 404, ""},
+		{"GET", "/console/assets/", 404, ""},
+		{"GET", "/console/assets/..%2Fpages%2Fdevice.html", 404, ""},
+		{"HEAD", "/console/assets/style.css", 200, ""},
 		{"GET", "/device", 200, `name="code"`},
 		{"GET", "/device?code=ABCD-EFGH", 200, `value="approve"`},
 		{"GET", "/device?code=%3Cb%3E", 404, "No such &lt;code&gt;"},
@@ -97,6 +100,16 @@ func TestPages(t *testing.T) {
 		}
 		if strings.Contains(w.Body.String(), "<script>alert") {
 			t.Errorf("%s: the client's name is not escaped", c.target)
+		}
+	}
+}
+
+func TestAssets_ContentType(t *testing.T) {
+	for name, want := range map[string]string{
+		"dashboard.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
+	} {
+		if got := get(t, pages(&fake{}, true), "GET", "/console/assets/"+name).Header().Get("Content-Type"); got != want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
 		SameSite: http.SameSiteStrictMode, MaxAge: int(time.Hour / time.Second),
 	})
 	v.CSRF = c.csrf.token(session)
-	c.write(w, status, v.fill(v.device()))
+	c.write(w, status, typeHTML, v.fill(v.device()))
 }
 
 func (c *console) decideLogin(w http.ResponseWriter, r *http.Request) {
