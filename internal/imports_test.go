@@ -36,7 +36,7 @@ var allowedImports = map[string][]string{
 		"internal/credentials",
 	},
 	"internal/service/*": {
-		"internal/fleet",
+		"internal/reconcile",
 		"internal/tfinstance",
 		"internal/tfkit",
 		"internal/placement",
@@ -53,7 +53,7 @@ var allowedImports = map[string][]string{
 		"internal/backoff",
 		"internal/rental",
 	},
-	"internal/fleet": {
+	"internal/reconcile": {
 		"internal/placement",
 		"internal/lifecycle",
 		"internal/spending",
@@ -124,7 +124,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./fleet", "./placement", "./lifecycle", "./spending"}
+	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)

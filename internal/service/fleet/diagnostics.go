@@ -8,9 +8,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -40,8 +40,8 @@ const maxLines = 50
 
 // outcome is what an apply reports.
 type outcome struct {
-	fleet.Spec
-	fleet.Result
+	reconcile.Spec
+	reconcile.Result
 	created bool
 	timeout time.Duration
 }
@@ -54,7 +54,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	if len(o.Failures) == 0 {
 		return
 	}
-	ready := fleet.Ready(o.Members, o.State)
+	ready := reconcile.Ready(o.Members, o.State)
 	detail := tfkit.Textf("%d of %d members are ready.", ready, o.Size) + failureLines(o.Failures) + r.explain(ctx, o)
 	empty := len(o.Members) == 0
 	switch {
@@ -83,7 +83,7 @@ func tainted(o outcome) tfkit.Text {
 }
 
 // failureLines returns a line for each slot that is not as described.
-func failureLines(failures []fleet.Failure) tfkit.Text {
+func failureLines(failures []reconcile.Failure) tfkit.Text {
 	var text tfkit.Text
 	for _, failure := range failures[:min(len(failures), maxLines)] {
 		text += "\n  " + slotText(failure.Slot) + ": " + failureText(failure)
@@ -95,12 +95,12 @@ func failureLines(failures []fleet.Failure) tfkit.Text {
 }
 
 // failureText describes one slot in one line.
-func failureText(failure fleet.Failure) tfkit.Text {
+func failureText(failure reconcile.Failure) tfkit.Text {
 	var id tfkit.Text
 	if failure.Member != nil {
 		id = tfkit.Textf("instance %s ", failure.Member.Instance.ID)
 	}
-	if e, ok := errors.AsType[*fleet.Error](failure.Err); ok {
+	if e, ok := errors.AsType[*reconcile.Error](failure.Err); ok {
 		return id + fleetErrorText(e)
 	}
 	if e, ok := errors.AsType[*placement.Error](failure.Err); ok {
@@ -115,28 +115,28 @@ func failureText(failure fleet.Failure) tfkit.Text {
 	return id + tfkit.Textf("%s", failure.Err)
 }
 
-func fleetErrorText(e *fleet.Error) tfkit.Text {
+func fleetErrorText(e *reconcile.Error) tfkit.Text {
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	var text tfkit.Text
 	switch e.Kind {
-	case fleet.NoOffer:
+	case reconcile.NoOffer:
 		return "no offer is left"
-	case fleet.OverBudget:
+	case reconcile.OverBudget:
 		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices", limit)
-	case fleet.NotTried:
+	case reconcile.NotTried:
 		return tfkit.Textf("not tried, because another member failed: %s", e.Err)
-	case fleet.NotDestroyed:
+	case reconcile.NotDestroyed:
 		if e.Confirmed {
 			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
 		}
 		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
-	case fleet.Unreadable:
+	case reconcile.Unreadable:
 		return tfkit.Textf("its response could not be read: %s", e.Err)
-	case fleet.AboveCap:
+	case reconcile.AboveCap:
 		text = tfkit.Textf("cost %s, above max_price_kop_h (%s)", price, limit)
-	case fleet.AboveTotal:
+	case reconcile.AboveTotal:
 		text = tfkit.Textf("raised the price of the fleet to %s, above max_total_kop_h (%s)", price, limit)
-	case fleet.NotAsRequested:
+	case reconcile.NotAsRequested:
 		text = "was not as requested: "
 		for i, d := range e.Differences {
 			if i > 0 {
@@ -178,7 +178,7 @@ func placementErrorText(e *placement.Error) tfkit.Text {
 	}
 }
 
-func waitErrorText(failure fleet.Failure, e *lifecycle.Error) tfkit.Text {
+func waitErrorText(failure reconcile.Failure, e *lifecycle.Error) tfkit.Text {
 	var status tfkit.Text
 	if failure.Member != nil {
 		status = statusText(failure.Member.Instance)
@@ -211,7 +211,7 @@ func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 	return explainQueries(ctx, r.Meta, o.Spec)
 }
 
-func explainQueries(ctx context.Context, meta *tfkit.Meta, spec fleet.Spec) tfkit.Text {
+func explainQueries(ctx context.Context, meta *tfkit.Meta, spec reconcile.Spec) tfkit.Text {
 	queries := make([]rental.OfferQuery, len(spec.Queries))
 	for i, query := range spec.Queries {
 		queries[i] = query.OfferQuery
@@ -246,18 +246,18 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 		len(o.Recovered), text))
 }
 
-func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
+func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Result, timeout time.Duration) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%d members may still exist (timeouts.delete is %s). They stay in the state. Run again.", len(result.Members),
 		timeout)+failureLines(result.Failures))
 }
 
 // warnOfChanges warns of the members that the apply changes.
-func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, changes []fleet.Change) {
+func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, changes []reconcile.Change) {
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
-		if change.Action == fleet.Create {
+		if change.Action == reconcile.Create {
 			continue
 		}
 		if existing++; listed < maxLines {
@@ -277,7 +277,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, chan
 
 // addTooFewOffers warns that an apply could not fill all slots now.
 func (r *fleetResource) addTooFewOffers(
-	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, choice placement.Choice, count int,
+	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
 ) {
 	text := tfkit.Textf("%d members are missing, and %d offers for them are available now (%d match the queries, and "+
 		"other resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
@@ -301,7 +301,7 @@ func (r *fleetResource) addTooFewOffers(
 	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
 }
 
-func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64) {
+func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64) {
 	tfkit.AddAttributeError(diags, path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name), tfkit.Textf(
 		"The %d members that stay cost %s while they run, and max_total_kop_h is %s. Nothing was changed. Lower size, or "+
 			"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH)))

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -16,7 +16,7 @@ import (
 
 // imported returns the state of a fleet after an import. The arguments are those of the first member, or the defaults.
 // The members are read with the fields that the list may omit.
-func (m model) imported(ctx context.Context, client *rental.Client, name string, members []fleet.Member) model {
+func (m model) imported(ctx context.Context, client *rental.Client, name string, members []reconcile.Member) model {
 	for i := range members {
 		if i == 0 || members[i].Instance.Template.Slug == "" {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
@@ -54,7 +54,7 @@ func orderOf(inst rental.Instance) rental.InstanceCreate {
 
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were
 // rented.
-func importedQueries(ctx context.Context, members []fleet.Member) types.List {
+func importedQueries(ctx context.Context, members []reconcile.Member) types.List {
 	element := types.ObjectType{AttrTypes: queryType()}
 	var queries []attr.Value
 	var seen []rental.InstanceGPU

@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -67,13 +67,13 @@ var memberType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 // withMembers returns the state with these members. Optional fields that the API omits keep the values of the state.
-func (m model) withMembers(members []fleet.Member) model {
+func (m model) withMembers(members []reconcile.Member) model {
 	prior := m.Instances.Elements()
 	instances := make(map[string]attr.Value, len(members))
 	hosts := []attr.Value{}
 	var config strings.Builder
 	for _, member := range members {
-		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.ID.ValueString(), member.Slot)
+		slot, name := strconv.Itoa(member.Slot), reconcile.MemberName(m.ID.ValueString(), member.Slot)
 		before, _ := prior[slot].(types.Object)
 		value := memberValue(member, before)
 		instances[slot] = value
@@ -88,8 +88,8 @@ func (m model) withMembers(members []fleet.Member) model {
 		config.WriteString(sshConfig(name, login))
 	}
 	m.Instances = types.MapValueMust(memberType, instances)
-	m.Ready = types.Int64Value(int64(fleet.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
-	m.RunningKopH = types.Int64Value(fleet.RunningKopH(members))
+	m.Ready = types.Int64Value(int64(reconcile.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
+	m.RunningKopH = types.Int64Value(reconcile.RunningKopH(members))
 	m.Hosts = types.ListValueMust(types.StringType, hosts)
 	m.SSHConfig = types.StringValue(config.String())
 	return m
@@ -107,7 +107,7 @@ func sshConfig(alias string, login map[string]attr.Value) string {
 }
 
 // memberValue returns the element of instances. before is its prior value, which may be null.
-func memberValue(member fleet.Member, before types.Object) types.Object {
+func memberValue(member reconcile.Member, before types.Object) types.Object {
 	inst, was := member.Instance, before.Attributes()
 	sameInstance := !before.IsNull() && was["id"].Equal(types.StringValue(inst.ID))
 	if !sameInstance {
@@ -152,8 +152,8 @@ func memberValue(member fleet.Member, before types.Object) types.Object {
 }
 
 // members returns the members of a state, with the fields that a plan needs.
-func (m model) members(private privateData) []fleet.Member {
-	var members []fleet.Member
+func (m model) members(private privateData) []reconcile.Member {
+	var members []reconcile.Member
 	for slot, element := range m.Instances.Elements() {
 		object, ok := element.(types.Object)
 		number, err := strconv.Atoi(slot)
@@ -164,14 +164,14 @@ func (m model) members(private privateData) []fleet.Member {
 		private.complete(&member)
 		members = append(members, member)
 	}
-	slices.SortFunc(members, func(a, b fleet.Member) int { return a.Slot - b.Slot })
+	slices.SortFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
 	return members
 }
 
 // memberFrom returns the member of an element of instances.
-func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
+func memberFrom(slot int, values map[string]attr.Value) reconcile.Member {
 	price, gpu := attributes(values["price"]), attributes(values["gpu"])
-	member := fleet.Member{
+	member := reconcile.Member{
 		Slot: slot, Generation: int(number(values["generation"])),
 		Instance: rental.Instance{
 			ID:           text(values["id"]),
@@ -191,7 +191,7 @@ func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 		member.Instance.StopReason = &reason
 	}
 	if id := text(values["offer"]); id != "" {
-		member.Offer = &fleet.Offer{ID: id}
+		member.Offer = &reconcile.Offer{ID: id}
 	}
 	return member
 }
@@ -215,10 +215,10 @@ func attributes(value attr.Value) map[string]attr.Value {
 }
 
 // spec returns the description of the fleet. It omits unknown filters.
-func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
+func (m model) spec(ctx context.Context) (reconcile.Spec, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	size := int(m.Size.ValueInt64())
-	spec := fleet.Spec{
+	spec := reconcile.Spec{
 		Name: m.Name.ValueString(), Size: size, MinReady: size,
 		Order: rental.InstanceCreate{
 			Template: m.Template.ValueString(), DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString()),

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 )
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
@@ -80,7 +80,7 @@ func (r *fleetResource) checkName(name types.String, diags *diag.Diagnostics) {
 	if !r.Meta.Run.Single() || name.IsUnknown() {
 		return // the idempotency keys prevent that two fleets rent the same instances
 	}
-	owners, key := &r.Meta.Placement.Owners, fleet.SpendingKey(name.ValueString(), 0)
+	owners, key := &r.Meta.Placement.Owners, reconcile.SpendingKey(name.ValueString(), 0)
 	_, kept := owners.KeyOwner(key)
 	if _, clash := owners.PlanKey(key, placement.Owner{Name: name.ValueString()}); clash || kept {
 		addSameName(diags, name.ValueString())
@@ -104,7 +104,7 @@ func (r *fleetResource) planUpdate(
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	members := state.members(private)
-	changes := fleet.Plan(spec, members)
+	changes := reconcile.Plan(spec, members)
 	if !replaced {
 		planComputed(state, &plan, changes)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
@@ -124,7 +124,7 @@ func (r *fleetResource) planUpdate(
 	}
 	name := plan.Name.ValueString()
 	owner := placement.Owner{ID: name, Name: name}
-	if _, clash := r.Meta.Placement.Owners.KeepKey(fleet.SpendingKey(name, 0), owner); clash {
+	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
 		addSameName(&resp.Diagnostics, name)
 	}
 	if argumentsUnknown(plan) || len(changes) == 0 {
@@ -135,7 +135,7 @@ func (r *fleetResource) planUpdate(
 }
 
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
-func planComputed(state model, plan *model, changes []fleet.Change) {
+func planComputed(state model, plan *model, changes []reconcile.Change) {
 	plan.ID = state.ID
 	if len(changes) > 0 || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)

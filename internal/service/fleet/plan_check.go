@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -20,7 +20,7 @@ func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.Cust
 // checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
 // it replaces.
 func (r *fleetResource) checkCreate(
-	ctx context.Context, plan model, replaced []fleet.Member, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
 	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
@@ -29,7 +29,7 @@ func (r *fleetResource) checkCreate(
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
 	r.warnOfOthers(ctx, plan.Name.ValueString(), diags)
-	r.checkOffers(ctx, plan, spec, nil, fleet.Plan(spec, nil), -burn(replaced), diags)
+	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), -burn(replaced), diags)
 }
 
 func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces bool, diags *diag.Diagnostics) {
@@ -39,7 +39,7 @@ func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces 
 }
 
 // burn returns the current cost of members in kopecks per hour.
-func burn(members []fleet.Member) (kopH int64) {
+func burn(members []reconcile.Member) (kopH int64) {
 	for _, member := range members {
 		kopH += member.Instance.BurnKopH()
 	}
@@ -48,10 +48,10 @@ func burn(members []fleet.Member) (kopH int64) {
 
 // checkChanges checks the changes of an existing fleet at plan.
 func (r *fleetResource) checkChanges(
-	ctx context.Context, plan model, spec fleet.Spec, members []fleet.Member, changes []fleet.Change,
+	ctx context.Context, plan model, spec reconcile.Spec, members []reconcile.Member, changes []reconcile.Change,
 	diags *diag.Diagnostics,
 ) {
-	rents := slices.ContainsFunc(changes, func(c fleet.Change) bool { return rentsInstance(c.Action) })
+	rents := slices.ContainsFunc(changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
 	if rents {
 		r.checkTemplate(ctx, plan, true, diags)
 		r.warnOfOthers(ctx, spec.Name, diags)
@@ -59,27 +59,27 @@ func (r *fleetResource) checkChanges(
 	if diags.HasError() {
 		return
 	}
-	stays := slices.DeleteFunc(slices.Clone(members), func(m fleet.Member) bool {
-		return slices.ContainsFunc(changes, func(c fleet.Change) bool {
-			return c.Slot == m.Slot && (c.Action == fleet.Destroy || rentsInstance(c.Action))
+	stays := slices.DeleteFunc(slices.Clone(members), func(m reconcile.Member) bool {
+		return slices.ContainsFunc(changes, func(c reconcile.Change) bool {
+			return c.Slot == m.Slot && (c.Action == reconcile.Destroy || rentsInstance(c.Action))
 		})
 	})
-	if total := fleet.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
+	if total := reconcile.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
 		addTotalAboveCap(diags, spec, len(stays), total)
 		return
 	}
 	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
 }
 
-func rentsInstance(action fleet.Action) bool {
-	return action == fleet.Create || action == fleet.Replace || action == fleet.Update
+func rentsInstance(action reconcile.Action) bool {
+	return action == reconcile.Create || action == reconcile.Replace || action == reconcile.Update
 }
 
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
 // of the provider. addedKopH is the rise of the burn rate by other changes of the plan. Too few offers are a warning: after a run that was killed, its
 // own instances may be the reason, and an error would prevent that they are recovered.
 func (r *fleetResource) checkOffers(
-	ctx context.Context, plan model, spec fleet.Spec, stays []fleet.Member, changes []fleet.Change, addedKopH int64,
+	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change, addedKopH int64,
 	diags *diag.Diagnostics,
 ) {
 	change := spending.Change{AddedKopH: addedKopH}
@@ -90,7 +90,7 @@ func (r *fleetResource) checkOffers(
 			slots = append(slots, c.Slot)
 			change.AddedKopH -= c.Member.Instance.BurnKopH()
 			change.Creates = true
-		case c.Action == fleet.Start:
+		case c.Action == reconcile.Start:
 			start := spending.ChangeOfStart(c.Member.Instance)
 			change.StartsKopH += start.StartsKopH
 			change.AddedKopH += start.AddedKopH
@@ -109,7 +109,7 @@ func (r *fleetResource) checkOffers(
 		for i, candidate := range choice.Candidates {
 			change.StartsKopH += candidate.KopH
 			change.AddedKopH += candidate.KopH
-			tracker.Plan(fleet.SpendingKey(spec.Name, slots[i]), candidate.KopH)
+			tracker.Plan(reconcile.SpendingKey(spec.Name, slots[i]), candidate.KopH)
 		}
 	}
 	tfinstance.AddSpendingProblems(diags, tracker.Check(ctx, change), "Nothing was started.")
@@ -134,7 +134,7 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *di
 	}
 	var others []rental.Instance
 	for _, inst := range active.Items {
-		parsed, _, ok := fleet.ParseMemberName(inst.NameString())
+		parsed, _, ok := reconcile.ParseMemberName(inst.NameString())
 		if ok && parsed == name && !inst.Destroyed() && !r.Meta.Placement.Owners.Has(inst.ID) {
 			others = append(others, inst)
 		}
@@ -145,22 +145,22 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *di
 }
 
 // reason describes why an apply changes a member.
-func reason(state, plan model, change fleet.Change) tfkit.Text {
+func reason(state, plan model, change reconcile.Change) tfkit.Text {
 	inst := change.Member.Instance
 	switch change.Action {
-	case fleet.Destroy:
+	case reconcile.Destroy:
 		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
-	case fleet.Stop:
+	case reconcile.Stop:
 		return "stopped, because desired_state is \"stopped\""
-	case fleet.Start:
+	case reconcile.Start:
 		return tfkit.Textf("%s, is started", statusText(inst))
-	case fleet.Wait:
+	case reconcile.Wait:
 		return tfkit.Textf("%s, the apply waits for it", statusText(inst))
-	case fleet.Replace:
+	case reconcile.Replace:
 		return tfkit.Textf("%s, is replaced", statusText(inst))
-	case fleet.Update:
+	case reconcile.Update:
 		return "is replaced, because its arguments change"
-	case fleet.Create:
+	case reconcile.Create:
 	}
 	return "is created"
 }

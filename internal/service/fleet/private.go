@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -55,7 +55,7 @@ type order struct {
 }
 
 // complete sets the fields of a member that only the private state has.
-func (p privateData) complete(member *fleet.Member) {
+func (p privateData) complete(member *reconcile.Member) {
 	private, found := p.Members[member.Slot]
 	if !found || private.ID != member.Instance.ID {
 		return
@@ -75,7 +75,7 @@ func (p privateData) complete(member *fleet.Member) {
 }
 
 // privateFrom returns the private state of the members. settled reports whether a plan has nothing to do.
-func privateFrom(members []fleet.Member, settled bool) privateData {
+func privateFrom(members []reconcile.Member, settled bool) privateData {
 	private := privateData{Members: map[int]privateMember{}, Settled: settled, Digest: digest(members)}
 	for _, member := range members {
 		made := order{member.Order.Template, member.Order.Image, member.Order.DiskGB, member.Order.Type}
@@ -96,7 +96,7 @@ func privateFrom(members []fleet.Member, settled bool) privateData {
 }
 
 // digest returns a text that identifies what the state contains of the members.
-func digest(members []fleet.Member) string {
+func digest(members []reconcile.Member) string {
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	for _, member := range members {

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -34,8 +34,8 @@ type fleetResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &fleetResource{tfkit.Resource{Name: "fleet"}} }
 
-func (r *fleetResource) manager() *fleet.Manager {
-	return &fleet.Manager{
+func (r *fleetResource) manager() *reconcile.Manager {
+	return &reconcile.Manager{
 		Client: r.Meta.Client, Cache: r.Meta.Cache, Placement: r.Meta.Placement, Lifecycle: r.Meta.Lifecycle,
 		Spending: r.Meta.Spending,
 	}
@@ -59,7 +59,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if kept {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(fleet.Plan(spec, result.Members)) == 0))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -94,7 +94,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	settled := len(fleet.Plan(spec, members)) == 0 && spec.Order.Template != ""
+	settled := len(reconcile.Plan(spec, members)) == 0 && spec.Order.Template != ""
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(members, settled))...)
 }
 
@@ -125,7 +125,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(fleet.Plan(spec, result.Members)) == 0))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
@@ -157,7 +157,7 @@ func (r *fleetResource) readImported(ctx context.Context, state model, resp *res
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
 		return
 	}
-	members, err := fleet.ByName(listing.Items, name)
+	members, err := reconcile.ByName(listing.Items, name)
 	switch {
 	case err != nil:
 		addCannotImport(&resp.Diagnostics, name, err)
@@ -173,7 +173,7 @@ func (r *fleetResource) readImported(ctx context.Context, state model, resp *res
 
 // importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.
 func importedModel(
-	ctx context.Context, client *rental.Client, empty tfsdk.State, name string, members []fleet.Member,
+	ctx context.Context, client *rental.Client, empty tfsdk.State, name string, members []reconcile.Member,
 ) (model, diag.Diagnostics) {
 	var m model
 	diags := empty.Get(ctx, &m)

@@ -69,11 +69,11 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"name": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
-					"`NAME-1` and so on. 1 to 40 letters, digits, `.`, `_` and `-`, of which the first is a letter or digit. " +
-					"Changing this forces a new resource to be created. Two fleets with the same name, also in different " +
+					"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
+					"and must begin with a letter or digit. Changing this forces a new resource to be created. Two fleets with the same name, also in different " +
 					"states, would own the same instances.",
 				Validators: []validator.String{
-					stringvalidator.LengthBetween(1, maxNameLength),
+					stringvalidator.UTF8LengthBetween(1, maxNameLength),
 					stringvalidator.RegexMatches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
 						"must begin with a letter or digit"),
 				},
@@ -172,7 +172,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"min_ready": schema.Int64Attribute{
 				Optional: true,
 				MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. Must be " +
-					"at least 0 and at most `size`. Defaults to `size`. Changed in place. Has no effect with `allocation = " +
+					"at least 0. Must not exceed `size`. Defaults to `size`. Changed in place. Has no effect with `allocation = " +
 					"\"all\"`.",
 				Validators: []validator.Int64{int64validator.AtLeast(0)},
 			},

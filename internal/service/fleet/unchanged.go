@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -28,7 +28,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	if err != nil {
 		return false
 	}
-	members := make([]fleet.Member, 0, len(data.Members))
+	members := make([]reconcile.Member, 0, len(data.Members))
 	for _, slot := range slices.Sorted(maps.Keys(data.Members)) {
 		id := data.Members[slot].ID
 		meta.Placement.Owners.Add(id)
@@ -36,7 +36,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		if !found {
 			return false
 		}
-		members = append(members, fleet.Member{Slot: slot, Instance: inst})
+		members = append(members, reconcile.Member{Slot: slot, Instance: inst})
 	}
 	return digest(members) == data.Digest
 }

@@ -1,4 +1,4 @@
-package fleet
+package reconcile
 
 import (
 	"cmp"

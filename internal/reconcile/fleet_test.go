@@ -1,4 +1,4 @@
-package fleet_test
+package reconcile_test
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -66,28 +66,28 @@ func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // manager returns a manager of a new run.
-func (e *env) manager() *fleet.Manager {
+func (e *env) manager() *reconcile.Manager {
 	single := func() bool { return true }
 	poll := 5 * time.Second
 	cache := rental.NewCache(e.client, poll, single)
-	return &fleet.Manager{
+	return &reconcile.Manager{
 		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, poll, single),
 		Lifecycle: lifecycle.New(e.client, cache.Templates.Find, poll),
 		Spending:  spending.New(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache, single),
 	}
 }
 
-func spec(size int) fleet.Spec {
+func spec(size int) reconcile.Spec {
 	query := placement.Query{MaxAttempts: 5}
 	query.Type = rental.OnDemand
-	return fleet.Spec{
+	return reconcile.Spec{
 		Name: "train", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
 		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Queries: []placement.Query{query},
 	}
 }
 
-func (e *env) apply(spec fleet.Spec, members []fleet.Member) fleet.Result {
+func (e *env) apply(spec reconcile.Spec, members []reconcile.Member) reconcile.Result {
 	e.t.Helper()
 	return e.manager().Apply(e.t.Context(), spec, members, 30*time.Minute)
 }
@@ -111,7 +111,7 @@ func (e *env) tooMany() (n int) {
 	return n
 }
 
-func describe(result fleet.Result) string {
+func describe(result reconcile.Result) string {
 	var text []string
 	for _, m := range result.Members {
 		text = append(text, fmt.Sprintf("%d:%s", m.Slot, m.Instance.Status))
