@@ -52,11 +52,8 @@ func (s server) plannedFleet(
 ) (*tfprotov6.PlanResourceChangeResponse, bool) {
 	if req.TypeName != fleet.TypeName || req.PriorState == nil || req.ProposedNewState == nil ||
 		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) ||
-		!fleet.Settled(req.PriorPrivate) {
+		!fleet.PlanSettled(s.provider.meta.Load(), req.PriorPrivate) {
 		return nil, false
-	}
-	if meta := s.provider.meta.Load(); meta.Ready() {
-		meta.Run.CountPlan()
 	}
 	return &tfprotov6.PlanResourceChangeResponse{
 		PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity,

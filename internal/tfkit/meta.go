@@ -41,6 +41,9 @@ type Meta struct {
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Tracker
 
+	// KeptFleets holds the members of tainted fleets, by name, between the deletion and the creation of a replacement.
+	KeptFleets sync.Map
+
 	warned sync.Map
 }
 

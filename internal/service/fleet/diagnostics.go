@@ -29,6 +29,7 @@ const (
 	summaryTooFewOffers  = "Too few offers for fleet %s"
 	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
 	summaryOtherMembers  = "Instances have the names of members of fleet %s"
+	summaryKept          = "Fleet %s keeps its members"
 	summarySameName      = "Two fleets have the name %s"
 	summaryMinReady      = "min_ready exceeds size"
 	summaryWaitTooLong   = "wait_for_offer exceeds timeouts.create"
@@ -320,6 +321,13 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 func addSameName(diags *diag.Diagnostics, name string) {
 	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of the "+
 		"members derive from the name, so both fleets would own the same instances. Choose another name.")
+}
+
+// addKept describes the replacement of a tainted fleet.
+func addKept(diags *diag.Diagnostics, name string, members int) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
+		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. To replace "+
+		"all members, use -replace.", members))
 }
 
 func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {

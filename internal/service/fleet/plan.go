@@ -70,21 +70,33 @@ func (r *fleetResource) planCreate(
 	}
 	if !private.Planned {
 		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
-		r.checkName(plan.Name, &resp.Diagnostics)
+		members := r.checkName(ctx, plan.Name, &resp.Diagnostics)
+		if private.Keeps = members > 0; private.Keeps {
+			addKept(&resp.Diagnostics, plan.Name.ValueString(), members)
+		}
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
 	}
 }
 
-// checkName reports an error for the name of another fleet of this configuration.
-func (r *fleetResource) checkName(name types.String, diags *diag.Diagnostics) {
+// checkName reports an error for the name of another fleet of this configuration. It returns the number of members that
+// the state contains under the name: they belong to a tainted fleet, which Terraform plans without its prior state.
+func (r *fleetResource) checkName(ctx context.Context, name types.String, diags *diag.Diagnostics) (members int) {
 	if !r.Meta.Run.Single() || name.IsUnknown() {
-		return // the idempotency keys prevent that two fleets rent the same instances
+		return 0 // the idempotency keys prevent that two fleets rent the same instances
 	}
 	owners, key := &r.Meta.Placement.Owners, reconcile.SpendingKey(name.ValueString(), 0)
 	_, kept := owners.KeyOwner(key)
 	if _, clash := owners.PlanKey(key, placement.Owner{Name: name.ValueString()}); clash || kept {
 		addSameName(diags, name.ValueString())
+		return 0
 	}
+	for _, inst := range r.membersByName(ctx, name.ValueString()) {
+		if owners.Has(inst.ID) {
+			members++
+		}
+	}
+	return members
 }
 
 func (r *fleetResource) planUpdate(

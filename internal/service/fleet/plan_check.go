@@ -128,20 +128,26 @@ func queriesKnown(ctx context.Context, plan model) bool {
 
 // warnOfOthers warns of active instances that have the names of members and are not in the state.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *diag.Diagnostics) {
-	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // what could be read is enough for a warning
-	if active == nil {
-		return
-	}
-	var others []rental.Instance
-	for _, inst := range active.Items {
-		parsed, _, ok := reconcile.ParseMemberName(inst.NameString())
-		if ok && parsed == name && !inst.Destroyed() && !r.Meta.Placement.Owners.Has(inst.ID) {
-			others = append(others, inst)
-		}
-	}
+	others := slices.DeleteFunc(r.membersByName(ctx, name), func(inst rental.Instance) bool {
+		return r.Meta.Placement.Owners.Has(inst.ID)
+	})
 	if len(others) > 0 {
 		addOtherMembers(diags, name, others)
 	}
+}
+
+// membersByName returns the active instances that have the names of members of a fleet.
+func (r *fleetResource) membersByName(ctx context.Context, name string) (found []rental.Instance) {
+	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // what could be read is enough for a warning
+	if active == nil {
+		return nil
+	}
+	for _, inst := range active.Items {
+		if parsed, _, ok := reconcile.ParseMemberName(inst.NameString()); ok && parsed == name && !inst.Destroyed() {
+			found = append(found, inst)
+		}
+	}
+	return found
 }
 
 // reason describes why an apply changes a member.

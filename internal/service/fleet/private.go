@@ -26,6 +26,10 @@ type privateData struct {
 	// Planned: the plan of a change has set the private state, so that a following plan without a prior state is for a
 	// replacement.
 	Planned bool `json:"planned,omitempty"`
+	// Keeps: the plan replaces a tainted fleet, and its replacement keeps the members.
+	Keeps bool `json:"keeps,omitempty"`
+	// Name is the name of the fleet.
+	Name string `json:"name,omitempty"`
 	// Settled: a plan with the same arguments has nothing to do.
 	Settled bool `json:"settled,omitempty"`
 	// Digest identifies what the API returned about the members.
@@ -75,8 +79,10 @@ func (p privateData) complete(member *reconcile.Member) {
 }
 
 // privateFrom returns the private state of the members. settled reports whether a plan has nothing to do.
-func privateFrom(members []reconcile.Member, settled bool) privateData {
-	private := privateData{Members: map[int]privateMember{}, Settled: settled, Digest: digest(members)}
+func privateFrom(name string, members []reconcile.Member, settled bool) privateData {
+	private := privateData{
+		Members: map[int]privateMember{}, Name: name, Settled: settled, Digest: digest(members),
+	}
 	for _, member := range members {
 		made := order{member.Order.Template, member.Order.Image, member.Order.DiskGB, member.Order.Type}
 		index := slices.Index(private.Orders, made)

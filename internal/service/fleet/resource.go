@@ -52,14 +52,17 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	result := r.manager().Apply(ctx, spec, nil, timeout)
+	var kept []reconcile.Member
+	if members, found := r.Meta.KeptFleets.LoadAndDelete(spec.Name); found {
+		kept, _ = members.([]reconcile.Member)
+	}
+	result := r.manager().Apply(ctx, spec, kept, timeout)
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
-	kept := len(result.Members) > 0 || len(result.Failures) == 0
-	if kept {
+	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -95,7 +98,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	settled := len(reconcile.Plan(spec, members)) == 0 && spec.Order.Template != ""
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(members, settled))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, members, settled))...)
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -125,17 +128,22 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
-// Delete destroys all members. Those that may still exist stay in the state.
+// Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part of
+// the replacement of a tainted fleet.
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	private, diags := getPrivate(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	members := state.members(private)
+	if private.Keeps {
+		r.Meta.KeptFleets.Store(state.ID.ValueString(), members)
+		return
+	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {

@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const address = "gpurent_fleet.train"
@@ -99,6 +101,64 @@ func TestAccFleet_basic(t *testing.T) {
 				),
 			},
 			{Config: env.Config(config(0)), ConfigPlanChecks: acctest.Unchanged()},
+		},
+	})
+}
+
+// active returns the ids of the active instances by name.
+func active(env *acctest.Env) map[string]string {
+	ids := map[string]string{}
+	acctest.List(env, "instances?limit=200", func(inst struct{ ID, Name string }) { ids[inst.Name] = inst.ID })
+	return ids
+}
+
+// limitOffers leaves so many offers available, all of the same GPU and country.
+func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
+	t.Helper()
+	for _, offer := range env.Offers("limit=200") {
+		if left--; left >= 0 {
+			continue
+		}
+		if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
+			t.Fatal(err)
+		}
+		withheld = append(withheld, offer.ID)
+	}
+	return withheld
+}
+
+// A creation that fails below min_ready keeps its members, also through the replacement of the tainted resource.
+func TestAccFleet_tooFewReadyThenContinues(t *testing.T) {
+	env := acctest.Start(t)
+	withheld := limitOffers(t, env, 2)
+	var before map[string]string
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
+		Steps: []resource.TestStep{
+			{
+				Config:      env.Config(config(3)),
+				ExpectError: regexp.MustCompile(`(?s)Fleet train has too few ready members.*2 of 3.*slot 2: no offer is left`),
+			},
+			{
+				PreConfig: func() {
+					for _, id := range withheld {
+						if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					before = active(env)
+				},
+				Config: env.Config(config(3)),
+				Check: func(s *terraform.State) error {
+					now := slots(s)
+					if len(now) != 3 || now["0"] != before["train-0"] || now["1"] != before["train-1"] {
+						return fmt.Errorf("%v, before %v", now, before)
+					}
+					return env.Left("instances", 3)
+				},
+			},
+			{Config: env.Config(config(3)), ConfigPlanChecks: acctest.Unchanged()},
 		},
 	})
 }

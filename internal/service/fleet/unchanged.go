@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -41,9 +42,18 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	return digest(members) == data.Digest
 }
 
-// Settled reports whether a plan of the fleet with this private state has nothing to do if its arguments are those of
-// the state.
-func Settled(private []byte) bool { return decodePrivate(private).Settled }
+// PlanSettled reports whether a plan of the fleet with this private state has nothing to do if its arguments are those
+// of the state. It records such a plan.
+func PlanSettled(meta *tfkit.Meta, private []byte) bool {
+	data := decodePrivate(private)
+	if !data.Settled || !meta.Ready() {
+		return false
+	}
+	meta.Run.CountPlan()
+	owner := placement.Owner{ID: data.Name, Name: data.Name}
+	_, clash := meta.Placement.Owners.KeepKey(reconcile.SpendingKey(data.Name, 0), owner)
+	return !clash
+}
 
 // decodePrivate returns the data in the private state as the protocol has it.
 func decodePrivate(private []byte) (data privateData) {
