@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -16,6 +17,8 @@ import (
 type Result struct {
 	// Members are all instances of the fleet that exist, sorted by slot.
 	Members []Member
+	// Lost are the members whose instance is gone and was not replaced.
+	Lost []Member
 	// Failures are the slots that are not as described, sorted by slot.
 	Failures []Failure
 	// Recovered are the members that an earlier run rented, and that the apply found by their idempotency keys.
@@ -43,16 +46,27 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 		created: map[int]bool{}, tried: map[string]bool{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
+		if member.Lost() {
+			continue
+		}
 		m.Placement.Owners.Add(member.Instance.ID)
 		a.members[member.Slot] = &member
 	}
-	a.run(waitCtx, Plan(spec, members))
+	changes := Plan(spec, members)
+	a.run(waitCtx, changes)
 	if spec.All && len(a.failures) > 0 && ctx.Err() == nil {
 		rollbackCtx, cancel := context.WithTimeout(ctx, rollbackTimeout)
 		defer cancel()
 		a.rollBack(rollbackCtx)
 	}
 	a.result.Interrupted = ctx.Err() != nil
+	for _, change := range changes {
+		if change.Action != Destroy && a.members[change.Slot] == nil && change.Member.Generation > 0 {
+			lost := change.Member
+			lost.Instance = rental.Instance{}
+			a.result.Lost = append(a.result.Lost, lost)
+		}
+	}
 	return a.finish()
 }
 
@@ -127,7 +141,11 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	var all sync.WaitGroup
 	for _, change := range changes {
 		all.Go(func() {
-			confirmed, err := a.destroy(ctx, change.Member)
+			member := change.Member
+			if member.Lost() && !a.recoverLost(ctx, change, &member) {
+				return // the slot is empty
+			}
+			confirmed, err := a.destroy(ctx, member)
 			if err != nil {
 				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
 				return
@@ -140,6 +158,19 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	}
 	all.Wait()
 	return emptied
+}
+
+// recoverLost finds the instance that a killed run has rented for a lost member.
+func (a *apply) recoverLost(ctx context.Context, change Change, member *Member) bool {
+	placed, err := a.Placement.Create(ctx, a.request(change, nil))
+	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
+		placed.Instance, err = e.Instance, nil
+	}
+	if err != nil && placement.KindOf(err) != placement.NoOffer {
+		a.fail(change.Slot, err)
+	}
+	member.Instance, member.Recovery = placed.Instance, placed.Recovery
+	return err == nil
 }
 
 // destroy destroys a member and waits until it is gone.

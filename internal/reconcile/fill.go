@@ -151,7 +151,7 @@ func (a *apply) destroyReplaced(ctx context.Context, changes []Change) (empty ma
 	empty = map[int]bool{}
 	var replaced []Change
 	for _, change := range changes {
-		if change.Action == Create {
+		if change.Action == Create || change.Member.Lost() {
 			empty[change.Slot] = true
 		} else {
 			replaced = append(replaced, change)
@@ -214,6 +214,13 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	if err != nil {
 		check.End()
 		a.unreserve(slot)
+		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments && change.Member.Lost() &&
+			change.Member.Generation > 0 {
+			// The state had a member in this slot, so a killed run rented the instance to replace it. It is outdated now.
+			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
+				return true
+			}
+		}
 		return a.refused(slot, candidate, err)
 	}
 	check.Created(placed.Instance)

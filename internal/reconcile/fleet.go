@@ -61,7 +61,8 @@ type Spec struct {
 	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet.
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, and a new one belongs
+// into its slot, because a run that was killed may have rented it already.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int
@@ -73,6 +74,8 @@ type Member struct {
 	Order rental.InstanceCreate
 	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
 	Offer *Offer
+	// Found: the member is lost, and an active instance has its name. Most likely a run that was killed has rented it.
+	Found bool
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// Recovery identifies the apply that recovered the instance: see placement.Placed.
@@ -85,6 +88,9 @@ type Offer struct {
 	placement.Location
 	Query int // index of the query that selected it
 }
+
+// Lost reports whether the instance of the member is gone.
+func (m Member) Lost() bool { return m.Instance.ID == "" }
 
 func (m Member) location() placement.Location {
 	if m.Offer != nil {

@@ -27,7 +27,7 @@ const (
 type Change struct {
 	Slot   int
 	Action Action
-	// Member is the existing member; zero for Create.
+	// Member is the existing or lost member; zero for a slot that is new.
 	Member Member
 }
 
@@ -38,7 +38,9 @@ func Plan(spec Spec, members []Member) []Change {
 	var changes []Change
 	kept, dropped := spec.shrink(members)
 	for _, m := range dropped {
-		changes = append(changes, Change{m.Slot, Destroy, m})
+		if !m.Lost() || m.Found {
+			changes = append(changes, Change{m.Slot, Destroy, m})
+		}
 	}
 	used := map[int]bool{}
 	for _, m := range kept {
@@ -57,7 +59,7 @@ func Plan(spec Spec, members []Member) []Change {
 	return changes
 }
 
-// shrink returns which members stay if there are more than Size.
+// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
 func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	surplus := len(members) - s.Size
 	if surplus <= 0 {
@@ -69,13 +71,24 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 		if !s.ShrinkByPrice {
 			price = 0
 		}
-		return cmp.Or(price, cmp.Compare(b.Slot, a.Slot))
+		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot))
 	})
 	return sortBySlot(order[surplus:]), order[:surplus]
 }
 
+// presence is 0 for a member without an instance.
+func (m Member) presence() int {
+	if m.Lost() && !m.Found {
+		return 0
+	}
+	return 1
+}
+
 // next returns the action for a member that stays, 0 for none.
 func (s Spec) next(m Member) Action {
+	if m.Lost() {
+		return Create
+	}
 	switch lifecycle.NextAction(m.Instance, s.State, s.OnOutbid) {
 	case lifecycle.ActionWait:
 		return Wait

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,9 +13,8 @@ import (
 // parallelReads is the number of parallel requests for single instances.
 const parallelReads = 8
 
-// Refresh reads the members. The result does not contain those that are gone: the API reports them as destroyed or not
-// found.
-func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, error) {
+// Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found.
+func (m *Manager) Refresh(ctx context.Context, fleet string, members []Member) ([]Member, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}
@@ -27,6 +27,9 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 	var readers sync.WaitGroup
 	turns := make(chan struct{}, parallelReads)
 	for i, member := range members {
+		if member.Lost() {
+			continue
+		}
 		if inst, found := listing.Find(member.Instance.ID); found {
 			member.Instance = inst
 			refreshed[i] = &member
@@ -47,18 +50,33 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		})
 	}
 	readers.Wait()
-	var existing []Member
+	all := slices.Clone(members)
 	for i, member := range refreshed {
 		switch {
 		case errs[i] != nil:
 			return nil, errs[i]
 		case member == nil || member.Instance.Destroyed():
 			m.Placement.Remove(members[i].Instance.ID)
+			all[i].Instance = rental.Instance{}
 		default:
-			existing = append(existing, *member)
+			all[i] = *member
 		}
 	}
-	return existing, nil
+	m.findLost(listing.Items, fleet, all)
+	return all, nil
+}
+
+// findLost sets Found of lost members.
+func (m *Manager) findLost(instances []rental.Instance, fleet string, members []Member) {
+	active := map[string]bool{}
+	for _, inst := range instances {
+		if !inst.Destroyed() {
+			active[inst.NameString()] = true
+		}
+	}
+	for i, member := range members {
+		members[i].Found = member.Lost() && active[MemberName(fleet, member.Slot)]
+	}
 }
 
 // DuplicateSlotError reports that two instances have the name of the same member.

@@ -302,10 +302,15 @@ func (r *fleetResource) addTooFewOffers(
 	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
 }
 
-func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64) {
-	tfkit.AddAttributeError(diags, path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name), tfkit.Textf(
-		"The %d members that stay cost %s while they run, and max_total_kop_h is %s. Nothing was changed. Lower size, or "+
-			"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH)))
+func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
+	text := tfkit.Textf("The %d members that stay cost %s while they run, and max_total_kop_h is %s. Lower size, or raise "+
+		"max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
+	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
+	if lowered {
+		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")
+		return
+	}
+	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {

@@ -73,6 +73,9 @@ func (m model) withMembers(members []reconcile.Member) model {
 	hosts := []attr.Value{}
 	var config strings.Builder
 	for _, member := range members {
+		if member.Lost() {
+			continue
+		}
 		slot, name := strconv.Itoa(member.Slot), reconcile.MemberName(m.ID.ValueString(), member.Slot)
 		before, _ := prior[slot].(types.Object)
 		value := memberValue(member, before)
@@ -151,9 +154,9 @@ func memberValue(member reconcile.Member, before types.Object) types.Object {
 	})
 }
 
-// members returns the members of a state, with the fields that a plan needs.
+// members returns the members of a state, with the fields that a plan needs, and the lost members.
 func (m model) members(private privateData) []reconcile.Member {
-	var members []reconcile.Member
+	members := private.lost()
 	for slot, element := range m.Instances.Elements() {
 		object, ok := element.(types.Object)
 		number, err := strconv.Atoi(slot)

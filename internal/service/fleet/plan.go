@@ -127,9 +127,7 @@ func (r *fleetResource) planUpdate(
 		return
 	}
 	r.Meta.Run.CountPlan()
-	for _, member := range members {
-		r.Meta.Placement.Owners.Add(member.Instance.ID)
-	}
+	r.own(members)
 	if replaced {
 		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return
@@ -139,7 +137,11 @@ func (r *fleetResource) planUpdate(
 	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
 		addSameName(&resp.Diagnostics, name)
 	}
-	if argumentsUnknown(plan) || len(changes) == 0 {
+	if argumentsUnknown(plan) {
+		return
+	}
+	checkTotal(&resp.Diagnostics, spec, changes, members, !plan.MaxTotalKopH.Equal(state.MaxTotalKopH))
+	if len(changes) == 0 {
 		return
 	}
 	warnOfChanges(&resp.Diagnostics, name, state, plan, changes)

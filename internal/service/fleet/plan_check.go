@@ -64,11 +64,28 @@ func (r *fleetResource) checkChanges(
 			return c.Slot == m.Slot && (c.Action == reconcile.Destroy || rentsInstance(c.Action))
 		})
 	})
-	if total := reconcile.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
-		addTotalAboveCap(diags, spec, len(stays), total)
-		return
-	}
 	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
+}
+
+// checkTotal compares the members that stay and run with the total cap. A cap that was lowered below their price is an
+// error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
+func checkTotal(
+	diags *diag.Diagnostics, spec reconcile.Spec, changes []reconcile.Change, members []reconcile.Member, lowered bool,
+) {
+	var total int64
+	running := 0
+	for _, member := range members {
+		gone := slices.ContainsFunc(changes, func(c reconcile.Change) bool {
+			return c.Slot == member.Slot && (c.Action == reconcile.Destroy || c.Action == reconcile.Stop || rentsInstance(c.Action))
+		})
+		if !gone && !member.Lost() && member.Instance.BillsGPU() {
+			total += member.Instance.Price.RunningKopH
+			running++
+		}
+	}
+	if spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
+		addTotalAboveCap(diags, spec, running, total, lowered)
+	}
 }
 
 func rentsInstance(action reconcile.Action) bool {

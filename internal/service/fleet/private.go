@@ -37,7 +37,10 @@ type privateData struct {
 }
 
 type privateMember struct {
-	ID string `json:"id"`
+	// ID is empty for a lost member.
+	ID         string `json:"id"`
+	Generation int    `json:"generation,omitempty"`
+	Found      bool   `json:"found,omitempty"`
 	// Order is an index of Orders.
 	Order int `json:"order"`
 	// Query, GPU and Country are those of the offer.
@@ -56,6 +59,16 @@ type order struct {
 	Image    string            `json:"image,omitempty"`
 	DiskGB   int64             `json:"disk_gb"`
 	Type     rental.RentalType `json:"type"`
+}
+
+// lost returns the members without an instance.
+func (p privateData) lost() (lost []reconcile.Member) {
+	for slot, private := range p.Members {
+		if private.ID == "" {
+			lost = append(lost, reconcile.Member{Slot: slot, Generation: private.Generation, Found: private.Found})
+		}
+	}
+	return lost
 }
 
 // complete sets the fields of a member that only the private state has.
@@ -91,7 +104,8 @@ func privateFrom(name string, members []reconcile.Member, settled bool) privateD
 			private.Orders = append(private.Orders, made)
 		}
 		stored := privateMember{
-			ID: member.Instance.ID, Order: index, NotReady: member.NotReady, Recovery: member.Recovery,
+			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
+			Recovery: member.Recovery, Found: member.Found,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country
@@ -106,6 +120,9 @@ func digest(members []reconcile.Member) string {
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	for _, member := range members {
+		if member.Lost() {
+			continue
+		}
 		inst := member.Instance
 		inst.CostSoFarKop, inst.CreatedAt, inst.StartedAt = 0, time.Time{}, nil
 		_ = encoder.Encode(struct { //nolint:errcheck // the type can always be marshaled, and a hash always be written

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -62,7 +63,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -86,10 +87,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	members := state.members(private)
-	for _, member := range members {
-		r.Meta.Placement.Owners.Add(member.Instance.ID)
-	}
-	members, err := r.manager().Refresh(ctx, members)
+	r.own(members)
+	members, err := r.manager().Refresh(ctx, state.ID.ValueString(), members)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
@@ -99,6 +98,21 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(diags...)
 	settled := len(reconcile.Plan(spec, members)) == 0 && spec.Order.Template != ""
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, members, settled))...)
+}
+
+// own records that the state contains the members.
+func (r *fleetResource) own(members []reconcile.Member) {
+	for _, member := range members {
+		if !member.Lost() {
+			r.Meta.Placement.Owners.Add(member.Instance.ID)
+		}
+	}
+}
+
+// privateAfter returns the private state after an apply.
+func privateAfter(spec reconcile.Spec, result reconcile.Result) privateData {
+	members := slices.Concat(result.Members, result.Lost)
+	return privateFrom(spec.Name, members, len(reconcile.Plan(spec, members)) == 0)
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -120,7 +134,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	members, err := r.manager().Refresh(ctx, state.members(private))
+	members, err := r.manager().Refresh(ctx, state.ID.ValueString(), state.members(private))
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
@@ -128,7 +142,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, result.Members, len(reconcile.Plan(spec, result.Members)) == 0))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 

@@ -32,6 +32,9 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	members := make([]reconcile.Member, 0, len(data.Members))
 	for _, slot := range slices.Sorted(maps.Keys(data.Members)) {
 		id := data.Members[slot].ID
+		if id == "" {
+			continue
+		}
 		meta.Placement.Owners.Add(id)
 		inst, found := listing.Find(id)
 		if !found {
