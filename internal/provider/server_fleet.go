@@ -51,8 +51,12 @@ func (s server) plannedFleet(
 	req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, bool) {
 	if req.TypeName != fleet.TypeName || req.PriorState == nil || req.ProposedNewState == nil ||
-		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) ||
-		!fleet.PlanSettled(s.provider.meta.Load(), req.PriorPrivate) {
+		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {
+		return nil, false
+	}
+	var config map[string]any
+	if msgpack.Unmarshal(req.Config.MsgPack, &config) != nil ||
+		!fleet.PlanSettled(s.provider.meta.Load(), req.PriorPrivate, config) {
 		return nil, false
 	}
 	return &tfprotov6.PlanResourceChangeResponse{

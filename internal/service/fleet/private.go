@@ -32,6 +32,8 @@ type privateData struct {
 	Name string `json:"name,omitempty"`
 	// Settled: a plan with the same arguments has nothing to do.
 	Settled bool `json:"settled,omitempty"`
+	// Arguments are the values of the arguments with a default.
+	Arguments map[string]string `json:"arguments,omitempty"`
 	// Digest identifies what the API returned about the members.
 	Digest string `json:"digest,omitempty"`
 }
@@ -91,10 +93,11 @@ func (p privateData) complete(member *reconcile.Member) {
 	}
 }
 
-// privateFrom returns the private state of the members. settled reports whether a plan has nothing to do.
-func privateFrom(name string, members []reconcile.Member, settled bool) privateData {
+// privateFrom returns the private state of a fleet with its members. settled reports whether a plan has nothing to do.
+func privateFrom(arguments model, members []reconcile.Member, settled bool) privateData {
 	private := privateData{
-		Members: map[int]privateMember{}, Name: name, Settled: settled, Digest: digest(members),
+		Members: map[int]privateMember{}, Name: arguments.Name.ValueString(), Settled: settled,
+		Arguments: arguments.argumentsWithDefault(), Digest: digest(members),
 	}
 	for _, member := range members {
 		made := order{member.Order.Template, member.Order.Image, member.Order.DiskGB, member.Order.Type}

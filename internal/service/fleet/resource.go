@@ -63,7 +63,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -97,7 +97,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	settled := len(reconcile.Plan(spec, members)) == 0 && spec.Order.Template != ""
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(spec.Name, members, settled))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(state, members, settled))...)
 }
 
 // own records that the state contains the members.
@@ -110,9 +110,9 @@ func (r *fleetResource) own(members []reconcile.Member) {
 }
 
 // privateAfter returns the private state after an apply.
-func privateAfter(spec reconcile.Spec, result reconcile.Result) privateData {
+func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result) privateData {
 	members := slices.Concat(result.Members, result.Lost)
-	return privateFrom(spec.Name, members, len(reconcile.Plan(spec, members)) == 0)
+	return privateFrom(plan, members, len(reconcile.Plan(spec, members)) == 0)
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -131,6 +131,8 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return
 	}
 	if !plan.Instances.IsUnknown() {
+		private.Arguments = plan.argumentsWithDefault()
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
@@ -142,7 +144,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 

@@ -3,14 +3,18 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -45,17 +49,50 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	return digest(members) == data.Digest
 }
 
-// PlanSettled reports whether a plan of the fleet with this private state has nothing to do if its arguments are those
-// of the state. It records such a plan.
-func PlanSettled(meta *tfkit.Meta, private []byte) bool {
+// PlanSettled reports whether a plan has nothing to do, for a fleet with this private state whose proposed state is the
+// prior one. It records such a plan. config is the configuration: the proposed state has the prior value of an argument
+// with a default that the configuration no longer contains.
+func PlanSettled(meta *tfkit.Meta, private []byte, config map[string]any) bool {
 	data := decodePrivate(private)
 	if !data.Settled || !meta.Ready() {
 		return false
+	}
+	for name, standard := range defaults {
+		if value := config[name]; value != nil {
+			standard = fmt.Sprint(value)
+		}
+		if data.Arguments[name] != standard {
+			return false
+		}
 	}
 	meta.Run.CountPlan()
 	owner := placement.Owner{ID: data.Name, Name: data.Name}
 	_, clash := meta.Placement.Owners.KeepKey(reconcile.SpendingKey(data.Name, 0), owner)
 	return !clash
+}
+
+// defaults are the arguments with a default.
+var defaults = map[string]string{
+	"type":            string(rental.OnDemand),
+	"desired_state":   string(rental.DesiredRunning),
+	"allocation":      allocationAny,
+	"on_outbid":       string(lifecycle.OutbidRestart),
+	"shrink":          shrinkHighestSlot,
+	"update":          updateReplace,
+	"max_unavailable": "1",
+}
+
+// argumentsWithDefault returns the values of the arguments with a default.
+func (m model) argumentsWithDefault() map[string]string {
+	return map[string]string{
+		"type":            m.Type.ValueString(),
+		"desired_state":   m.DesiredState.ValueString(),
+		"allocation":      m.Allocation.ValueString(),
+		"on_outbid":       m.OnOutbid.ValueString(),
+		"shrink":          m.Shrink.ValueString(),
+		"update":          m.Update.ValueString(),
+		"max_unavailable": strconv.FormatInt(m.MaxUnavailable.ValueInt64(), 10),
+	}
 }
 
 // decodePrivate returns the data in the private state as the protocol has it.

@@ -1,0 +1,355 @@
+package fleet_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// test runs steps, and checks that nothing is left at the end.
+func test(t *testing.T, env *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
+		Steps:                    steps,
+	})
+}
+
+// remembered holds the ids of the members of the last step, by slot.
+type remembered map[string]string
+
+func (r *remembered) remember(s *terraform.State) error {
+	*r = slots(s)
+	return nil
+}
+
+// changed checks that exactly these slots have another instance than before.
+func (r *remembered) changed(want ...string) resource.TestCheckFunc {
+	return func(s *terraform.State) error {
+		var changed []string
+		now := slots(s)
+		for _, slot := range []string{"0", "1", "2", "3", "4", "5"} {
+			if now[slot] != (*r)[slot] {
+				changed = append(changed, slot)
+			}
+		}
+		if strings.Join(changed, " ") != strings.Join(want, " ") {
+			return fmt.Errorf("the slots %v changed, want %v", changed, want)
+		}
+		return r.remember(s)
+	}
+}
+
+// A failed and a lost member are replaced, and the plan names them and the reason.
+func TestAccFleet_heals(t *testing.T) {
+	env := acctest.Start(t)
+	var before remembered
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(4)), Check: before.remember},
+		resource.TestStep{
+			PreConfig: func() {
+				patch := simulator.InstancePatch{Status: new("failed")}
+				if err := env.SetInstance(before["1"], patch); err != nil {
+					t.Fatal(err)
+				}
+				env.Delete("instances/" + before["2"])
+			},
+			Config:           env.Config(config(4)),
+			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+			Check: resource.ComposeTestCheckFunc(
+				before.changed("1", "2"),
+				resource.TestCheckResourceAttr(address, "instances.1.generation", "2"),
+				resource.TestCheckResourceAttr(address, "instances.2.generation", "2"),
+				resource.TestCheckResourceAttr(address, "ready", "4"),
+			),
+		},
+		resource.TestStep{Config: env.Config(config(4)), ConfigPlanChecks: acctest.Unchanged()},
+	)
+}
+
+func TestAccFleet_planNamesSlots(t *testing.T) {
+	env := acctest.Start(t)
+	w := env.Workspace(env.Config(config(3)))
+	w.Run("apply", "-auto-approve")
+	var states []acctest.Saved[struct {
+		Instances map[string]struct{ ID string }
+	}]
+	states = acctest.SavedIn[struct {
+		Instances map[string]struct{ ID string }
+	}](w, "gpurent_fleet")
+	ids := states[0].Attributes.Instances
+	if err := env.SetInstance(ids["1"].ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+		t.Fatal(err)
+	}
+	env.Post("instances/"+ids["2"].ID+"/stop", "")
+	plan := acctest.Words(acctest.WithoutFrame(w.Run("plan", "-no-color")))
+	for _, want := range []string{
+		"Fleet train changes existing members", "slot 1: failed, is replaced", "slot 2: stop",
+	} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan does not contain %q:\n%s", want, plan)
+		}
+	}
+	if strings.Contains(plan, "slot 0") {
+		t.Errorf("the plan names slot 0:\n%s", plan)
+	}
+	w.Run("destroy", "-auto-approve")
+}
+
+// on_outbid determines what happens to an outbid member.
+func TestAccFleet_onOutbid(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
+	var before remembered
+	outbid := func() {
+		var inst struct{ ID string }
+		inst.ID = before["0"]
+		if err := env.SetInstance(inst.ID, simulator.InstancePatch{Status: new("outbid")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spot := func(policy string) string {
+		return env.Config(config(2, `type = "interruptible"`, fmt.Sprintf("on_outbid = %q", policy)))
+	}
+	test(t, env,
+		resource.TestStep{Config: spot("restart"), Check: before.remember},
+		resource.TestStep{PreConfig: outbid, Config: spot("keep"), Check: resource.ComposeTestCheckFunc(
+			before.changed(), resource.TestCheckResourceAttr(address, "instances.0.status", "outbid"),
+		)},
+		resource.TestStep{Config: spot("restart"), Check: resource.ComposeTestCheckFunc(
+			before.changed(), resource.TestCheckResourceAttr(address, "instances.0.status", "running"),
+		)},
+		resource.TestStep{PreConfig: outbid, Config: spot("replace"), Check: before.changed("0")},
+	)
+}
+
+// All or nothing: with capacity for 7 of 8, nothing is left. With wait_for_offer, the apply waits for the eighth.
+func TestAccFleet_allOrNothing(t *testing.T) {
+	env := acctest.Start(t)
+	withheld := limitOffers(t, env, 7)
+	all := `allocation = "all"`
+	test(t, env,
+		resource.TestStep{
+			Config:      env.Config(config(8, all)),
+			ExpectError: regexp.MustCompile(`(?s)Fleet train was not allocated.*allocation\s+is\s+"all"`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := env.NothingLeft("instances"); err != nil {
+					t.Fatal(err)
+				}
+				patch := simulator.OfferPatch{Available: new(true), After: 1}
+				if err := env.SetOffer(withheld[0], patch); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config: env.Config(config(8, all, `wait_for_offer = "1m"`)),
+			Check:  resource.TestCheckResourceAttr(address, "ready", "8"),
+		},
+	)
+}
+
+// A fleet with min_ready succeeds with fewer members, and the next plan contains the rest.
+func TestAccFleet_minReady(t *testing.T) {
+	env := acctest.Start(t)
+	withheld := limitOffers(t, env, 2)
+	test(t, env,
+		resource.TestStep{
+			Config:             env.Config(config(3, "min_ready = 2")),
+			Check:              resource.TestCheckResourceAttr(address, "instances.%", "2"),
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := env.SetOffer(withheld[0], simulator.OfferPatch{Available: new(true)}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config:           env.Config(config(3, "min_ready = 2")),
+			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+			Check:            resource.TestCheckResourceAttr(address, "ready", "3"),
+		},
+	)
+}
+
+// desired_state stops and starts all members in place.
+func TestAccFleet_stopsAndStarts(t *testing.T) {
+	env := acctest.Start(t)
+	var before remembered
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(2)), Check: before.remember},
+		resource.TestStep{
+			Config: env.Config(config(2, `desired_state = "stopped"`)),
+			Check: resource.ComposeTestCheckFunc(before.changed(),
+				resource.TestCheckResourceAttr(address, "instances.0.status", "stopped"),
+				resource.TestCheckResourceAttr(address, "ready", "2"),
+				resource.TestCheckResourceAttr(address, "hosts.#", "0")),
+		},
+		resource.TestStep{Config: env.Config(config(2, `desired_state = "stopped"`)), ConfigPlanChecks: acctest.Unchanged()},
+		resource.TestStep{
+			Config: env.Config(config(2)),
+			Check: resource.ComposeTestCheckFunc(before.changed(),
+				resource.TestCheckResourceAttr(address, "instances.1.status", "running")),
+		},
+	)
+}
+
+// A change to the arguments of the members replaces the fleet, or with update = "rolling" its members in place.
+func TestAccFleet_update(t *testing.T) {
+	env := acctest.Start(t)
+	var before remembered
+	larger := func(arguments ...string) string {
+		return env.Config(strings.ReplaceAll(config(3, arguments...), "disk_gb       = 20", "disk_gb       = 30"))
+	}
+	rolling := []string{`update = "rolling"`, "max_unavailable = 2"}
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(3, rolling...)), Check: before.remember},
+		resource.TestStep{
+			Config:           larger(rolling...),
+			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+			Check:            before.changed("0", "1", "2"),
+		},
+		resource.TestStep{Config: larger(rolling...), ConfigPlanChecks: acctest.Unchanged()},
+		resource.TestStep{Config: larger(), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+			Check: before.changed()},
+		resource.TestStep{
+			Config:           env.Config(config(3)),
+			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionReplace),
+			Check:            before.changed("0", "1", "2"),
+		},
+	)
+}
+
+// Policies, queries and SSH keys change in place, without a request that writes.
+func TestAccFleet_changesInPlace(t *testing.T) {
+	env := acctest.Start(t)
+	var before remembered
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(2)), Check: before.remember},
+		resource.TestStep{
+			PreConfig: env.ClearRequests,
+			Config: env.Config(strings.ReplaceAll(config(2,
+				`on_outbid = "keep"`, `shrink = "most_expensive"`, `allocation = "all"`, "min_ready = 1", "ssh_key_ids = []",
+				`same = ["country", "gpu"]`, "max_price_kop_h = 1000000", `wait_for_offer = "5m"`,
+				`timeouts = { create = "1h", update = "1h", delete = "1h" }`, "ready_when = { ssh_reachable = false }",
+			), `"rtx_4090"`, `"rtx_3090"`)),
+			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
+			Check: resource.ComposeTestCheckFunc(before.changed(), func(*terraform.State) error {
+				for _, request := range env.Requests() {
+					if request.Method != "GET" {
+						return fmt.Errorf("%s %s", request.Method, request.Path)
+					}
+				}
+				return nil
+			}),
+		},
+	)
+}
+
+// The total price cap limits the number of members. A cap below the price of the existing members is an error.
+func TestAccFleet_totalCap(t *testing.T) {
+	// The quirk raises the price after the request, so that a member is destroyed again.
+	env := acctest.Start(t, acctest.WithoutQuirks("price-moves-on-create"))
+	capped := func(size, kopH int) string {
+		return env.Config(config(size, fmt.Sprintf("max_total_kop_h = %d", kopH), "min_ready = 0"))
+	}
+	within := func(limit int) resource.TestCheckFunc {
+		return resource.TestCheckResourceAttrWith(address, "running_kop_h", func(value string) error {
+			var total int
+			if _, err := fmt.Sscan(value, &total); err != nil || total > limit || total == 0 {
+				return fmt.Errorf("the fleet costs %s, and the cap is %d", value, limit)
+			}
+			return nil
+		})
+	}
+	test(t, env,
+		resource.TestStep{Config: capped(5, 3000), Check: within(3000), ExpectNonEmptyPlan: true},
+		resource.TestStep{Config: capped(5, 100), ExpectError: regexp.MustCompile("Fleet train exceeds max_total_kop_h")},
+		resource.TestStep{
+			Config:      env.Config(config(5, "max_price_kop_h = 1")),
+			ExpectError: regexp.MustCompile("Fleet train has too few ready members"),
+		},
+		resource.TestStep{Config: env.Config(config(5)), Check: resource.TestCheckResourceAttr(address, "ready", "5")},
+	)
+}
+
+// The spending checks of the provider see the sum of all members, before anything is rented.
+func TestAccFleet_spendingLimits(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"))
+	limited := env.Provider("spending = { max_burn_kop_h = 12000 }")
+	test(t, env, resource.TestStep{
+		Config:      limited + config(20),
+		ExpectError: regexp.MustCompile(`(?s)Plan exceeds max_burn_kop_h.*Nothing\s+was\s+started`),
+	}, resource.TestStep{Config: limited + config(1)})
+	for _, request := range env.Requests() {
+		if request.Method == "POST" && request.Status >= 400 {
+			t.Errorf("%s %s: %d", request.Method, request.Path, request.Status)
+		}
+	}
+}
+
+func TestAccFleet_refusesInvalidArguments(t *testing.T) {
+	env := acctest.Start(t)
+	other := func(before, now string) string { return strings.Replace(config(1), before, now, 1) }
+	env.Refuses(t, [][2]string{
+		{other(`name          = "train"`, `name = "-x"`), "must consist of letters"},
+		{other(`name          = "train"`, `name = "`+strings.Repeat("x", 41)+`"`), "between 1 and 40"},
+		{other("size          = 1", "size = -1"), "between 0 and 5000"},
+		{other("disk_gb       = 20", "disk_gb = 5"), "between 10 and 2000"},
+		{other(`[{ gpu = ["rtx_4090"] }, {}]`, "[]"), "at least 1"},
+		{config(2, "min_ready = 3"), "min_ready exceeds size"},
+		{config(2, `same = ["region"]`), "must be one of"},
+		{config(2, `allocation = "some"`), "must be one of"},
+		{config(2, "max_total_kop_h = 0"), "at least 1"},
+		{config(2, "max_unavailable = 0"), "at least 1"},
+		{config(2, `wait_for_offer = "1h"`, `timeouts = { create = "30m" }`), "wait_for_offer exceeds timeouts.create"},
+		{config(2, `wait_for_offer = "soon"`), "duration above zero"},
+		{config(2, `ready_when = { log_pattern = "(" }`), "regular expression"},
+	})
+}
+
+func TestAccFleet_needsScope(t *testing.T) {
+	acctest.Start(t).NeedsScope(t, "user:read", `(?s)lacks\s+the\s+scope\s+instances:`, config(1))
+}
+
+// Two fleets with the same name would own the same instances.
+func TestAccFleet_sameName(t *testing.T) {
+	env := acctest.Start(t)
+	second := strings.Replace(config(1), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
+	test(t, env,
+		resource.TestStep{
+			Config: env.Config(config(1), second), ExpectError: regexp.MustCompile("Two fleets have the name train"),
+		},
+		resource.TestStep{Config: env.Config(config(1))},
+		resource.TestStep{
+			Config: env.Config(config(1), second), ExpectError: regexp.MustCompile("Two fleets have the name train"),
+		},
+	)
+}
+
+// A fleet is imported by its name, and its members are found by theirs.
+func TestAccFleet_import(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent"))
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(2))},
+		resource.TestStep{
+			ResourceName: address, ImportState: true, ImportStateVerify: true,
+			ImportStateVerifyIgnore: []string{
+				"offer_queries", "instances.0.offer", "instances.1.offer", "instances.0.generation", "instances.1.generation",
+				"offer_queries.#", "offer_queries.0.%", "offer_queries.1.%",
+			},
+		},
+		resource.TestStep{
+			Config: env.Config(config(2)), ResourceName: address, ImportState: true, ImportStateId: "missing",
+			ExpectError: regexp.MustCompile("Cannot import non-existent remote object"),
+		},
+	)
+}
