@@ -14,16 +14,16 @@ import (
 const noOffer = "none"
 
 // request rents from an offer, or returns the instance that was rented under the key before. If that instance is
-// destroyed, the next key of the series is for its replacement.
+// destroyed, the first unused key of the series is for its replacement.
 func (c *creation) request(offerID string) (Placed, error) {
 	c.sent = true
-	for {
-		placed, err := c.create(offerID)
-		if err != nil {
-			return Placed{}, err
+	for attempt := 0; ; attempt++ {
+		placed, used, err := c.tryKey(offerID)
+		if !used || err != nil {
+			return placed, err
 		}
-		if !placed.replayed || !placed.Destroyed() {
-			if own, err := c.own(&placed); own || err != nil {
+		if attempt > 0 { // the next keys are probably used, too
+			if placed, used, err = c.skipUsed(); !used || err != nil {
 				return placed, err
 			}
 		}
@@ -31,6 +31,43 @@ func (c *creation) request(offerID string) (Placed, error) {
 			return Placed{}, &Error{Kind: KeysUsedUp, Key: c.keys.base}
 		}
 	}
+}
+
+// tryKey requests an instance under the current key. used reports that its instance is destroyed, or that this process
+// destroys it.
+func (c *creation) tryKey(offerID string) (placed Placed, used bool, err error) {
+	placed, err = c.create(offerID)
+	if err != nil {
+		return Placed{}, false, err
+	}
+	if placed.replayed && placed.Destroyed() {
+		return Placed{}, true, nil
+	}
+	own, err := c.own(&placed)
+	return placed, !own && err == nil, err
+}
+
+// skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
+// number: they are used in order. If the last one's instance exists, skipUsed returns it.
+func (c *creation) skipUsed() (placed Placed, used bool, err error) {
+	low, high := c.keys.number, 0 // the key low is used, and high is not; 0 if it is unknown
+	for step := 1; high == 0 || high-low > 1; step *= 2 {
+		c.keys.number = low + step
+		if high > 0 {
+			c.keys.number = (low + high) / 2
+		}
+		placed, used, err = c.tryKey(noOffer)
+		switch {
+		case err != nil && provesNothingRented(err):
+			high = c.keys.number
+		case !used || err != nil:
+			return placed, used, err
+		default:
+			low = c.keys.number
+		}
+	}
+	c.keys.number = low
+	return Placed{}, true, nil
 }
 
 // create repeats the request until its outcome is known, and determines whether an earlier run rented the instance.

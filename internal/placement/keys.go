@@ -12,9 +12,8 @@ const (
 	maxKeyLength = 64
 	// MaxPrefixLength is the maximum length of Request.IdempotencyPrefix, which leaves room for a hash.
 	MaxPrefixLength = 31
-	// maxKeys is the number of successive instances that one configured key can rent. Finding the first free key takes one
-	// request for each used key.
-	maxKeys = 100
+	// maxKeys is the number of successive instances that one configured key can rent.
+	maxKeys = 10_000
 )
 
 // idempotencyKeys is the series of idempotency keys of one creation: the configured key, then its successors for the

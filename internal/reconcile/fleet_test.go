@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/bits"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -316,14 +317,19 @@ func TestApply_Heals(t *testing.T) {
 	})
 }
 
-// A fleet that was destroyed can be created again: the keys of its instances are used.
+// A fleet that was destroyed can be created again: the keys of its instances are used. The number of requests grows with
+// the logarithm of their number.
 func TestApply_CreatesAgain(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		for generation := 1; generation <= 4; generation++ {
+		for generation := 1; generation <= 20; generation++ {
+			e.simulator.ClearRequests()
 			result := e.apply(spec(3), nil)
 			e.want(result, 3)
 			if result.Members[2].Generation != generation {
 				t.Errorf("generation %d, want %d", result.Members[2].Generation, generation)
+			}
+			if sent := e.count("POST"); sent > 3*(2+2*bits.Len(uint(generation))) {
+				t.Errorf("generation %d: %d create requests for 3 members", generation, sent)
 			}
 			e.manager().DestroyAll(t.Context(), result.Members, time.Hour)
 		}

@@ -319,8 +319,9 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		ids[i] = inst.ID + " (" + inst.NameString() + ")"
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does not "+
-		"contain them. If an earlier run of this configuration created them, the apply recovers them. If another state "+
-		"manages a fleet with this name, choose another name: both states would own the same instances.", ids))
+		"contain them. If an earlier run of this configuration created them, an apply with the same size and arguments "+
+		"recovers them, and nothing else does: destroy the others in the service's console. If another state manages a "+
+		"fleet with this name, choose another name: both states would own the same instances.", ids))
 }
 
 func addSameName(diags *diag.Diagnostics, name string) {

@@ -43,12 +43,27 @@ func (r *fleetResource) ModifyPlan(
 ) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		return
+		r.planDestroy(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, req, resp)
 	default:
 		r.planUpdate(ctx, req, resp)
 	}
+}
+
+// planDestroy warns of instances that the destruction leaves.
+func (r *fleetResource) planDestroy(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	private, diags := getPrivate(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
+		return
+	}
+	r.own(state.members(private))
+	r.warnOfOthers(ctx, state.ID.ValueString(), &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -140,6 +155,7 @@ func (r *fleetResource) planUpdate(
 	if argumentsUnknown(plan) {
 		return
 	}
+	r.warnOfOthers(ctx, name, &resp.Diagnostics)
 	checkTotal(&resp.Diagnostics, spec, changes, members, !plan.MaxTotalKopH.Equal(state.MaxTotalKopH))
 	if len(changes) == 0 {
 		return

@@ -54,7 +54,6 @@ func (r *fleetResource) checkChanges(
 	rents := slices.ContainsFunc(changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
 	if rents {
 		r.checkTemplate(ctx, plan, true, diags)
-		r.warnOfOthers(ctx, spec.Name, diags)
 	}
 	if diags.HasError() {
 		return

@@ -96,7 +96,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	settled := len(reconcile.Plan(spec, members)) == 0 && spec.Order.Template != ""
+	settled := len(reconcile.Plan(spec, members)) == 0
+	if listing, err := r.Meta.Cache.Instances.List(ctx); err != nil || hasOthers(listing.Items, spec.Name, members) {
+		settled = false // the plan warns of them
+	}
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(state, members, settled))...)
 }
 

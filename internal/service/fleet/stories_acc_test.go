@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -283,7 +284,7 @@ func TestAccFleet_totalCap(t *testing.T) {
 
 // The spending checks of the provider see the sum of all members, before anything is rented.
 func TestAccFleet_spendingLimits(t *testing.T) {
-	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance"))
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
 	limited := env.Provider("spending = { max_burn_kop_h = 12000 }")
 	test(t, env, resource.TestStep{
 		Config:      limited + config(20),
@@ -351,5 +352,76 @@ func TestAccFleet_import(t *testing.T) {
 			Config: env.Config(config(2)), ResourceName: address, ImportState: true, ImportStateId: "missing",
 			ExpectError: regexp.MustCompile("Cannot import non-existent remote object"),
 		},
+	)
+}
+
+// terraform query groups the members by name, and its results can be imported.
+func TestAccFleet_query(t *testing.T) {
+	t.Parallel()
+	acctest.Needs(t, "1.14.0", "")
+	// The test compares the results with the states after the import.
+	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "lagging-list", "lagging-status"))
+	for slot, offer := range env.Offers("num_gpus=1&gpu=rtx_4090")[:3] {
+		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":20,"name":"by-hand-%d"}`,
+			offer.ID, slot))
+	}
+	env.Advance(time.Minute)
+	w := env.Workspace(env.Config())
+	found := w.Adopt("list \"gpurent_fleet\" \"all\" {\n  provider = gpurent\n  include_resource = true\n}\n")
+	if len(found) != 1 || !strings.HasPrefix(found[0].Name, "by-hand (3 members, 3 running, ") {
+		t.Errorf("%+v", found)
+	}
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// An instance that has the name of a member and is in no state is named in every plan.
+func TestAccFleet_othersWithNames(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list"))
+	w := env.Workspace(env.Config(config(1)))
+	w.Run("apply", "-auto-approve")
+	id := env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":20,"name":"train-4"}`,
+		env.Offers("")[0].ID))
+	for _, command := range [][]string{{"plan"}, {"plan", "-destroy"}, {"destroy", "-auto-approve"}} {
+		output := acctest.Words(acctest.WithoutFrame(w.Run(append(command, "-no-color")...)))
+		if !strings.Contains(output, "Instances have the names of members of fleet train") || !strings.Contains(output, id) {
+			t.Errorf("%v does not name %s:\n%s", command, id, output)
+		}
+	}
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// A member that does not meet ready_when in time fails the apply, and the next apply waits for it.
+func TestAccFleet_readyWhen(t *testing.T) {
+	env := acctest.Start(t)
+	var before remembered
+	pattern := func(arguments ...string) string {
+		return env.Config(config(2, append(arguments, `ready_when = { log_pattern = "^READY$" }`)...))
+	}
+	test(t, env,
+		resource.TestStep{
+			Config:      pattern(`timeouts = { create = "3s" }`),
+			ExpectError: regexp.MustCompile(`(?s)Fleet train has too few ready members.*ready_when.log_pattern\s+is\s+not\s+met`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				for name, id := range active(env) {
+					if strings.HasPrefix(name, "train-") {
+						if err := env.SetInstance(id, simulator.InstancePatch{LogLine: new("READY")}); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			},
+			Config: pattern(),
+			Check: resource.ComposeTestCheckFunc(
+				before.remember, resource.TestCheckResourceAttr(address, "ready", "2"),
+			),
+		},
+		resource.TestStep{Config: pattern(), ConfigPlanChecks: acctest.Unchanged()},
 	)
 }

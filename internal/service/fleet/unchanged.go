@@ -46,7 +46,19 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		}
 		members = append(members, reconcile.Member{Slot: slot, Instance: inst})
 	}
-	return digest(members) == data.Digest
+	return digest(members) == data.Digest && !hasOthers(listing.Items, data.Name, members)
+}
+
+// hasOthers reports whether instances that are not members have the names of members.
+func hasOthers(instances []rental.Instance, name string, members []reconcile.Member) bool {
+	ids := map[string]bool{}
+	for _, member := range members {
+		ids[member.Instance.ID] = true
+	}
+	return slices.ContainsFunc(instances, func(inst rental.Instance) bool {
+		fleet, _, ok := reconcile.ParseMemberName(inst.NameString())
+		return ok && fleet == name && !ids[inst.ID] && !inst.Destroyed()
+	})
 }
 
 // PlanSettled reports whether a plan has nothing to do, for a fleet with this private state whose proposed state is the
