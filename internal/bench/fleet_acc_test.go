@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
+// fleetConfig returns a configuration with a fleet.
 func fleetConfig(size int) string {
 	return fmt.Sprintf(`
 provider "gpurent" {
@@ -22,27 +25,35 @@ resource "gpurent_fleet" "big" {
 `, scaledPolling, size)
 }
 
-func TestAccFleetSpeed(t *testing.T) {
-	for _, size := range []int{1000} {
+// A fleet needs a request for each member that it creates or destroys, and one for each page of a list. It logs the time
+// of a refresh beside that of a fleet without members, which is what the CLI and the start of the provider need.
+func TestAccRequests_Fleet(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	sizes := []int{60}
+	if acctest.Whole() {
+		sizes = []int{200, 1000, 5000}
+	}
+	for _, size := range sizes {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			env := startUnlimited(t, size)
-			w := env.Workspace(fleetConfig(size))
-			timed := func(name string, command ...string) {
-				env.ClearRequests()
-				begin := time.Now()
-				w.Run(command...)
-				t.Logf("%s: %s, %d requests", name, time.Since(begin).Round(time.Millisecond), len(env.Requests()))
-			}
-			timed("create", "apply", "-auto-approve", "-input=false")
-			for range 2 {
-				timed("refresh", "plan", "-refresh-only")
-				timed("plan", "plan", "-detailed-exitcode")
-				timed("version", "version")
-			}
-			timed("destroy", "destroy", "-auto-approve")
-			w.Configure("")
-			timed("empty", "plan", "-detailed-exitcode")
-			timed("empty", "plan", "-detailed-exitcode")
+			w := env.Workspace(fleetConfig(0))
+			w.Run("apply", "-auto-approve")
+			began := time.Now()
+			w.Run("plan", "-refresh-only")
+			empty := time.Since(began)
+			w.Configure(fleetConfig(size))
+			constant := func(n int) func(time.Duration) int { return func(time.Duration) int { return n } }
+			pages := size/pageSize + 1
+			countRequests(t, env, w, constant(6+4*pages), "plan", "-out=plan")
+			countRequests(t, env, w, constant(size*115/100+15+10*pages), "apply", "plan")
+			began = time.Now()
+			countRequests(t, env, w, constant(pages+1), "plan", "-refresh-only")
+			t.Logf("refresh of %d members: %s, of none: %s", size, time.Since(began), empty)
+			began = time.Now()
+			countRequests(t, env, w, constant(pages+1), "plan", "-detailed-exitcode")
+			t.Logf("plan of %d members: %s", size, time.Since(began))
+			countRequests(t, env, w, constant(maxDestroyRequests(size)), "destroy", "-auto-approve")
 		})
 	}
 }
