@@ -25,8 +25,8 @@ resource "gpurent_fleet" "big" {
 `, scaledPolling, size)
 }
 
-// A fleet needs a request for each member that it creates or destroys, and one for each page of a list. It logs the time
-// of a refresh beside that of a fleet without members, which is what the CLI and the start of the provider need.
+// A fleet needs a request for each member that it creates or destroys, and one for each page of a list. The test logs
+// the time of a refresh beside that of a fleet without members, which is what the CLI and the start of the provider need.
 func TestAccRequests_Fleet(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

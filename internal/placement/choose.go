@@ -171,7 +171,8 @@ func affordable(offers []Candidate, demand Demand) []Candidate {
 	if demand.BudgetKopH == nil {
 		return offers[:count]
 	}
-	cheapest := slices.SortedStableFunc(slices.Values(offers), func(a, b Candidate) int { return cmp.Compare(a.KopH, b.KopH) })
+	byPrice := func(a, b Candidate) int { return cmp.Compare(a.KopH, b.KopH) }
+	cheapest := slices.SortedStableFunc(slices.Values(offers), byPrice)
 	budget, left := *demand.BudgetKopH, int64(0) // left is the sum of the cheapest ones that are still to be chosen
 	for i, offer := range cheapest[:count] {
 		if left+offer.KopH > budget {

@@ -34,7 +34,7 @@ func upgradedFleet(
 }
 
 // readFleet returns the state of a fleet if the API returns the same as at the last refresh.
-func (s server) readFleet(
+func (s *server) readFleet(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, bool) {
 	if req.TypeName != fleet.TypeName || req.CurrentIdentity == nil ||
@@ -47,7 +47,7 @@ func (s server) readFleet(
 }
 
 // plannedFleet returns the plan of a fleet without changes.
-func (s server) plannedFleet(
+func (s *server) plannedFleet(
 	req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, bool) {
 	if req.TypeName != fleet.TypeName || req.PriorState == nil || req.ProposedNewState == nil ||

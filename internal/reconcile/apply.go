@@ -36,13 +36,11 @@ type Result struct {
 // rollbackTimeout limits the destruction of what an apply created.
 const rollbackTimeout = 15 * time.Minute
 
-// Apply takes the changes of Plan, at most for the time of the timeout. The members in the result exist, whatever else
-// happened.
+// Apply takes the changes of Plan, at most for the time of the timeout, and as long again for each group of a rolling
+// update. The members in the result exist, whatever else happened.
 func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	a := &apply{
-		Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
+		Manager: m, Spec: spec, timeout: timeout, members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
 		created: map[int]bool{}, tried: map[string]bool{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
@@ -53,12 +51,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 		a.members[member.Slot] = &member
 	}
 	changes := Plan(spec, members)
-	a.run(waitCtx, changes)
-	if spec.All && len(a.failures) > 0 && ctx.Err() == nil {
-		rollbackCtx, cancel := context.WithTimeout(ctx, rollbackTimeout)
-		defer cancel()
-		a.rollBack(rollbackCtx)
-	}
+	a.run(ctx, changes)
 	a.result.Interrupted = ctx.Err() != nil
 	for _, change := range changes {
 		if change.Action != Destroy && a.members[change.Slot] == nil && change.Member.Generation > 0 {
@@ -74,6 +67,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 type apply struct {
 	*Manager
 	Spec
+	timeout time.Duration
 	workers chan struct{} // limits the create requests in flight
 	waits   sync.WaitGroup
 	// bootCtx is the context of the waits for new members. cancelBoot ends them.
@@ -98,30 +92,42 @@ const maxRequests = 16
 // run takes the changes: it destroys what is too much, moves existing members to the desired state, and fills the other
 // slots at the same time. Members with old arguments are replaced last, when everything else is ready.
 func (a *apply) run(ctx context.Context, changes []Change) {
-	a.bootCtx, a.cancelBoot = context.WithCancel(ctx)
-	defer a.cancelBoot()
 	of := func(actions ...Action) []Change {
 		return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !slices.Contains(actions, c.Action) })
 	}
-	a.destroyAll(ctx, of(Destroy))
-	a.moveAll(ctx, of(Start, Stop, Wait))
-	a.fill(ctx, of(Create, Replace))
-	if a.All && a.failed() {
-		a.cancelBoot() // they are destroyed
+	a.phase(ctx, func(ctx context.Context) {
+		a.destroyAll(ctx, of(Destroy))
+		a.moveAll(ctx, of(Start, Stop, Wait))
+		a.fill(ctx, of(Create, Replace))
+	})
+	if a.All && a.failed() && ctx.Err() == nil {
+		a.rollBack(ctx)
+		return
 	}
-	a.waits.Wait()
 	outdated := of(Update)
-	for len(outdated) > 0 && len(a.failures) == 0 && ctx.Err() == nil {
-		batch := outdated[:min(max(1, a.MaxUnavailable), len(outdated))]
-		outdated = outdated[len(batch):]
-		a.fill(ctx, batch)
-		a.waits.Wait()
+	for len(outdated) > 0 && !a.failed() && ctx.Err() == nil {
+		group := outdated[:min(max(1, a.MaxUnavailable), len(outdated))]
+		outdated = outdated[len(group):]
+		a.phase(ctx, func(ctx context.Context) { a.fill(ctx, group) })
 	}
 	if err := ctx.Err(); err != nil {
 		for _, change := range outdated {
 			a.fail(change.Slot, &placement.Error{Kind: placement.Interrupted, Err: err})
 		}
 	}
+}
+
+// phase runs a part of the apply and waits until its members are ready.
+func (a *apply) phase(ctx context.Context, do func(ctx context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	a.bootCtx, a.cancelBoot = context.WithCancel(ctx)
+	defer a.cancelBoot()
+	do(ctx)
+	if a.All && a.failed() {
+		a.cancelBoot() // what was created is destroyed
+	}
+	a.waits.Wait()
 }
 
 func (a *apply) failed() bool {
@@ -300,6 +306,8 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 
 // rollBack destroys the members that this apply created.
 func (a *apply) rollBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
+	defer cancel()
 	var changes []Change
 	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
 		if member := a.members[slot]; member != nil {

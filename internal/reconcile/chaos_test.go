@@ -111,10 +111,11 @@ func (w *walk) happen() {
 	case 3:
 		if member.Offer != nil {
 			bid := member.Instance.Price.RunningKopH * 3 / 2
-			_ = w.e.simulator.SetOffer(member.Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid}) //nolint:errcheck // see above
+			patch := simulator.OfferPatch{InterruptibleKopH: &bid}
+			_ = w.e.simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
 		}
 	}
-	time.Sleep(time.Minute) //nolint:forbidigo // fake time
+	time.Sleep(time.Minute)
 }
 
 func (w *walk) refresh() {

@@ -163,8 +163,8 @@ func (a *apply) destroyReplaced(ctx context.Context, changes []Change) (empty ma
 	return empty
 }
 
-// recoverAll returns the slots without those whose instance an earlier run rented, which can be the reason why there are
-// too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may be
+// recoverAll returns the slots without those whose instance an earlier run rented, which can be the reason why there
+// are too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may be
 // created without the others.
 func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int) []Change {
 	first := candidates
@@ -240,7 +240,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			placed.Instance = inst
 			return started || !placed.AboveCap(request)
 		}
-		a.converge(a.bootCtx, member, target)
+		a.converge(a.bootCtx, member, target) //nolint:contextcheck // it ends earlier than ctx
 		if a.rejected(slot) {
 			a.fail(slot, a.discard(ctx, member, placed.Recovered, &Error{
 				Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH,

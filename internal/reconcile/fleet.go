@@ -61,8 +61,8 @@ type Spec struct {
 	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, and a new one belongs
-// into its slot, because a run that was killed may have rented it already.
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, and a new one
+// belongs into its slot, because a run that was killed may have rented it already.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int

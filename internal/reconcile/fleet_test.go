@@ -48,13 +48,13 @@ func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env))
 			t.Fatal(err)
 		}
 		test(t, e)
-		time.Sleep(2 * time.Hour) //nolint:forbidigo // fake time, until no goroutine is left
+		time.Sleep(2 * time.Hour) // until no goroutine is left
 	})
 }
 
 // RoundTrip implements http.RoundTripper.
 func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(e.latency) //nolint:forbidigo // fake time
+	time.Sleep(e.latency)
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -141,10 +141,7 @@ func describe(result reconcile.Result) string {
 // limit leaves so many offers available.
 func (e *env) limit(left int) (withheld []string) {
 	e.t.Helper()
-	for offer, err := range e.client.ListOffers(e.t.Context(), rental.OfferQuery{}) {
-		if err != nil {
-			e.t.Fatal(err)
-		}
+	for _, offer := range e.offers() {
 		if left--; left < 0 {
 			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(false)})
 			withheld = append(withheld, offer.ID)
@@ -249,10 +246,7 @@ func TestApply_AllOrNothing(t *testing.T) {
 	})
 	t.Run("a boot fails", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			for offer := range e.client.ListOffers(t.Context(), rental.OfferQuery{}) {
-				e.setOffer(offer.ID, simulator.OfferPatch{FailBoots: new(true)})
-				break
-			}
+			e.setOffer(e.offers()[0].ID, simulator.OfferPatch{FailBoots: new(true)})
 			result := e.apply(all, nil)
 			if len(result.Failures) != 1 || len(result.Members) > 0 || len(e.active()) > 0 {
 				t.Fatal(describe(result))
@@ -273,10 +267,27 @@ func TestApply_AllOrNothing(t *testing.T) {
 
 // all returns all instances that ever existed.
 func (e *env) all() (all []rental.Instance) {
-	for inst := range e.client.ListInstances(e.t.Context(), rental.ListInstancesQuery{Status: rental.ListAll}) {
+	e.t.Helper()
+	query := rental.ListInstancesQuery{Status: rental.ListAll}
+	for inst, err := range e.client.ListInstances(e.t.Context(), query) {
+		if err != nil {
+			e.t.Fatal(err)
+		}
 		all = append(all, inst)
 	}
 	return all
+}
+
+// offers returns the available offers, the cheapest one first.
+func (e *env) offers() (offers []rental.Offer) {
+	e.t.Helper()
+	for offer, err := range e.client.ListOffers(e.t.Context(), rental.OfferQuery{}) {
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		offers = append(offers, offer)
+	}
+	return offers
 }
 
 // A failed and a lost member are replaced, an outbid one is started again. The others are not touched.
@@ -295,7 +306,7 @@ func TestApply_Heals(t *testing.T) {
 		}
 		bid := first.Members[3].Instance.Price.RunningKopH * 2
 		e.setOffer(first.Members[3].Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
-		time.Sleep(time.Minute) //nolint:forbidigo // fake time, until the instance is destroyed
+		time.Sleep(time.Minute) // until the instance is destroyed
 		members, err := e.manager().Refresh(t.Context(), "train", first.Members)
 		if err != nil || len(members) != 5 || !members[2].Lost() || members[3].Instance.Status != rental.StatusOutbid {
 			t.Fatal(err, members)
@@ -317,8 +328,8 @@ func TestApply_Heals(t *testing.T) {
 	})
 }
 
-// A fleet that was destroyed can be created again: the keys of its instances are used. The number of requests grows with
-// the logarithm of their number.
+// A fleet that was destroyed can be created again: the keys of its instances are used. The number of requests grows
+// with the logarithm of their number.
 func TestApply_CreatesAgain(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		for generation := 1; generation <= 20; generation++ {
@@ -366,7 +377,7 @@ func TestApply_RecoversMembers(t *testing.T) {
 func TestApply_TotalCap(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		var prices []int64
-		for offer := range e.client.ListOffers(t.Context(), rental.OfferQuery{}) {
+		for _, offer := range e.offers() {
 			prices = append(prices, offer.Price.OnDemandKopH+offer.DiskKopH(10)) // 10 of 20 GB are included
 		}
 		five := spec(5)
@@ -426,7 +437,7 @@ func TestApply_RollingUpdate(t *testing.T) {
 					}
 				}
 				least = min(least, running)
-				time.Sleep(time.Second) //nolint:forbidigo // fake time
+				time.Sleep(time.Second)
 			}
 		}()
 		e.simulator.SetRateLimit(0, 0)

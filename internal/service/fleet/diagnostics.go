@@ -254,7 +254,7 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Resu
 }
 
 // warnOfChanges warns of the members that the apply changes.
-func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, changes []reconcile.Change) {
+func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []reconcile.Change) {
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
@@ -263,7 +263,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, state, plan model, chan
 		}
 		if existing++; listed < maxLines {
 			listed++
-			text += "\n  " + slotText(change.Slot) + ": " + reason(state, plan, change)
+			text += "\n  " + slotText(change.Slot) + ": " + reason(plan, change)
 		}
 	}
 	if existing == 0 {
@@ -303,8 +303,8 @@ func (r *fleetResource) addTooFewOffers(
 }
 
 func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
-	text := tfkit.Textf("The %d members that stay cost %s while they run, and max_total_kop_h is %s. Lower size, or raise "+
-		"max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
+	text := tfkit.Textf("The %d members that stay cost %s while they run, and max_total_kop_h is %s. Lower size, or "+
+		"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
 	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
 	if lowered {
 		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")
@@ -318,15 +318,15 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	for i, inst := range others {
 		ids[i] = inst.ID + " (" + inst.NameString() + ")"
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does not "+
-		"contain them. If an earlier run of this configuration created them, an apply with the same size and arguments "+
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does "+
+		"not contain them. If an earlier run of this configuration created them, an apply with the same size and arguments "+
 		"recovers them, and nothing else does: destroy the others in the service's console. If another state manages a "+
 		"fleet with this name, choose another name: both states would own the same instances.", ids))
 }
 
 func addSameName(diags *diag.Diagnostics, name string) {
-	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of the "+
-		"members derive from the name, so both fleets would own the same instances. Choose another name.")
+	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of "+
+		"the members derive from the name, so both fleets would own the same instances. Choose another name.")
 }
 
 // addKept describes the replacement of a tainted fleet.
@@ -348,6 +348,6 @@ func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf("%s. Rename or destroy one of them in the "+
-		"service's console.", err))
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf("%s. Rename or destroy one of them in "+
+		"the service's console.", err))
 }

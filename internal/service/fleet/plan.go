@@ -160,7 +160,7 @@ func (r *fleetResource) planUpdate(
 	if len(changes) == 0 {
 		return
 	}
-	warnOfChanges(&resp.Diagnostics, name, state, plan, changes)
+	warnOfChanges(&resp.Diagnostics, name, plan, changes)
 	r.checkChanges(ctx, plan, spec, members, changes, &resp.Diagnostics)
 }
 
@@ -190,8 +190,8 @@ func argumentsUnknown(plan model) bool {
 }
 
 // replacingArguments returns the changed arguments that replace the fleet: those of its members, unless the update is
-// rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing: the
-// API has not returned it since the import.
+// rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing:
+// the API has not returned it since the import.
 func replacingArguments(state, plan model) (replacing path.Paths) {
 	if plan.Update.ValueString() == updateRolling {
 		return nil

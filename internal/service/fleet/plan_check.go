@@ -75,7 +75,8 @@ func checkTotal(
 	running := 0
 	for _, member := range members {
 		gone := slices.ContainsFunc(changes, func(c reconcile.Change) bool {
-			return c.Slot == member.Slot && (c.Action == reconcile.Destroy || c.Action == reconcile.Stop || rentsInstance(c.Action))
+			ends := c.Action == reconcile.Destroy || c.Action == reconcile.Stop || rentsInstance(c.Action)
+			return c.Slot == member.Slot && ends
 		})
 		if !gone && !member.Lost() && member.Instance.BillsGPU() {
 			total += member.Instance.Price.RunningKopH
@@ -92,11 +93,11 @@ func rentsInstance(action reconcile.Action) bool {
 }
 
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
-// of the provider. addedKopH is the rise of the burn rate by other changes of the plan. Too few offers are a warning: after a run that was killed, its
-// own instances may be the reason, and an error would prevent that they are recovered.
+// of the provider. addedKopH is the rise of the burn rate by other changes of the plan. Too few offers are a warning:
+// after a run that was killed, its own instances may be the reason, and an error would prevent that they are recovered.
 func (r *fleetResource) checkOffers(
-	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change, addedKopH int64,
-	diags *diag.Diagnostics,
+	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
+	addedKopH int64, diags *diag.Diagnostics,
 ) {
 	change := spending.Change{AddedKopH: addedKopH}
 	var slots []int
@@ -167,7 +168,7 @@ func (r *fleetResource) membersByName(ctx context.Context, name string) (found [
 }
 
 // reason describes why an apply changes a member.
-func reason(state, plan model, change reconcile.Change) tfkit.Text {
+func reason(plan model, change reconcile.Change) tfkit.Text {
 	inst := change.Member.Instance
 	switch change.Action {
 	case reconcile.Destroy:

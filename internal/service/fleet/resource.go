@@ -151,8 +151,8 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
-// Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part of
-// the replacement of a tainted fleet.
+// Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part
+// of the replacement of a tainted fleet.
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

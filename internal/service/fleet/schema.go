@@ -52,8 +52,8 @@ const (
 // fleetName matches names that can be part of idempotency keys and of host aliases.
 var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-const replacesMembers = " A change forces a new resource to be created, which loses all members and their data, unless " +
-	"`update` is `rolling`."
+const replacesMembers = " A change forces a new resource to be created, which loses all members and their data, " +
+	"unless `update` is `rolling`."
 
 // Schema implements resource.Resource.
 //
@@ -70,8 +70,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Required: true,
 				MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
 					"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
-					"and must begin with a letter or digit. Changing this forces a new resource to be created. Two fleets with the same name, also in different " +
-					"states, would own the same instances.",
+					"and must begin with a letter or digit. Changing this forces a new resource to be created. Two " +
+					"fleets with the same name, also in different states, would own the same instances.",
 				Validators: []validator.String{
 					stringvalidator.UTF8LengthBetween(1, maxNameLength),
 					stringvalidator.RegexMatches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
@@ -256,12 +256,12 @@ func instancesAttribute() schema.MapAttribute {
 		"`destroyed`. Null if the API returns none.")
 	attributes["generation"] = tfkit.ComputedInt64("Number of the instance in the slot, counted from 1: a replacement " +
 		"increases it. Null after an import.")
-	attributes["offer"] = tfkit.ComputedString("Id of the offer that the member was rented from. Null after an import, and " +
-		"if an earlier run rented it.")
+	attributes["offer"] = tfkit.ComputedString("Id of the offer that the member was rented from. Null after an import, " +
+		"and if an earlier run rented it.")
 	return schema.MapAttribute{
 		Computed: true, ElementType: memberType,
-		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots have " +
-			"gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
+		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots " +
+			"have gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
 			describe("", attributes),
 	}
 }

@@ -81,10 +81,7 @@ func TestAccFleet_planNamesSlots(t *testing.T) {
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(config(3)))
 	w.Run("apply", "-auto-approve")
-	var states []acctest.Saved[struct {
-		Instances map[string]struct{ ID string }
-	}]
-	states = acctest.SavedIn[struct {
+	states := acctest.SavedIn[struct {
 		Instances map[string]struct{ ID string }
 	}](w, "gpurent_fleet")
 	ids := states[0].Attributes.Instances
@@ -405,7 +402,7 @@ func TestAccFleet_readyWhen(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config:      pattern(`timeouts = { create = "3s" }`),
-			ExpectError: regexp.MustCompile(`(?s)Fleet train has too few ready members.*ready_when.log_pattern\s+is\s+not\s+met`),
+			ExpectError: regexp.MustCompile(`(?s)too few ready members.*ready_when.log_pattern\s+is\s+not\s+met`),
 		},
 		resource.TestStep{
 			PreConfig: func() {

@@ -22,8 +22,8 @@ import (
 const TypeName = "gpurent_fleet"
 
 // Unchanged reports whether a refresh of the fleet with this private state would return the same state. It reads the
-// members from the API. The server of the provider calls it before it decodes the state, which takes most of the time of
-// a refresh: 1.6 s instead of 0.1 s for 1,000 members.
+// members from the API. The server of the provider calls it before it decodes the state, which takes most of the time
+// of a refresh: 1.6 s instead of 0.1 s for 1,000 members.
 func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	data := decodePrivate(private)
 	if !meta.Ready() || data.Digest == "" {
