@@ -67,18 +67,24 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 }
 
 // PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
-// writes its state in place, so a killed one can leave an incomplete file, which the next command rejects.
+// writes its state in place, so a killed one can leave an incomplete file, which the next command rejects, or an empty
+// one, which counts as a state without resources. Without a backup, an empty file comes from a lock.
 func (w *Workspace) PutAsideTorn() bool {
 	w.t.Helper()
 	content := w.state()
-	if len(content) == 0 || json.Valid(content) {
+	path := filepath.Join(w.folder, stateFile)
+	_, err := os.Stat(path + ".backup")
+	hasBackup := err == nil
+	if json.Valid(content) || len(content) == 0 && !hasBackup {
 		return false
 	}
-	path := filepath.Join(w.folder, stateFile)
 	if err := os.Rename(path, path+".torn"); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.Rename(path+".backup", path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if !hasBackup {
+		return true
+	}
+	if err := os.Rename(path+".backup", path); err != nil {
 		w.t.Fatal(err)
 	}
 	return true

@@ -13,9 +13,10 @@ import (
 type object struct {
 	ID, Slug, Name, Status, Owner string
 	Template                      templateRef
-	CreatedAt                     time.Time `json:"created_at"`
-	ExpiresAt                     time.Time `json:"expires_at"`
-	Tainted                       bool      `json:"-"`
+	CreatedAt                     time.Time         `json:"created_at"`
+	ExpiresAt                     time.Time         `json:"expires_at"`
+	Instances                     map[string]object // members of a fleet, by slot
+	Tainted                       bool              `json:"-"`
 }
 
 // templateRef is the template of an instance: an object in the API, a slug in the state.

@@ -62,17 +62,20 @@ func (c *cell) test() {
 		}
 	}
 	c.table.check(c)
-	c.command(0, "plan", "-detailed-exitcode") // no changes
+	c.plan(0) // no changes
 	c.checkSecrets()
 }
 
-// breakApply runs the apply with the failure. It returns when all processes have ended, including a provider that runs
+// breakApply prepares the apply and runs it with the failure. It returns when all processes have ended, including a provider that runs
 // on without its CLI, and the service has processed all of their requests.
 func (c *cell) breakApply() {
+	if c.table.prepare != nil {
+		c.table.prepare(c)
+	}
 	ctx, cancel := context.WithTimeout(c.Context(), commandTimeout)
 	defer cancel()
 	c.interceptor.setActive(true)
-	run := c.workspace.Start(ctx, "apply", "-auto-approve", "-no-color")
+	run := c.workspace.Start(ctx, append([]string{"apply", "-auto-approve", "-no-color"}, c.table.flags...)...)
 	c.interceptor.setRun(run)
 	var output string
 	output, c.exitCode = run.Wait()
@@ -116,6 +119,18 @@ func (c *cell) command(want int, arguments ...string) string {
 		c.Fatalf("%s ended with exit code %d, want %d", arguments[0], exitCode, want)
 	}
 	return output
+}
+
+// apply runs an apply, which must succeed, and returns the output.
+func (c *cell) apply() string {
+	c.Helper()
+	return c.command(0, append([]string{"apply", "-auto-approve"}, c.table.flags...)...)
+}
+
+// plan runs a plan and expects an exit code, which is 2 for a plan with changes.
+func (c *cell) plan(want int) {
+	c.Helper()
+	c.command(want, append([]string{"plan", "-detailed-exitcode"}, c.table.flags...)...)
 }
 
 // explain logs, for a failed cell, its request, the output of all commands, and how to run the cell alone.

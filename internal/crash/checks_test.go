@@ -12,7 +12,7 @@ import (
 
 // checkReapply expects the next apply to repair everything.
 func checkReapply(c *cell) {
-	output := c.command(0, "apply", "-auto-approve")
+	output := c.apply()
 	c.counts.recovered = strings.Count(output, "Recovered instance")
 	c.checkServers()
 }
@@ -28,7 +28,7 @@ func checkImport(c *cell) {
 		c.counts.imported = len(lost)
 		c.addImports(lost)
 	}
-	c.command(0, "apply", "-auto-approve")
+	c.apply()
 	c.checkServers()
 }
 
@@ -122,7 +122,7 @@ func (c *cell) checkCreated(resourceType string, before, now []object) (leftOver
 
 // checkManagedKey is the check for an API key that is a resource.
 func checkManagedKey(c *cell) {
-	c.command(0, "apply", "-auto-approve")
+	c.apply()
 	c.revoke(c.checkCreated("gpurent_api_key", c.before.apiKeys, readAccount(c.env).apiKeys))
 }
 

@@ -25,9 +25,12 @@ var (
 type table struct {
 	name     string
 	config   func() string
+	prepare  func(*cell) // what precedes the apply; nil for nothing
+	flags    []string    // of each apply and plan
 	failures []failure
 	check    func(*cell)
 	servers  map[string]string // addresses of the servers in the configuration, by their names
+	rare     int               // a sample has one of this number of the failures that it has of other tables; 0 means 1
 	totals   totals
 }
 
@@ -150,7 +153,11 @@ func (s *sweep) sampled(f, number int) bool {
 	if *every == 1 {
 		return !s.failures[f].anyCLI || acctest.OwnShare(f+number)
 	}
-	if f%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(f / *nth) {
+	kinds := *nth
+	if kinds > 1 {
+		kinds *= max(1, s.rare)
+	}
+	if f%kinds != kinds-1 || *every > len(s.requests) && !acctest.OwnShare(f/kinds) {
 		return false
 	}
 	start := 1 + 5*f%len(s.requests)

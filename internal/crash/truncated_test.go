@@ -18,7 +18,7 @@ func TestAccTruncatedState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testTruncated(t, table, func(*cell) {})
+			testTruncated(t, table)
 		})
 	}
 }
@@ -27,28 +27,27 @@ func TestAccTruncatedState(t *testing.T) {
 func TestAccTruncatedState_withBackup(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	c := testTruncated(t, &table{config: withKeys, servers: addresses, check: checkReapply}, func(c *cell) {
+	c := testTruncated(t, &table{config: withKeys, servers: addresses, check: checkReapply, prepare: func(c *cell) {
 		c.command(0, "apply", "-auto-approve", "-target=gpurent_instance.quoted")
-	})
+	}})
 	if c.counts.recovered != len(addresses)-1 {
 		t.Errorf("%d servers were recovered, want all except the one in the backup", c.counts.recovered)
 	}
 }
 
-// testTruncated truncates the state of an apply, which follows the given preparation.
-func testTruncated(t *testing.T, table *table, prepare func(*cell)) *cell {
+// testTruncated truncates the state of an apply.
+func testTruncated(t *testing.T, table *table) *cell {
 	t.Helper()
 	c := newCell(t, table, newInterceptor(failure{kills: true, orphans: true}, 0))
 	c.Cleanup(c.explain)
-	prepare(c)
 	c.breakApply()
 	c.workspace.Tear()
-	c.command(1, "plan") // the CLI rejects the state
-	c.exitCode = -1      // as after a kill
+	c.plan(1)       // the CLI rejects the state
+	c.exitCode = -1 // as after a kill
 	if c.removeTruncatedState(); c.counts.truncated != 1 {
 		t.Fatal("the truncated state was not detected")
 	}
 	table.check(c)
-	c.command(0, "plan", "-detailed-exitcode")
+	c.plan(0)
 	return c
 }
