@@ -66,8 +66,8 @@ func (c *cell) test() {
 	c.checkSecrets()
 }
 
-// breakApply prepares the apply and runs it with the failure. It returns when all processes have ended, including a provider that runs
-// on without its CLI, and the service has processed all of their requests.
+// breakApply prepares the apply and runs it with the failure. It returns when all processes have ended, including a
+// provider that runs on without its CLI, and the service has processed all of their requests.
 func (c *cell) breakApply() {
 	if c.table.prepare != nil {
 		c.table.prepare(c)

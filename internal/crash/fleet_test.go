@@ -34,50 +34,69 @@ resource "gpurent_fleet" "crash" {
 func TestAccCrashMatrix_fleet(t *testing.T) {
 	all := slices.Concat(interruptions, faults)
 	for i, change := range []struct {
-		name      string
-		from, to  int // sizes
-		unhealthy bool
-		flags     []string
+		name    string
+		prepare func(*cell) // creates the fleet before
+		size    int         // after the change
+		flags   []string
 	}{
-		{name: "create", to: fleetSize},
-		{name: "scale up", from: 3, to: fleetSize},
-		{name: "heal", from: fleetSize, to: fleetSize, unhealthy: true},
-		{name: "scale down", from: fleetSize, to: 2},
-		{name: "destroy", from: fleetSize, flags: []string{"-destroy"}},
+		{name: "create", size: fleetSize},
+		{name: "continue", prepare: createTainted, size: fleetSize},
+		{name: "scale up", prepare: func(c *cell) { c.create(3, 0) }, size: fleetSize},
+		{name: "heal", prepare: createUnhealthy, size: fleetSize},
+		{name: "scale down", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: 2},
+		{name: "destroy", prepare: func(c *cell) { c.create(fleetSize, 0) }, flags: []string{"-destroy"}},
 	} {
 		first := len(all) - 2*(i+1) // a sample takes other failures from each table
 		tb := &table{
 			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(all[first:], all[:first]), rare: 4,
-			config: func() string { return fleetOf(change.to) },
+			config: func() string { return fleetOf(change.size) },
 			check: func(c *cell) {
 				c.counts.recovered = recoveredMembers(c.apply())
-				c.checkMembers(change.to)
+				c.checkMembers(change.size)
 			},
 		}
-		if change.from > 0 {
-			tb.prepare = func(c *cell) { c.prepareFleet(change.from, change.unhealthy) }
+		if change.prepare != nil {
+			tb.prepare = func(c *cell) {
+				change.prepare(c)
+				c.workspace.Configure(tb.config())
+				c.before = readAccount(c.env)
+			}
 		}
 		t.Run(change.name, tb.test)
 	}
 }
 
-// prepareFleet creates a fleet before the apply to break. With unhealthy, one of its members has failed, and one was
-// destroyed outside Terraform.
-func (c *cell) prepareFleet(size int, unhealthy bool) {
+// create creates the fleet with an apply that must end with an exit code.
+func (c *cell) create(size, exitCode int) {
 	c.Helper()
 	c.workspace.Configure(fleetOf(size))
-	c.command(0, "apply", "-auto-approve")
-	c.workspace.Configure(c.table.config())
-	if unhealthy {
-		members := members(c.workspace)
-		failed := simulator.InstancePatch{Status: new("failed")}
-		if err := c.env.SetInstance(members[1].ID, failed); err != nil {
-			c.Fatal(err)
-		}
-		c.env.Delete("instances/" + members[3].ID)
-		c.env.Advance(time.Minute)
+	c.command(exitCode, "apply", "-auto-approve")
+}
+
+// createUnhealthy creates the fleet. Then one of its members fails, and one is destroyed outside Terraform.
+func createUnhealthy(c *cell) {
+	c.create(fleetSize, 0)
+	members := members(c.workspace)
+	if err := c.env.SetInstance(members[1].ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+		c.Fatal(err)
 	}
-	c.before = readAccount(c.env)
+	c.env.Delete("instances/" + members[3].ID)
+	c.env.Advance(time.Minute)
+}
+
+// createTainted creates a part of the fleet, because there are only two offers for a while.
+func createTainted(c *cell) {
+	offers := c.env.Offers("limit=200")[2:]
+	setAvailable := func(available bool) {
+		for _, offer := range offers {
+			if err := c.env.SetOffer(offer.ID, simulator.OfferPatch{Available: &available}); err != nil {
+				c.Fatal(err)
+			}
+		}
+	}
+	setAvailable(false)
+	c.create(fleetSize, 1)
+	setAvailable(true)
 }
 
 // members returns the members of the fleet in the state, by slot. Without a member, a slot has no id.
@@ -113,7 +132,7 @@ func (c *cell) checkMembers(size int) {
 		c.Errorf("%d instances exist, want %d", len(now.live), size)
 	}
 	for slot, member := range state {
-		before, after := inSlot(c.before.all, slot), inSlot(now.all, slot)
+		before, after, live := inSlot(c.before.all, slot), inSlot(now.all, slot), inSlot(now.live, slot)
 		at := slices.IndexFunc(before, func(o object) bool { return o.Status == "running" })
 		rented := len(after) - len(before)
 		want := 0
@@ -127,8 +146,8 @@ func (c *cell) checkMembers(size int) {
 		switch {
 		case slot >= size && member.ID != "":
 			c.Errorf("slot %d is in the state: %v", slot, member)
-		case slot < size && (len(inSlot(now.live, slot)) != 1 || len(without(inSlot(now.live, slot), state[slot:slot+1])) > 0):
-			c.Errorf("slot %d: the state has %v, and the API %v", slot, member, inSlot(now.live, slot))
+		case slot < size && (len(live) != 1 || live[0].ID != member.ID):
+			c.Errorf("slot %d: the state has %v, and the API %v", slot, member, live)
 		case slot < size && at >= 0 && member.ID != before[at].ID:
 			c.Errorf("slot %d: %v replaced %v", slot, member, before[at])
 		}
