@@ -175,8 +175,14 @@ func (a *apply) recoverLost(ctx context.Context, change Change, member *Member) 
 	if err != nil && placement.KindOf(err) != placement.NoOffer {
 		a.fail(change.Slot, err)
 	}
+	if err != nil {
+		return false
+	}
 	member.Instance, member.Recovery = placed.Instance, placed.Recovery
-	return err == nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.members[change.Slot] = member
+	return true
 }
 
 // destroy destroys a member and waits until it is gone.
@@ -336,14 +342,17 @@ func (a *apply) finish() Result {
 	return a.result
 }
 
-// DestroyAll destroys members concurrently. The result contains those that may still exist.
-func (m *Manager) DestroyAll(ctx context.Context, members []Member, timeout time.Duration) Result {
+// DestroyAll destroys members concurrently, including the instances that a killed run has rented for lost ones. The
+// result contains those that may still exist.
+func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	a := &apply{Manager: m, members: map[int]*Member{}, failures: map[int]error{}}
+	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
 	var changes []Change
 	for _, member := range members {
-		a.members[member.Slot] = &member
+		if !member.Lost() {
+			a.members[member.Slot] = &member
+		}
 		changes = append(changes, Change{member.Slot, Destroy, member})
 	}
 	a.destroyAll(waitCtx, changes)

@@ -342,7 +342,7 @@ func TestApply_CreatesAgain(t *testing.T) {
 			if sent := e.count("POST"); sent > 3*(2+2*bits.Len(uint(generation))) {
 				t.Errorf("generation %d: %d create requests for 3 members", generation, sent)
 			}
-			e.manager().DestroyAll(t.Context(), result.Members, time.Hour)
+			e.manager().DestroyAll(t.Context(), spec(3), result.Members, time.Hour)
 		}
 	})
 }

@@ -165,10 +165,12 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
 	resp.Diagnostics.Append(diags...)
+	spec, diags := state.spec(ctx)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	result := r.manager().DestroyAll(ctx, members, timeout)
+	result := r.manager().DestroyAll(ctx, spec, members, timeout)
 	if len(result.Failures) == 0 {
 		return
 	}
