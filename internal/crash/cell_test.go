@@ -24,6 +24,7 @@ type cell struct {
 	env         *acctest.Env
 	workspace   *acctest.Workspace
 	before      account
+	flags       []string // of the plans and applies after the broken one
 	exitCode    int      // of the broken apply
 	log         []string // the output of every command
 	counts      counts
@@ -124,13 +125,13 @@ func (c *cell) command(want int, arguments ...string) string {
 // apply runs an apply, which must succeed, and returns the output.
 func (c *cell) apply() string {
 	c.Helper()
-	return c.command(0, append([]string{"apply", "-auto-approve"}, c.table.flags...)...)
+	return c.command(0, append([]string{"apply", "-auto-approve"}, c.flags...)...)
 }
 
 // plan runs a plan and expects an exit code, which is 2 for a plan with changes.
 func (c *cell) plan(want int) {
 	c.Helper()
-	c.command(want, append([]string{"plan", "-detailed-exitcode"}, c.table.flags...)...)
+	c.command(want, append([]string{"plan", "-detailed-exitcode"}, c.flags...)...)
 }
 
 // explain logs, for a failed cell, its request, the output of all commands, and how to run the cell alone.

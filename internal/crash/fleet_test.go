@@ -37,20 +37,26 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		name    string
 		prepare func(*cell) // creates the fleet before
 		size    int         // after the change
-		flags   []string
+		flags   []string    // of the change
+		next    []string    // flags of the apply after the broken one
 	}{
 		{name: "create", size: fleetSize},
 		{name: "continue", prepare: createTainted, size: fleetSize},
 		{name: "scale up", prepare: func(c *cell) { c.create(3, 0) }, size: fleetSize},
 		{name: "heal", prepare: createUnhealthy, size: fleetSize},
 		{name: "scale down", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: 2},
-		{name: "destroy", prepare: func(c *cell) { c.create(fleetSize, 0) }, flags: []string{"-destroy"}},
+		{
+			name: "destroy", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: fleetSize,
+			flags: []string{"-destroy"}, next: []string{"-destroy"},
+		},
+		{name: "heal, then destroy", prepare: createUnhealthy, size: fleetSize, next: []string{"-destroy"}},
 	} {
 		first := len(all) - 2*(i+1) // a sample takes other failures from each table
 		tb := &table{
 			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(all[first:], all[:first]), rare: 4,
 			config: func() string { return fleetOf(change.size) },
 			check: func(c *cell) {
+				c.flags = change.next
 				c.counts.recovered = recoveredMembers(c.apply())
 				c.checkMembers(change.size)
 			},
@@ -120,49 +126,49 @@ func recoveredMembers(output string) (n int) {
 }
 
 // checkMembers expects the existing instances to be the members in the state: those that ran before the broken apply,
-// and one new instance for each other slot.
+// and one new instance for each other slot. After a destruction it expects none.
 func (c *cell) checkMembers(size int) {
 	c.Helper()
+	left, fleets := size, 1
+	if c.flags != nil {
+		left, fleets = 0, 0
+	}
+	if state := saved(c.workspace, "gpurent_fleet"); len(state) != fleets || fleets > 0 && state[0].Tainted {
+		c.Errorf("the state has %d fleets, want %d that is not tainted: %v", len(state), fleets, state)
+	}
 	now, state := readAccount(c.env), members(c.workspace)
 	if orphans := without(now.live, state[:]); len(orphans) > 0 {
 		c.counts.orphans += len(orphans)
 		c.Errorf("in the API but not in the state: %v", orphans)
 	}
-	if len(now.live) != size {
-		c.Errorf("%d instances exist, want %d", len(now.live), size)
+	if len(now.live) != left {
+		c.Errorf("%d instances exist, want %d", len(now.live), left)
 	}
 	for slot, member := range state {
 		before, after, live := inSlot(c.before.all, slot), inSlot(now.all, slot), inSlot(now.live, slot)
-		at := slices.IndexFunc(before, func(o object) bool { return o.Status == "running" })
+		ran := slices.IndexFunc(before, func(o object) bool { return o.Status == "running" })
 		rented := len(after) - len(before)
-		want := 0
-		if slot < size && at < 0 {
-			want = 1
-		}
-		if rented != want {
-			c.counts.duplicates += max(rented-want, 0)
-			c.Errorf("slot %d: %d instances were rented, want %d: %v", slot, rented, want, after)
+		if most := missing(slot < size && ran < 0); rented > most || rented < most && left > 0 {
+			c.counts.duplicates += max(rented-most, 0)
+			c.Errorf("slot %d: %d instances were rented, want %d: %v", slot, rented, most, after)
 		}
 		switch {
-		case slot >= size && member.ID != "":
+		case slot >= left && member.ID != "":
 			c.Errorf("slot %d is in the state: %v", slot, member)
-		case slot < size && (len(live) != 1 || live[0].ID != member.ID):
+		case slot < left && (len(live) != 1 || live[0].ID != member.ID):
 			c.Errorf("slot %d: the state has %v, and the API %v", slot, member, live)
-		case slot < size && at >= 0 && member.ID != before[at].ID:
-			c.Errorf("slot %d: %v replaced %v", slot, member, before[at])
+		case slot < left && ran >= 0 && member.ID != before[ran].ID:
+			c.Errorf("slot %d: %v replaced %v", slot, member, before[ran])
 		}
 	}
-	c.checkFleetState()
 }
 
-// checkFleetState expects one fleet in the state, which is not tainted, or none after its destruction.
-func (c *cell) checkFleetState() {
-	c.Helper()
-	want := 1 - len(c.table.flags)
-	fleets := saved(c.workspace, "gpurent_fleet")
-	if len(fleets) != want || want > 0 && fleets[0].Tainted {
-		c.Errorf("the state has %d fleets, want %d that is not tainted: %v", len(fleets), want, fleets)
+// missing returns the number of instances to rent for a slot.
+func missing(isMissing bool) int {
+	if isMissing {
+		return 1
 	}
+	return 0
 }
 
 // inSlot returns the instances with the name of a member.

@@ -26,7 +26,7 @@ type table struct {
 	name     string
 	config   func() string
 	prepare  func(*cell) // what precedes the apply; nil for nothing
-	flags    []string    // of each apply and plan
+	flags    []string    // of the apply
 	failures []failure
 	check    func(*cell)
 	servers  map[string]string // addresses of the servers in the configuration, by their names
