@@ -342,14 +342,14 @@ func (a *apply) finish() Result {
 	return a.result
 }
 
-// DestroyAll destroys members concurrently, including the instances that a killed run has rented for lost ones. The
-// result contains those that may still exist.
+// DestroyAll destroys members concurrently, and instances that a killed run has rented for lost or additional members.
+// The result contains those that may still exist.
 func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
 	var changes []Change
-	for _, member := range members {
+	for _, member := range slices.Concat(members, m.unknown(ctx, spec.Name, members)) {
 		if !member.Lost() {
 			a.members[member.Slot] = &member
 		}
@@ -358,4 +358,25 @@ func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, t
 	a.destroyAll(waitCtx, changes)
 	a.result.Interrupted = ctx.Err() != nil
 	return a.finish()
+}
+
+// unknown returns a lost member for each active instance that has the name of another member. Its idempotency key
+// determines whether it belongs to the fleet.
+func (m *Manager) unknown(ctx context.Context, fleet string, members []Member) (unknown []Member) {
+	known := map[int]bool{}
+	for _, member := range members {
+		known[member.Slot] = true
+	}
+	listing, err := m.Cache.Instances.List(ctx)
+	if err != nil && !rental.IsListTooLong(err) {
+		return nil // the members of the state are destroyed nevertheless
+	}
+	for _, inst := range listing.Items {
+		name, slot, ok := ParseMemberName(inst.NameString())
+		if ok && name == fleet && !known[slot] && !inst.Destroyed() {
+			known[slot] = true
+			unknown = append(unknown, Member{Slot: slot, Found: true})
+		}
+	}
+	return unknown
 }

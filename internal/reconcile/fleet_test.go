@@ -347,6 +347,34 @@ func TestApply_CreatesAgain(t *testing.T) {
 	})
 }
 
+// The destruction of a fleet includes instances that a killed run has rented, but no others with the same names.
+func TestDestroyAll_KilledRun(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(3), nil)
+		if _, err := e.client.DeleteInstance(t.Context(), first.Members[2].Instance.ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // fake time, until the instance is destroyed
+		// The states of these runs are lost.
+		second := e.apply(spec(3), first.Members[:2])
+		e.want(e.apply(spec(5), second.Members), 5)
+		order := spec(5).Order
+		order.Name, order.OfferID = "train-5", e.offers()[0].ID
+		other, _, err := e.client.CreateInstance(t.Context(), "other", order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, err := e.manager().Refresh(t.Context(), "train", first.Members)
+		if err != nil || !members[2].Lost() || !members[2].Found {
+			t.Fatal(err, members)
+		}
+		result := e.manager().DestroyAll(t.Context(), spec(3), members, time.Hour)
+		if left := e.active(); len(result.Failures) > 0 || len(left) != 1 || left[0].ID != other.ID {
+			t.Errorf("%s, %v is left", describe(result), left)
+		}
+	})
+}
+
 // A run that was killed after it rented members is continued, also if the state knows none of them.
 func TestApply_RecoversMembers(t *testing.T) {
 	for name, all := range map[string]bool{"any": false, "all": true} {
