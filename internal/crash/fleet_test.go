@@ -49,6 +49,10 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 			name: "destroy", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: fleetSize,
 			flags: []string{"-destroy"}, next: []string{"-destroy"},
 		},
+		{
+			name: "scale up, then destroy", prepare: func(c *cell) { c.create(3, 0) }, size: fleetSize,
+			next: []string{"-destroy"},
+		},
 		{name: "heal, then destroy", prepare: createUnhealthy, size: fleetSize, next: []string{"-destroy"}},
 	} {
 		first := len(all) - 2*(i+1) // a sample takes other failures from each table
