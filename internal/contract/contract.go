@@ -5,23 +5,41 @@
 package contract
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Version is the version of the API that the document describes, its
 // info.version.
 const Version = "1.0.0"
 
-//go:embed openapi.json
-var document string
+// compressed is openapi.json. Compressed, it takes 10 kB of the program instead of 97 kB.
+//
+//go:embed openapi.json.gz
+var compressed []byte
 
 // Document returns the OpenAPI document as JSON. The caller owns the returned bytes.
-func Document() []byte { return []byte(document) }
+func Document() []byte { return bytes.Clone(document()) }
+
+var document = sync.OnceValue(func() []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err == nil {
+		var content []byte
+		if content, err = io.ReadAll(reader); err == nil {
+			return content
+		}
+	}
+	// The document is embedded, so this happens only in a broken build.
+	panic(fmt.Sprintf("contract: %v", err))
+})
 
 // Operation is an operation of the API.
 type Operation struct {
