@@ -16,7 +16,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-var chaosSeeds = flag.Uint64("reconcile.seeds", 12, "number of `walks` of TestApply_Chaos")
+var chaosSeeds = flag.Uint64("reconcile.seeds", 8, "number of `walks` of TestApply_Chaos")
 
 // chaosSteps is the number of applies of a walk.
 const chaosSteps = 12
