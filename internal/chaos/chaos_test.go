@@ -74,7 +74,8 @@ func newRun(t *testing.T, seed uint64) *run {
 		func(c *simulator.Config) { c.Seed = seed })
 	r.recorder.addSecret(r.env.APIKey)
 	r.workspace = r.env.Workspace("", append(acctest.Traced(), "GOGC=400")...)
-	r.logf("max_retries: %d, short timeout: %t", r.config.maxRetries, r.config.shortTimeout)
+	r.logf("kills: %t, max_retries: %d, short timeout: %t\n%s", r.config.kills, r.config.maxRetries,
+		r.config.shortTimeout, r.config.resources())
 	t.Cleanup(func() {
 		if !t.Failed() && *onlySeed == 0 {
 			return
@@ -97,16 +98,28 @@ func (r *run) test() {
 	for range *applies {
 		r.switchQuirks()
 		r.addFaults()
-		output, err := r.apply()
-		r.env.ClearFaults()
-		r.logOutput("apply", output, err)
-		r.removeReported(output)
+		if r.config.kills && r.rng.IntN(2) == 0 {
+			r.applyKilled()
+		} else {
+			output, err := r.apply()
+			r.env.ClearFaults()
+			r.logOutput("apply", output, err)
+			r.removeReported(output)
+		}
 		r.checkNothingLost()
 		r.logf("--- configuration change: %s", r.config.change(r.rng))
 		r.logf("--- event: %s", r.event())
 	}
 	r.undoEvents()
-	r.converge()
+	r.config.fleet["max_total_kop_h"] = ""
+	if !r.converge() {
+		r.Errorf("%d applies without faults failed", attempts)
+	}
+	output, err := r.workspace.Try("plan", "-detailed-exitcode", "-no-color")
+	r.logOutput("plan", output, err)
+	if err != nil {
+		r.Error("the plan after the apply has changes")
+	}
 	r.checkNothingLost()
 	r.checkServers()
 	r.switchQuirks()
@@ -121,13 +134,21 @@ func (r *run) test() {
 }
 
 func (r *run) apply() (string, error) {
-	r.workspace.Configure(r.config.provider(r.env.BaseURL, r.env.APIKey) + r.config.resources())
+	r.configure()
 	before := len(r.env.Requests())
 	output, err := r.workspace.Try("apply", "-auto-approve", "-no-color")
 	if len(r.env.Requests()) == before {
 		r.Errorf("the apply made no request: it tested nothing:\n%s", output)
 	}
 	return output, err
+}
+
+func (r *run) configure() {
+	r.workspace.Configure(r.config.provider(r.env.BaseURL, r.env.APIKey) + r.config.resources())
+	r.recorder.setCap(r.config.fleetNumber("max_total_kop_h"))
+	if slices.ContainsFunc(r.env.Quirks(), func(name string) bool { return strings.HasPrefix(name, "price-moves-") }) {
+		r.recorder.setCap(0) // the new price is not known before the request
+	}
 }
 
 func (r *run) logOutput(command, output string, err error) {
@@ -169,25 +190,20 @@ func (r *run) removeUnsaved(kind, list string) {
 	})
 }
 
-// converge applies until an apply succeeds, and expects a plan without changes after it. The consequences of a fault,
-// such as a failed boot, can need more than one apply.
-func (r *run) converge() {
-	const attempts = 3
-	for n := range attempts {
+// attempts is the number of applies without faults of which one must succeed. The consequences of a fault, such as a
+// failed boot, can need more than one.
+const attempts = 3
+
+// converge applies until an apply succeeds, and reports whether one did.
+func (r *run) converge() bool {
+	for range attempts {
 		output, err := r.apply()
 		r.logOutput("apply without faults", output, err)
 		if err == nil {
-			break
-		}
-		if n == attempts-1 {
-			r.Errorf("%d applies without faults failed", attempts)
+			return true
 		}
 	}
-	output, err := r.workspace.Try("plan", "-detailed-exitcode", "-no-color")
-	r.logOutput("plan", output, err)
-	if err != nil {
-		r.Error("the plan after the apply has changes")
-	}
+	return false
 }
 
 // destroy destroys everything, first with faults and then without.
@@ -215,13 +231,22 @@ type savedServer struct {
 	OfferID string `json:"rented_offer_id"`
 }
 
-// saved returns the servers in the state, including deposed ones.
+// saved returns the servers in the state, including deposed ones and the members of the fleet.
 func (r *run) saved() []acctest.Saved[savedServer] {
-	return acctest.SavedIn[savedServer](r.workspace, "gpurent_instance")
+	type fleet struct {
+		Instances map[string]struct{ ID, Offer string }
+	}
+	all := acctest.SavedIn[savedServer](r.workspace, "gpurent_instance")
+	for _, saved := range acctest.SavedIn[fleet](r.workspace, "gpurent_fleet") {
+		for _, member := range saved.Attributes.Instances {
+			all = append(all, acctest.Saved[savedServer]{Attributes: savedServer{member.ID, member.Offer}})
+		}
+	}
+	return all
 }
 
 // checkNothingLost holds after every apply, even a failed one: each existing server is in the state, and no idempotency
-// key has created two servers.
+// key has created two servers. The fleet never had two members in one slot, and never exceeded its cap.
 func (r *run) checkNothingLost() {
 	r.Helper()
 	saved := r.saved()
@@ -235,15 +260,17 @@ func (r *run) checkNothingLost() {
 			r.Errorf("the idempotency key %s created the servers %v", key, ids)
 		}
 	}
+	for _, violation := range r.recorder.takeViolations() {
+		r.Error(violation)
+	}
 }
 
 // checkServers holds after the configuration has converged: the servers in the state are the existing ones, as many as
 // the configuration has, in a stable status.
 func (r *run) checkServers() {
-	live := r.live()
-	if len(live) != len(r.config.servers) || len(r.saved()) != len(live) {
-		r.Errorf("%d servers exist, %d are in the state, and %d in the configuration",
-			len(live), len(r.saved()), len(r.config.servers))
+	live, want := r.live(), len(r.config.servers)+int(r.config.fleetNumber("size"))
+	if len(live) != want || len(r.saved()) != want {
+		r.Errorf("%d servers exist, %d are in the state, and %d in the configuration", len(live), len(r.saved()), want)
 	}
 	for _, s := range live {
 		if s.Status != "running" && s.Status != "stopped" && s.Status != "outbid" {

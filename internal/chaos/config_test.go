@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,10 +15,13 @@ type serverConfig struct {
 	idempotencyKey bool
 }
 
-// configuration is a whole configuration.
+// configuration is a whole configuration. With kills it has only the fleet, because a kill can lose everything that has
+// no idempotency key.
 type configuration struct {
+	kills      bool
 	servers    map[string]*serverConfig
-	image      string // of the account's template
+	fleet      map[string]string // HCL expressions by argument; "" leaves the argument out
+	image      string            // of the account's template
 	apiKey     bool
 	maxRetries int
 	// shortTimeout makes requests time out before a delayed response arrives.
@@ -28,13 +32,44 @@ const maxServers = 4
 
 func newConfiguration(rng *rand.Rand) *configuration {
 	c := &configuration{
-		servers: map[string]*serverConfig{}, image: "ubuntu:24.04", apiKey: rng.IntN(2) == 0,
-		maxRetries: pickOne(rng, 0, 1, 3), shortTimeout: rng.IntN(2) == 0,
+		kills: canKill && rng.IntN(2) == 0, servers: map[string]*serverConfig{}, image: "ubuntu:24.04",
+		apiKey: rng.IntN(2) == 0, maxRetries: pickOne(rng, 0, 1, 3), shortTimeout: rng.IntN(2) == 0,
+	}
+	c.fleet = map[string]string{
+		"name": `"` + fleetName + `"`, "size": pickOne(rng, "1", "2", "4"), "disk_gb": "60",
+		"template": pickOne(rng, `"pytorch"`, `"ubuntu"`), "type": pickOne(rng, `"on_demand"`, `"interruptible"`),
+		"offer_queries": pickOne(rng, `[{}]`, `[{ gpu = ["rtx_4090"] }, {}]`),
 	}
 	for range 2 {
-		c.addServer(rng)
+		if !c.kills {
+			c.addServer(rng)
+		}
 	}
 	return c
+}
+
+// fleetName is the name of the fleet.
+const fleetName = "fleet"
+
+// changeFleet changes the fleet between two applies and returns a description.
+func (c *configuration) changeFleet(rng *rand.Rand) string {
+	argument := pickOne(rng, "size", "size", "size", "on_outbid", "max_total_kop_h", "desired_state", "allocation",
+		"shrink")
+	c.fleet[argument] = pickOne(rng, map[string][]string{
+		"size":            {"0", "1", "2", "3", "4"},
+		"on_outbid":       {`"restart"`, `"keep"`, `"replace"`},
+		"max_total_kop_h": {"", "4000", "8000", "16000"},
+		"desired_state":   {`"running"`, `"stopped"`},
+		"allocation":      {`"any"`, `"all"`},
+		"shrink":          {`"highest_slot"`, `"most_expensive"`},
+	}[argument]...)
+	return fmt.Sprintf("%s: %s = %s", fleetName, argument, c.fleet[argument])
+}
+
+// fleetNumber returns the value of a numeric argument of the fleet, 0 without one.
+func (c *configuration) fleetNumber(argument string) (n int64) {
+	n, _ = strconv.ParseInt(c.fleet[argument], 10, 64) //nolint:errcheck // then it is 0
+	return n
 }
 
 func (c *configuration) addServer(rng *rand.Rand) {
@@ -56,6 +91,9 @@ func (c *configuration) addServer(rng *rand.Rand) {
 
 // change changes the configuration between two applies and returns a description.
 func (c *configuration) change(rng *rand.Rand) string {
+	if c.kills || rng.IntN(3) == 0 {
+		return c.changeFleet(rng)
+	}
 	names := slices.Sorted(maps.Keys(c.servers))
 	action := rng.IntN(12)
 	switch {
@@ -114,6 +152,10 @@ const sshKeyBlock = `resource "gpurent_ssh_key" "own" {
 // resources returns the resource blocks.
 func (c *configuration) resources() string {
 	var text strings.Builder
+	writeBlock(&text, "gpurent_fleet", "own", c.fleet)
+	if c.kills {
+		return text.String()
+	}
 	fmt.Fprintf(&text, "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = %q\n  ports = [8080]\n}\n",
 		c.image)
 	text.WriteString(sshKeyBlock)
@@ -122,18 +164,24 @@ func (c *configuration) resources() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
 		server := c.servers[name]
-		fmt.Fprintf(&text, "resource \"gpurent_instance\" %q {\n", name)
-		for _, argument := range slices.Sorted(maps.Keys(server.arguments)) {
-			if value := server.arguments[argument]; value != "" {
-				fmt.Fprintf(&text, "  %s = %s\n", argument, value)
-			}
-		}
+		arguments := maps.Clone(server.arguments)
 		if server.idempotencyKey {
-			fmt.Fprintf(&text, "  idempotency_key = %q\n", "key-of-"+name)
+			arguments["idempotency_key"] = strconv.Quote("key-of-" + name)
 		}
-		text.WriteString("}\n")
+		writeBlock(&text, "gpurent_instance", name, arguments)
 	}
 	return text.String()
+}
+
+// writeBlock writes a resource block with the arguments that are not empty.
+func writeBlock(text *strings.Builder, kind, name string, arguments map[string]string) {
+	fmt.Fprintf(text, "resource %q %q {\n", kind, name)
+	for _, argument := range slices.Sorted(maps.Keys(arguments)) {
+		if value := arguments[argument]; value != "" {
+			fmt.Fprintf(text, "  %s = %s\n", argument, value)
+		}
+	}
+	text.WriteString("}\n")
 }
 
 func pickOne[T any](rng *rand.Rand, choices ...T) T { return choices[rng.IntN(len(choices))] }

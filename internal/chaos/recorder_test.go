@@ -1,10 +1,12 @@
 package chaos
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -17,54 +19,137 @@ type recorder struct {
 	mu      sync.Mutex
 	servers map[string]map[string]bool // ids by idempotency key
 	secrets map[string]bool
+
+	members    map[string]member // active members of the fleet, by id
+	capKopH    int64             // highest sum of their prices; 0 for no check
+	violations []string
+
+	countdown     int    // requests until kill is called; 0 for never
+	killAfterWork bool   // the service processes that request
+	kill          func() // kills processes of the command
+}
+
+// member is an active member of the fleet.
+type member struct {
+	name string
+	kopH int64
 }
 
 func newRecorder() *recorder {
-	return &recorder{servers: map[string]map[string]bool{}, secrets: map[string]bool{}}
+	return &recorder{
+		servers: map[string]map[string]bool{}, secrets: map[string]bool{}, members: map[string]member{},
+	}
 }
 
-// wrap records the responses to create requests, including those that a fault discards.
+// setCap sets the highest sum of the prices of the fleet. 0 ends the check.
+func (r *recorder) setCap(kopH int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.capKopH = kopH
+}
+
+// killAt calls kill at the n-th request from now on, before or after its work; never for 0.
+func (r *recorder) killAt(n int, afterWork bool, kill func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.countdown, r.killAfterWork, r.kill = n, afterWork, kill
+}
+
+// kills reports whether this request is the one at which the command is killed.
+func (r *recorder) kills() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.countdown--
+	return r.countdown == 0
+}
+
+func (r *recorder) takeViolations() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.violations
+	r.violations = nil
+	return taken
+}
+
+// instance is an instance in a response.
+type instance struct {
+	ID, Slug, Secret, Name, Status string
+	Price                          struct {
+		RunningKopH int64 `json:"running_kop_h"`
+	}
+}
+
+// active records a member of the fleet that was created or started. No other instance may be in its slot, and the fleet
+// must stay within its cap. The lock is held.
+func (r *recorder) active(i instance) {
+	if !strings.HasPrefix(i.Name, fleetName+"-") || i.Status == "destroying" || i.Status == "destroyed" {
+		return
+	}
+	if known, found := r.members[i.ID]; found && known.kopH == i.Price.RunningKopH {
+		return // the response was repeated, or the price of the start is the same
+	}
+	r.members[i.ID] = member{i.Name, i.Price.RunningKopH}
+	total := int64(0)
+	for id, other := range r.members {
+		total += other.kopH
+		if other.name == i.Name && id != i.ID {
+			r.violations = append(r.violations, fmt.Sprintf("%s and %s are both %s", id, i.ID, i.Name))
+		}
+	}
+	if r.capKopH > 0 && total > r.capKopH {
+		r.violations = append(r.violations, fmt.Sprintf("with %s (%s), the fleet costs %d kopecks per hour, above %d",
+			i.Name, i.ID, total, r.capKopH))
+	}
+}
+
+// wrap records the responses to write requests, including those that a fault discards, before the client gets them.
 func (r *recorder) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		path := req.URL.Path
-		if req.Method != http.MethodPost || strings.HasSuffix(path, "/start") || strings.HasSuffix(path, "/stop") {
-			next.ServeHTTP(w, req)
-			return
+		kills := r.kills()
+		if kills && !r.killAfterWork {
+			r.kill()
+			panic(http.ErrAbortHandler)
 		}
-		response := &copyingWriter{ResponseWriter: w}
+		response := httptest.NewRecorder()
+		maps.Copy(response.Header(), w.Header())
 		next.ServeHTTP(response, req)
-		var created struct{ ID, Slug, Secret string }
-		if json.Unmarshal(response.body.Bytes(), &created) != nil || created.ID+created.Slug == "" {
-			return // an error
+		if response.Code < http.StatusMultipleChoices {
+			r.record(req, response.Body.Bytes())
 		}
-		r.addSecret(created.Secret)
-		if key := req.Header.Get("Idempotency-Key"); key != "" {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.servers[key] == nil {
-				r.servers[key] = map[string]bool{}
-			}
-			r.servers[key][created.ID] = true
+		if kills {
+			r.kill()
+		}
+		maps.Copy(w.Header(), response.Header())
+		w.WriteHeader(response.Code)
+		if _, err := w.Write(response.Body.Bytes()); err != nil && response.Body.Len() > 0 {
+			panic(http.ErrAbortHandler)
 		}
 	})
 }
 
-// copyingWriter keeps a copy of the response body.
-type copyingWriter struct {
-	http.ResponseWriter
-	body bytes.Buffer
-}
-
-func (w *copyingWriter) Write(part []byte) (int, error) {
-	w.body.Write(part)
-	return w.ResponseWriter.Write(part)
-}
-
-func (w *copyingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (r *recorder) addSecret(secret string) {
+// record records what a request has done.
+func (r *recorder) record(req *http.Request, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var result instance
+	switch id := path.Base(req.URL.Path); {
+	case req.Method == http.MethodDelete:
+		delete(r.members, id)
+	case req.Method != http.MethodPost || json.Unmarshal(body, &result) != nil || id == "stop":
+	default:
+		r.addSecret(result.Secret)
+		r.active(result)
+		if key := req.Header.Get("Idempotency-Key"); key != "" {
+			if r.servers[key] == nil {
+				r.servers[key] = map[string]bool{}
+			}
+			r.servers[key][result.ID] = true
+		}
+	}
+}
+
+// addSecret records a secret. Except before the first request, the lock is held.
+func (r *recorder) addSecret(secret string) {
 	if secret != "" {
 		r.secrets[secret] = true
 	}

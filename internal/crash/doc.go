@@ -1,5 +1,5 @@
 // Package crash tests that an interrupted apply is repaired by applying again: no server is rented twice and none is
-// lost.
+// lost. For a fleet, this includes the changes of an existing one, and its destruction.
 //
 // Its tests run the provider's program with a real CLI and break an apply at each of its requests. A cell of the matrix
 // is a failure, such as a killed provider before the API has processed the request, and the number of the request. By
