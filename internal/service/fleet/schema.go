@@ -262,7 +262,8 @@ func instancesAttribute() schema.MapAttribute {
 		Computed: true, ElementType: memberType,
 		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots " +
 			"have gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
-			describe("", attributes),
+			// The generator of the documents appends a link to the end.
+			describe("", attributes) + "\n\n  The nested schema contains the types of these attributes.",
 	}
 }
 

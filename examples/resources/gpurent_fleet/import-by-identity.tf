@@ -1,0 +1,6 @@
+import {
+  to = gpurent_fleet.train
+  identity = {
+    id = "train"
+  }
+}

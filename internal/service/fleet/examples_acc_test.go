@@ -1,0 +1,33 @@
+package fleet_test
+
+import (
+	"path"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// Each example of the documentation can be applied, and the next plan has no changes.
+func TestAccFleet_examples(t *testing.T) {
+	for _, example := range []string{
+		"resources/gpurent_fleet/resource.tf",
+		"resources/gpurent_fleet/resource-all.tf",
+		"resources/gpurent_fleet/resource-interruptible.tf",
+		"resources/gpurent_fleet/resource-rolling.tf",
+	} {
+		t.Run(path.Base(example), func(t *testing.T) {
+			env := acctest.Start(t)
+			resource.ParallelTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
+				Steps: []resource.TestStep{
+					{Config: env.Example(example)},
+					{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
+				},
+			})
+		})
+	}
+}
