@@ -214,7 +214,7 @@ func (g *guideRun) add(t *testing.T, b snippet) {
 		fmt.Fprintf(&g.text, "{\n%s} >%q 2>%q\n", b.text, g.file(n, "out"), g.file(n, "err"))
 	case b.language == "yaml":
 		g.text.WriteString(g.workflow(t, n, b))
-	case b.language == "json", b.language == "text":
+	case b.language == "json", b.language == "text", b.language == "mermaid":
 	case b.language == "terraform":
 		checkFormat(t, b)
 		g.save("main.tf", b.text)

@@ -23,6 +23,7 @@ var guides = map[string]func(*testing.T, *cliSetup, string){
 	"crash-safe-pipelines.md":  withService(slowBoot),
 	"at-scale.md":              withService(fastClock),
 	"getting-capacity.md":      withService(slowBoot, reachable),
+	"fleets.md":                withService(slowBoot),
 	"teams.md":                 withService(),
 	"migrating-by-import.md":   withService(),
 	"platforms.md":             withService(),

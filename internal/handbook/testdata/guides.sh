@@ -138,3 +138,6 @@ offer_soon() {
 open_all() {
   while read -r offer; do control PATCH "offers/$offer" '{"available": true}'; done <"$1.offers"
 }
+
+# member SLOT ATTRIBUTE: an attribute of a member of the fleet "train".
+member() { echo "gpurent_fleet.train.instances[\"$1\"].$2" | "$TF" console | tr -d '"'; }
