@@ -1,5 +1,5 @@
-# A fleet of interruptible servers and some on-demand servers, for work that can be
-# interrupted. If a server is outbid, the next apply starts it again with its disk, as long
+# A fleet of interruptible servers and a fleet of on-demand servers, for work that can be
+# interrupted. If a member is outbid, the next apply starts it again with its disk, as long
 # as its price is within the cap.
 
 terraform {
@@ -18,15 +18,13 @@ provider "gpurent" {
 }
 
 locals {
-  # With names instead of a count, adding or removing a server does not change the
-  # addresses of the others.
-  spot   = { for n in range(var.interruptible) : "spot-${n + 1}" => "interruptible" }
-  steady = { for n in range(var.on_demand) : "steady-${n + 1}" => "on_demand" }
+  offer_queries = [{ gpu = [var.gpu], num_gpus = [1] }]
 
-  max_price_kop_h = {
-    interruptible = var.max_interruptible_kop_h
-    on_demand     = var.max_on_demand_kop_h
-  }
+  servers = merge([
+    for fleet in [gpurent_fleet.spot, gpurent_fleet.steady] : {
+      for slot, member in fleet.instances : "${fleet.name}-${slot}" => merge(member, { type = fleet.type })
+    }
+  ]...)
 }
 
 # At every start, including the start after an outbid, the server runs resume.sh from its
@@ -39,29 +37,34 @@ resource "gpurent_template" "worker" {
   onstart     = "test -f /workspace/resume.sh && nohup sh /workspace/resume.sh >>/workspace/resume.log 2>&1 &"
 }
 
-resource "gpurent_instance" "worker" {
-  for_each = merge(local.spot, local.steady)
+resource "gpurent_fleet" "spot" {
+  name          = "spot" # unique in the account
+  size          = var.interruptible
+  template      = gpurent_template.worker.slug
+  disk_gb       = var.disk_gb
+  offer_queries = local.offer_queries
 
-  name            = each.key
-  template        = gpurent_template.worker.slug
-  disk_gb         = var.disk_gb
-  idempotency_key = "spot-fleet-${each.key}"
-
-  type            = each.value
-  max_price_kop_h = local.max_price_kop_h[each.value]
+  type            = "interruptible"
+  max_price_kop_h = var.max_interruptible_kop_h
   on_outbid       = var.on_outbid
+}
 
-  offer_query = {
-    gpu      = [var.gpu]
-    num_gpus = [1]
-  }
+# On-demand servers cannot be outbid.
+resource "gpurent_fleet" "steady" {
+  name          = "steady"
+  size          = var.on_demand
+  template      = gpurent_template.worker.slug
+  disk_gb       = var.disk_gb
+  offer_queries = local.offer_queries
+
+  max_price_kop_h = var.max_on_demand_kop_h
 }
 
 # With on_outbid = "keep", a plan shows no changes for an outbid server, but this check
 # fails. A failed check shows a warning and does not stop the apply.
 check "all_run" {
   assert {
-    condition     = alltrue([for server in gpurent_instance.worker : server.status == "running"])
-    error_message = "Not running: ${join(", ", [for name, server in gpurent_instance.worker : "${name} (${server.status})" if server.status != "running"])}."
+    condition     = alltrue([for server in local.servers : server.status == "running"])
+    error_message = "Not running: ${join(", ", [for name, server in local.servers : "${name} (${server.status})" if server.status != "running"])}."
   }
 }

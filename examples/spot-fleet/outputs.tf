@@ -1,7 +1,7 @@
 output "servers" {
   description = "The servers by name."
   value = {
-    for name, server in gpurent_instance.worker : name => {
+    for name, server in local.servers : name => {
       type   = server.type
       status = server.status
 

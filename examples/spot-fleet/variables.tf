@@ -1,11 +1,11 @@
 variable "interruptible" {
-  description = "Number of interruptible servers. Their names are spot-1, spot-2 and so on."
+  description = "Number of interruptible servers. Their names are spot-0, spot-1 and so on."
   type        = number
   default     = 2
 }
 
 variable "on_demand" {
-  description = "Number of on-demand servers. Their names are steady-1, steady-2 and so on. They keep running while the interruptible servers are outbid."
+  description = "Number of on-demand servers. Their names are steady-0, steady-1 and so on. They keep running while the interruptible servers are outbid."
   type        = number
   default     = 1
 }
@@ -23,7 +23,7 @@ variable "max_on_demand_kop_h" {
 }
 
 variable "on_outbid" {
-  description = "Action of the next apply for an outbid server: \"restart\" bids again within the cap, \"keep\" does nothing, \"replace\" creates another server, and the data on the disk is lost."
+  description = "Action of the next apply for an outbid server: \"restart\" bids again within the cap, \"keep\" does nothing, \"replace\" rents another server, and the data on the disk is lost."
   type        = string
   default     = "restart"
 }

@@ -273,6 +273,46 @@ func (l *exampleRun) servers(want int) map[string]server {
 	return all
 }
 
+// fleet has attributes of a gpurent_fleet in the state.
+type fleet struct {
+	Name, Type   string
+	MaxPriceKopH int64 `json:"max_price_kop_h"`
+	Instances    map[string]struct {
+		server
+
+		Offer string
+		Price struct {
+			Running int64 `json:"running_kop_h"`
+			Stopped int64 `json:"stopped_kop_h"`
+		}
+	}
+}
+
+// members returns the members of all fleets in the state by name. Their number must be want, and no member may cost more
+// than its cap, apart from its disk.
+func (l *exampleRun) members(want int) map[string]server {
+	l.t.Helper()
+	all := map[string]server{}
+	for _, saved := range acctest.SavedIn[fleet](l.Workspace, "gpurent_fleet") {
+		f := saved.Attributes
+		for slot, member := range f.Instances {
+			s := member.server
+			s.Name, s.Type, s.Offer = f.Name+"-"+slot, f.Type, member.Offer
+			all[s.Name] = s
+			if price := member.Price.Running - member.Price.Stopped; s.Status == "running" && price > f.MaxPriceKopH {
+				l.t.Errorf("%s costs %d, and the cap is %d", s.Name, price, f.MaxPriceKopH)
+			}
+		}
+		if saved.Tainted {
+			l.t.Errorf("the fleet %s is tainted", f.Name)
+		}
+	}
+	if len(all) != want {
+		l.t.Errorf("%d members are in the state, want %d", len(all), want)
+	}
+	return all
+}
+
 // expectWords expects these parts in a text.
 func (l *exampleRun) expectWords(output string, parts ...string) {
 	l.t.Helper()

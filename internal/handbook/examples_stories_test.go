@@ -92,12 +92,12 @@ func fleetStory(l *exampleRun) {
 // all servers unchanged.
 func spotFleetStory(l *exampleRun) {
 	l.expectNoChanges()
-	before := l.servers(3)
-	spot := before["spot-1"]
+	before := l.members(3)
+	spot := before["spot-0"]
 	l.setPrice(spot.Offer, 3000)
-	l.expectWords(l.plan(2), `"outbid" -> (known after apply)`, "0 to add, 1 to change, 0 to destroy")
+	l.expectWords(l.plan(2), "slot 0: outbid, is started", "0 to add, 1 to change, 0 to destroy")
 	l.Run("apply")
-	if now := l.servers(3)["spot-1"]; now.ID != spot.ID || now.Status != "running" {
+	if now := l.members(3)["spot-0"]; now.ID != spot.ID || now.Status != "running" {
 		l.t.Errorf("after a bid within the cap: %+v", now)
 	}
 	l.expectNoChanges()
@@ -107,22 +107,22 @@ func spotFleetStory(l *exampleRun) {
 	if err == nil {
 		l.t.Errorf("an apply paid more than the cap:\n%s", output)
 	}
-	l.expectWords(output, "was not started: price above the cap", "max_price_kop_h is 35,00 ₽ per hour")
-	for name, now := range l.servers(3) {
+	l.expectWords(output, "Fleet spot has too few ready members", "is not started: it costs 95,00 ₽ per hour")
+	for name, now := range l.members(3) {
 		want := "running"
-		if name == "spot-1" {
+		if name == "spot-0" {
 			want = "outbid"
 		}
 		if now.Status != want || now.ID != before[name].ID {
 			l.t.Errorf("above the cap %s is %+v", name, now)
 		}
 	}
-	l.expectWords(l.Run("apply", "-var=on_outbid=keep"), "Check block assertion failed", "Not running: spot-1 (outbid).")
+	l.expectWords(l.Run("apply", "-var=on_outbid=keep"), "Check block assertion failed", "Not running: spot-0 (outbid).")
 	l.expectNoChanges("-var=on_outbid=keep")
 
 	l.setPrice(spot.Offer, 2600)
 	l.Run("apply")
-	for name, now := range l.servers(3) {
+	for name, now := range l.members(3) {
 		if now.Status != "running" || now.ID != before[name].ID {
 			l.t.Errorf("when the market is down again %s is %+v", name, now)
 		}
