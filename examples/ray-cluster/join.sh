@@ -38,7 +38,7 @@ while read -r n host port _; do
   on "$host" "$port" 'cat >known_hosts' <"$work/known_hosts"
   echo "$n" | on "$host" "$port" 'cat >number'
   echo "$tunnel_host $tunnel_port" | on "$host" "$port" 'cat >tunnel_address'
-  echo "worker-$n is configured"
+  echo "worker $n is configured"
 done <"$work/nodes"
 
 # Replaces the whole list after the loop, so that removed workers lose access.

@@ -29,10 +29,6 @@ locals {
   }
 
   image = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
-
-  # With names instead of a count, adding or removing a worker does not change the
-  # addresses of the others.
-  workers = { for n in range(1, var.workers + 1) : "worker-${n}" => n }
 }
 
 resource "gpurent_ssh_key" "operator" {
@@ -77,21 +73,23 @@ resource "gpurent_instance" "head" {
   }
 }
 
-resource "gpurent_instance" "worker" {
-  for_each = local.workers
-
-  name            = "ray-${each.key}"
-  template        = gpurent_template.worker.slug
-  disk_gb         = var.disk_gb
-  ssh_key_ids     = [gpurent_ssh_key.operator.id]
-  idempotency_key = "ray-${each.key}"
+# All workers or none, in one country. If the first query has not enough offers there, the
+# second one accepts other GPUs.
+resource "gpurent_fleet" "worker" {
+  name        = "ray-worker" # unique in the account
+  size        = var.workers
+  template    = gpurent_template.worker.slug
+  disk_gb     = var.disk_gb
+  ssh_key_ids = [gpurent_ssh_key.operator.id]
+  allocation  = "all"
+  same        = ["country"]
 
   type            = var.worker_type
   max_price_kop_h = var.max_worker_kop_h
   desired_state   = var.running ? "running" : "stopped"
 
-  offer_query = {
-    gpu      = [var.gpu]
-    num_gpus = [1]
-  }
+  offer_queries = [
+    { gpu = [var.gpu], num_gpus = [1] },
+    { min_vram_gb = var.min_vram_gb, num_gpus = [1] },
+  ]
 }

@@ -4,10 +4,10 @@ locals {
 }
 
 output "nodes" {
-  description = "Input of join.sh: number, SSH host and SSH port of each running server. The head has the number 0, followed by the host and the port for the tunnels."
+  description = "Input of join.sh: number, SSH host and SSH port of each running server. The number of a worker is its slot and 1. The head has the number 0, followed by the host and the port for the tunnels."
   value = join("", concat(
     [try("0 ${gpurent_instance.head.ssh.host} ${gpurent_instance.head.ssh.port} ${join(" ", local.tunnel_address)}\n", "")],
-    [for name, n in local.workers : try("${n} ${gpurent_instance.worker[name].ssh.host} ${gpurent_instance.worker[name].ssh.port}\n", "")],
+    [for slot, worker in gpurent_fleet.worker.instances : try("${slot + 1} ${worker.ssh.host} ${worker.ssh.port}\n", "")],
   ))
 }
 
@@ -18,5 +18,5 @@ output "dashboard" {
 
 output "price_kop_h" {
   description = "Total price of all servers while they run, in kopecks per hour."
-  value       = sum(concat([gpurent_instance.head.price.running_kop_h], [for server in gpurent_instance.worker : server.price.running_kop_h]))
+  value       = gpurent_instance.head.price.running_kop_h + gpurent_fleet.worker.running_kop_h
 }

@@ -1,5 +1,5 @@
 variable "workers" {
-  description = "Number of workers. Their names are worker-1, worker-2 and so on. A lower number destroys those with the highest numbers."
+  description = "Number of workers. Their names are ray-worker-0, ray-worker-1 and so on. A lower number destroys those with the highest numbers."
   type        = number
   default     = 2
 
@@ -37,6 +37,12 @@ variable "gpu" {
   description = "Slug of the GPU model, from the data source gpurent_gpus."
   type        = string
   default     = "rtx_4090"
+}
+
+variable "min_vram_gb" {
+  description = "Minimum VRAM of each GPU in GB, for workers with another GPU model if there are not enough of the first one in one country."
+  type        = number
+  default     = 24
 }
 
 variable "disk_gb" {

@@ -2,6 +2,7 @@ package handbook_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,25 +15,23 @@ import (
 
 // The head and the workers can be replaced independently. join.sh gives access to the current workers only.
 func rayStory(l *exampleRun) {
-	before := l.servers(4) // the README has added a worker
+	before := l.cluster(3) // the README has added a worker
 	l.Run("apply")
-	l.checkJoin(l.servers(3))
+	l.checkJoin(l.cluster(2))
 	l.expectWords(
-		l.plan(2, "-var=workers=1"),
-		`worker["worker-2"] will be destroyed`,
-		"0 to add, 0 to change, 1 to destroy",
+		l.plan(2, "-var=workers=1"), "slot 1: destroyed, because size is 1", "0 to add, 1 to change, 0 to destroy",
 	)
-	l.expectWords(l.plan(2, "-var=running=false"), "0 to add, 3 to change, 0 to destroy")
+	l.expectWords(l.plan(2, "-var=running=false"), "0 to add, 2 to change, 0 to destroy")
 
 	l.Run("apply", "-replace=gpurent_instance.head")
-	after := l.servers(3)
+	after := l.cluster(2)
 	for name, was := range before {
-		if now := after[name]; name != "ray-worker-3" && (now.ID == was.ID) != (name != "ray-head") {
+		if now := after[name]; name != "ray-worker-2" && (now.ID == was.ID) != (name != "ray-head") {
 			l.t.Errorf("after another head %s is %+v, was %+v", name, now, was)
 		}
 	}
 	l.checkJoin(after)
-	l.setPrice(after["ray-worker-1"].Offer, 3400)
+	l.setPrice(after["ray-worker-0"].Offer, 3400)
 	l.expectWords(l.plan(2), "0 to add, 1 to change, 0 to destroy")
 	l.Run("apply")
 	l.expectNoChanges()
@@ -44,7 +43,7 @@ func rayStory(l *exampleRun) {
 			"mode=token token=" + l.Read("ray-token"),
 		},
 	})
-	worker := after["ray-worker-2"]
+	worker := after["ray-worker-1"]
 	l.checkStart("worker", worker, map[string][]string{
 		"ssh": {
 			"-w 0:2 ",
@@ -55,6 +54,21 @@ func rayStory(l *exampleRun) {
 		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", "mode=token token=" + l.Read("ray-token")},
 		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
 	})
+}
+
+// cluster returns the head and the workers by name. All workers are in one country.
+func (l *exampleRun) cluster(workers int) map[string]server {
+	l.t.Helper()
+	all := l.members(workers)
+	countries := map[string]bool{}
+	for _, worker := range all {
+		countries[worker.Country] = true
+	}
+	if len(countries) > 1 {
+		l.t.Errorf("the workers are in the countries %v", countries)
+	}
+	maps.Copy(all, l.servers(1))
+	return all
 }
 
 // checkJoin runs join.sh and checks the files that it has written on the servers.
@@ -74,7 +88,7 @@ func (l *exampleRun) checkJoin(servers map[string]server) {
 	}
 	var admitted []string
 	for n := 1; n < len(servers); n++ {
-		worker := servers[fmt.Sprintf("ray-worker-%d", n)]
+		worker := servers[fmt.Sprintf("ray-worker-%d", n-1)]
 		admitted = append(admitted, fmt.Sprintf(`restrict,tunnel="%d" ssh-ed25519 KEY%d`, n, worker.SSH.Port))
 		for file, want := range map[string]string{
 			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
