@@ -17,7 +17,7 @@ import (
 // stories are the complete examples. The function of each runs between the commands of its README and its destroy.
 var stories = map[string]func(*exampleRun){
 	"single":      singleStory,
-	"fleet":       fleetStory,
+	"team":        teamStory,
 	"spot-fleet":  spotFleetStory,
 	"jupyter":     jupyterStory,
 	"ray-cluster": rayStory,
@@ -40,7 +40,7 @@ func TestAccExamples(t *testing.T) {
 	setup := newCLISetup(t)
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
-			if name != "single" && name != "fleet" {
+			if name != "single" && name != "team" {
 				acctest.FirstCLIOnly(t)
 			}
 			t.Parallel()
@@ -156,7 +156,7 @@ func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	// The examples read the balance, and the stories decide when a server is outbid and when an offer changes.
 	without := []string{"forbidden-balance", "outbid-soon-after-start", "cached-offers"}
 	switch name {
-	case "fleet":
+	case "team":
 		without = append(without, "optional-fields-absent") // an output has the country, which any response may omit
 	case "capacity":
 		without = append(without, "other-gpu") // the story compares the slug of the GPU

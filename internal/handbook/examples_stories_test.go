@@ -69,7 +69,7 @@ func capacityStory(l *exampleRun) {
 }
 
 // A plan stops one server only, and an apply replaces only the server that was destroyed outside Terraform.
-func fleetStory(l *exampleRun) {
+func teamStory(l *exampleRun) {
 	before := l.servers(2)
 	l.expectWords(l.plan(2, `-var=stopped=["trainer-2"]`), "0 to add, 1 to change, 0 to destroy")
 	l.expectWords(

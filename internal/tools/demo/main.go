@@ -1,5 +1,5 @@
 // Command demo demonstrates the provider. It builds the provider, starts the simulator, and creates, changes and
-// destroys examples/fleet with Terraform or OpenTofu. It makes no request outside this machine, and costs no money.
+// destroys examples/team with Terraform or OpenTofu. It makes no request outside this machine, and costs no money.
 //
 // It prints each step and fails if a step has an unexpected result.
 package main
@@ -17,7 +17,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-const example = "examples/fleet"
+const example = "examples/team"
 
 func main() {
 	// SIGPIPE, for example in make demo | head, must stop the simulator, too.
@@ -71,7 +71,7 @@ func run(ctx context.Context, out *report) (err error) {
 	defer func() { err = errors.Join(err, sim.stop(err != nil)) }()
 	out.line("simulator  %s (one minute there takes one second)\n", sim.BaseURL)
 
-	work := filepath.Join(folder, "fleet")
+	work := filepath.Join(folder, "team")
 	if err := os.CopyFS(work, os.DirFS(filepath.Join(root, filepath.FromSlash(example)))); err != nil {
 		return err
 	}

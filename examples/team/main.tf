@@ -18,8 +18,8 @@ provider "gpurent" {
   poll_interval = var.poll_interval
 }
 
-resource "gpurent_template" "fleet" {
-  name        = "Fleet"
+resource "gpurent_template" "team" {
+  name        = "Team"
   description = "PyTorch, with TensorBoard on port 6006"
   image       = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
   ports       = [6006]
@@ -29,15 +29,15 @@ resource "gpurent_template" "fleet" {
   }
 }
 
-resource "gpurent_ssh_key" "fleet" {
-  name       = "fleet"
+resource "gpurent_ssh_key" "team" {
+  name       = "team"
   public_key = var.public_key
 }
 
 # With this key the pipeline can rent and stop servers, but cannot issue keys or
 # read the account. A new key is created before the old one is revoked.
 resource "gpurent_api_key" "ci" {
-  name               = "fleet-ci"
+  name               = "team-ci"
   scopes             = ["instances:read", "instances:write"]
   expires_in_days    = 90
   rotate_before_days = 14
@@ -57,9 +57,9 @@ resource "gpurent_instance" "server" {
   for_each = local.names
 
   name        = each.key
-  template    = gpurent_template.fleet.slug
+  template    = gpurent_template.team.slug
   disk_gb     = var.disk_gb
-  ssh_key_ids = [gpurent_ssh_key.fleet.id]
+  ssh_key_ids = [gpurent_ssh_key.team.id]
 
   # The cheapest matching offer at the time of the creation, another one for each
   # server. Later changes of the market do not affect the server.
@@ -71,7 +71,7 @@ resource "gpurent_instance" "server" {
 
   # Unique for each server. If an apply is killed before it has saved the server in
   # the state, the next apply recovers the server with this key.
-  idempotency_key = "fleet-${each.key}"
+  idempotency_key = "team-${each.key}"
 
   # A stopped server keeps its disk, and only the disk is billed.
   desired_state = contains(var.stopped, each.key) ? "stopped" : "running"
