@@ -39,12 +39,9 @@ func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 		folder:  filepath.Join(t.TempDir(), "servers"),
 	}
 	checkout(t, example(ciGitHub), p.folder)
-	checkout(t, example(poolFolder), filepath.Join(p.folder, "pool"))
 	if err := os.Remove(filepath.Join(p.folder, "backend.tf")); err != nil {
 		t.Fatal(err)
 	}
-	source, _ := pinnedModule(t)
-	p.edit("main.tf", source, `"./pool"`)
 	p.env = map[string]string{
 		"TF":                   setup.cli,
 		"TF_INPUT":             "0",
@@ -131,7 +128,7 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
 	}
 
-	const notShown = "create module.pool.gpurent_instance.server"
+	const notShown = "create gpurent_fleet.research"
 	p.write("reviewed.md", "")
 	p.refused("reviewed.md", notShown)
 	p.refused("missing.md", "missing.md")
@@ -160,7 +157,7 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 	// A costs.md of another plan does not help: apply.sh reads the plan itself.
 	p.edit("main.tf", "size            = 1", "size            = 2")
 	p.write("costs.md", review)
-	p.refused("reviewed.md", notShown)
+	p.refused("reviewed.md", "update gpurent_fleet.research: not in the review")
 	p.apply("--unreviewed")
 	if ids := p.serverIDs(); len(ids) != 2 {
 		t.Errorf("the apply without a review has left the servers %v, want two", ids)
@@ -202,7 +199,7 @@ func TestAccCI_CancelledApplyContinues(t *testing.T) {
 	p := newPipeline(t, acctest.WithWrap(watch), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	p.must("$TF plan -out=saved.plan")
 	output, err := p.script("exec sh ci/apply.sh --unreviewed").runUntil(ctx, t)
-	if err == nil || !strings.Contains(acctest.Words(output), "Interrupted while instance") {
+	if err == nil || !strings.Contains(acctest.Words(output), "Interrupted while fleet") {
 		t.Fatalf("the apply ended with %v:\n%s", err, output)
 	}
 	before := p.serverIDs()
@@ -214,7 +211,7 @@ func TestAccCI_CancelledApplyContinues(t *testing.T) {
 	}
 	p.service.Advance(time.Hour)
 	output = p.apply("--unreviewed")
-	if after := p.serverIDs(); !strings.Contains(output, "0 added, 0 changed, 0 destroyed") ||
+	if after := p.serverIDs(); !strings.Contains(output, "0 added, 1 changed, 0 destroyed") ||
 		len(before) != 1 || !slices.Equal(before, after) {
 		t.Errorf("the servers were %v and are %v:\n%s", before, after, output)
 	}

@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os/exec"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	yaml "github.com/oasdiff/yaml3"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // parseYAML decodes a file of the examples.
@@ -204,39 +200,5 @@ func TestCI_InitChangesNoLockFile(t *testing.T) {
 	}
 	if found != 8 {
 		t.Errorf("%d lines with init were found, want 8", found)
-	}
-}
-
-// modulePin matches the source of the module in the examples. Its group is the commit.
-var modulePin = regexp.MustCompile(
-	`"git::https://github\.com/gpurent/terraform-provider-gpurent\.git//examples/modules/gpu-pool\?ref=([0-9a-f]{40})"`)
-
-// pinnedModule returns the source of the module in main.tf and its commit.
-func pinnedModule(t *testing.T) (source, commit string) {
-	t.Helper()
-	found := modulePin.FindAllStringSubmatch(textOf(t, example(ciGitHub, "main.tf")), -1)
-	if len(found) != 1 {
-		t.Fatalf("main.tf uses %v, want one module with the hash of a commit", found)
-	}
-	return found[0][0], found[0][1]
-}
-
-// The commit of the module in the examples is one of this repository, and has the module.
-func TestCI_ModulePinExists(t *testing.T) {
-	_, commit := pinnedModule(t)
-	git := func(arguments ...string) (string, error) {
-		command := exec.CommandContext(t.Context(), "git", arguments...)
-		command.Dir = acctest.Root()
-		output, err := command.CombinedOutput()
-		return strings.TrimSpace(string(output)), err
-	}
-	if shallow, err := git("rev-parse", "--is-shallow-repository"); err != nil || shallow != "false" {
-		t.Skipf("this tree has no complete history: %s, %v", shallow, err)
-	}
-	if output, err := git("cat-file", "-e", commit+":examples/"+poolFolder+"/main.tf"); err != nil {
-		t.Errorf("%s: %v, %s", commit, err, output)
-	}
-	if !strings.Contains(textOf(t, example(poolFolder, "README.md")), "?ref="+commit+`"`) {
-		t.Error("the README of the module names another commit")
 	}
 }

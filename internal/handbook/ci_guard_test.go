@@ -166,6 +166,48 @@ func TestCIGuard_ComparesCapsOfExistingServers(t *testing.T) {
 	}
 }
 
+// The guard accepts a change of a fleet that rents or destroys servers only if the review showed it. A repair restores
+// what was reviewed.
+func TestCIGuard_Fleets(t *testing.T) {
+	needs(t, "jq")
+	const limits = `"max_price_kop_h": 5000, "max_total_kop_h": 20000`
+	update := func(before, after string) string {
+		return costsOfPlan(t, changeOf("gpurent_fleet", "train", `{"actions": ["update"], "before": `+before+
+			`, "after": `+after+`, "after_unknown": {"instances": true}}`))
+	}
+	two := fleetOf(2, limits, aRunning, anOutbid)
+	for name, test := range map[string]struct {
+		planned, reviewed string
+		refused           string
+	}{
+		"a repair":               {update(two, fleetOf(2, limits)), "", ""},
+		"a repair without a cap": {update(fleetOf(2, `"x": 1`, aRunning, anOutbid), fleetOf(2, `"x": 1`)), "", "no price cap"},
+		"a larger size":          {update(two, fleetOf(3, limits)), "", "update gpurent_fleet.train: not in the review"},
+		"a smaller size":         {update(two, fleetOf(1, limits)), "", "update gpurent_fleet.train: not in the review"},
+		"as reviewed":            {update(two, fleetOf(3, limits)), update(two, fleetOf(3, limits)), ""},
+		"larger than reviewed": {
+			update(two, fleetOf(9, limits)), update(two, fleetOf(4, limits)), "the review: size",
+		},
+		"more expensive than reviewed": {
+			update(two, fleetOf(9, limits)), update(two, fleetOf(3, limits)), "the price cap is 20000 kopecks per hour",
+		},
+		"another template": {
+			update(two, strings.Replace(fleetOf(2, limits), "pytorch", "custom", 1)), "", "not in the review",
+		},
+		"another query": {
+			update(two, strings.Replace(fleetOf(3, limits), "rtx_4090", "h100", 1)), update(two, fleetOf(3, limits)),
+			"the review: offer_queries",
+		},
+		"a higher cap": {
+			update(two, fleetOf(2, `"max_price_kop_h": 9000`)), "", "raise the price cap of gpurent_fleet.train",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expectGuard(t, test.planned, test.reviewed, test.refused)
+		})
+	}
+}
+
 func expectGuard(t *testing.T, planned, reviewed, refused string) {
 	t.Helper()
 	printed, err := guard(t, []string{"sh"}, planned, reviewed)
@@ -243,6 +285,11 @@ var notReviewed = map[string][]string{
 		"max_price_kop_h", // compared as a number
 		"name", "idempotency_key", "desired_state", "on_outbid", "keep_on_timeout", "replace_on", "timeouts",
 		"wait_for_offer", "ready_when",
+	},
+	"gpurent_fleet": {
+		"max_price_kop_h", "max_total_kop_h", // compared as numbers
+		"desired_state", "allocation", "min_ready", "on_outbid", "shrink", "update", "max_unavailable", "wait_for_offer",
+		"ready_when", "timeouts",
 	},
 	"gpurent_template": {"description"},
 	"gpurent_api_key":  {"rotate_before_days", "allow_self_revoke"},

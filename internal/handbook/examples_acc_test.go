@@ -26,12 +26,10 @@ var stories = map[string]func(*exampleRun){
 
 // testedElsewhere maps the other folders with a configuration to the test that runs them.
 var testedElsewhere = map[string]string{
-	"try-without-spending":           "TestAccTryWithoutSpending",
-	"try-without-spending/module":    "TestAccTryWithoutSpending",
-	"modules/gpu-pool":               "TestAccPool_moduleTests",
-	"modules/gpu-pool/tests/account": "TestAccPool_moduleTests",
-	"ci/github-actions":              "TestAccCI_AppliesOnlyReviewedChanges",
-	"ci/gitlab":                      "TestAccCI_AppliesOnlyReviewedChanges", // TestCI_ExamplesAgree
+	"try-without-spending":        "TestAccTryWithoutSpending",
+	"try-without-spending/module": "TestAccTryWithoutSpending",
+	"ci/github-actions":           "TestAccCI_AppliesOnlyReviewedChanges",
+	"ci/gitlab":                   "TestAccCI_AppliesOnlyReviewedChanges", // TestCI_ExamplesAgree
 }
 
 // Each example is valid, works as its README describes, and leaves nothing behind.

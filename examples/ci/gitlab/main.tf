@@ -11,18 +11,17 @@ terraform {
   }
 }
 
-# A commit, because a tag or a branch can be moved after the review.
-module "pool" {
-  source = "git::https://github.com/gpurent/terraform-provider-gpurent.git//examples/modules/gpu-pool?ref=136469cfec6944517223ca4d090a2ea79106a2a7"
-
-  name            = "research"
+resource "gpurent_fleet" "research" {
+  name            = "research" # unique in the account
   size            = 1
-  offer_query     = { gpu = ["rtx_4090"], num_gpus = [1] }
+  template        = "pytorch"
+  disk_gb         = 60
+  offer_queries   = [{ gpu = ["rtx_4090"], num_gpus = [1] }]
   max_price_kop_h = 9000  # 90 rubles per hour for each server
-  max_total_kop_h = 20000 # 200 rubles per hour for all servers
+  max_total_kop_h = 20000 # 200 rubles per hour for all servers, disks included
 }
 
 output "servers" {
-  description = "The servers by name."
-  value       = module.pool.servers
+  description = "The servers by number."
+  value       = { for slot, server in gpurent_fleet.research.instances : slot => { id = server.id, status = server.status, ssh = try(server.ssh.command, null) } }
 }

@@ -4,7 +4,8 @@
 #   jq -r -f ci/costs.jq plan.json
 #
 # A new server counts with its price cap, max_price_kop_h, because its price is
-# unknown before it is created. All amounts are in kopecks until they are printed.
+# unknown before it is created, and a fleet at most with max_total_kop_h. All amounts
+# are in kopecks until they are printed.
 
 def grouped: tostring | [while(length > 0; .[:-3]) | .[-3:]] | reverse | join(" ");
 def rub:
@@ -21,6 +22,49 @@ def stopped: .price.stopped_kop_h // 0;
 def bills: if .status == "stopped" or .status == "outbid" then stopped else running end;
 # Maximum price after a start or a bid. Null if there is no cap.
 def max_price: if .type == "interruptible" then .max_price_kop_h else running end;
+
+# The highest price of a fleet by its arguments. Null if there is no cap.
+def fleet_cap:
+  . as {$size, $max_price_kop_h, $max_total_kop_h}
+  | [if $size != null and $max_price_kop_h != null then $size * $max_price_kop_h else empty end, $max_total_kop_h]
+  | map(values) | min;
+
+# Whether the members of an updated fleet get other arguments: all are replaced.
+def replaces_members: . as {$before, $after} | any("template", "image", "disk_gb", "type"; $before[.] != $after[.]);
+
+# The highest price of an updated fleet: members that run keep their price, and
+# others, also new ones, cost at most the cap. Null if there is no cap.
+def updated_price:
+  . as {$before, $after}
+  | $after as {$max_price_kop_h, $max_total_kop_h}
+  | [$before.instances | to_entries[] | .value + {slot: (.key | tonumber)}]
+  | sort_by(if $after.shrink == "most_expensive" then [running, .slot] else [.slot] end) | .[:$after.size]
+  | [.[] | select(.status != "failed" and .status != "outbid") | running] as $kept
+  | ($after.size - ($kept | length)) as $others
+  | [if $others > 0 then $max_price_kop_h | values * $others else 0 end | . + ($kept | add // 0)]
+  | [.[], $max_total_kop_h] | map(values) | min;
+
+# The same as outcome, for a fleet.
+def fleet_outcome:
+  .change as $change
+  | $change as {$actions, $before, $after}
+  | ([($before // {}).instances // {} | .[] | bills] | add // 0) as $now
+  | if $actions == ["no-op"] then {now: $now, later: $now}
+    elif $actions == ["delete"] then {does: "destroy", now: $now, later: 0}
+    elif $actions == ["forget"] then {does: "forget, **billing continues**", now: $now, later: $now}
+    elif $actions == ["create"] then {does: "create", now: 0, later: ($after | fleet_cap), cap: true}
+    elif $actions | contains(["delete", "create"]) then
+      {does: "replace", now: $now, later: ($after | fleet_cap), cap: true}
+    elif $after.size == null then {does: "update", now: $now, later: ($after | fleet_cap), cap: true}
+    elif $change.after_unknown.instances != true then {does: "update", now: $now, later: $now}
+    elif $change | replaces_members then {does: "replace members", now: $now, later: ($after | fleet_cap), cap: true}
+    elif $after.desired_state == "stopped" then
+      {does: "stop", now: $now, later: ([$before.instances[] | stopped] | add // 0)}
+    else
+      {does: (if $before.size != $after.size then "scale from \($before.size) to \($after.size)"
+          elif $before.desired_state == "stopped" then "start" else "repair" end),
+        now: $now, later: ($change | updated_price), cap: true}
+    end;
 
 # The action for a server, its price before and after, and whether the price after
 # is only a cap.
@@ -44,6 +88,7 @@ def outcome:
 # gets access. The price cap is compared separately, as a number.
 def reviewed_arguments: {
   gpurent_instance: ["type", "offer_id", "offer_query", "fallback_queries", "template", "image", "disk_gb", "ssh_key_ids"],
+  gpurent_fleet: ["name", "size", "type", "offer_queries", "same", "template", "image", "disk_gb", "ssh_key_ids"],
   gpurent_template: ["name", "image", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb"],
   gpurent_api_key: ["name", "scopes", "expires_in_days"],
   gpurent_ssh_key: ["name", "public_key"]
@@ -58,8 +103,15 @@ def arguments:
       else $c.after[$name] end)}]
   | from_entries;
 
-# The changes that guard.sh accepts only if the review showed them. Starts and
-# stops are not included, except a start without a price cap.
+def is_server: .type == "gpurent_instance" or .type == "gpurent_fleet";
+
+# The changed arguments of an updated fleet that a review must show.
+def changed_arguments:
+  .change as {$before, $after, $after_unknown}
+  | [reviewed_arguments[.type][] | select($before[.] != $after[.] or ($after_unknown[.] | any_true))];
+
+# The changes that guard.sh accepts only if the review showed them. Starts, stops
+# and repairs are not included, except a start or a repair without a price cap.
 def reviewable:
   .change as {$actions, $before, $after}
   | {address} as $entry
@@ -67,9 +119,18 @@ def reviewable:
   | if reviewed_arguments[.type] == null or $actions == ["no-op"] then empty
     elif $actions | index("create") then
       $entry + {does: (if $actions == ["create"] then "create" else "replace" end), arguments: arguments}
-      + if .type == "gpurent_instance" then {max_price_kop_h: $cap} else {} end
-    elif .type != "gpurent_instance" then empty
+      + if .type == "gpurent_instance" then {max_price_kop_h: $cap}
+        elif .type == "gpurent_fleet" then {max_price_kop_h: ($after | fleet_cap)}
+        else {} end
+    elif is_server | not then empty
     elif $actions != ["update"] then $entry + {does: $actions[0]}
+    elif .type == "gpurent_fleet" then
+      ($before | fleet_cap) as $was
+      | ($after | fleet_cap) as $cap
+      | if changed_arguments != [] then $entry + {does: "update", arguments: arguments, max_price_kop_h: $cap}
+        elif $cap != $was and ($cap == null or $cap > $was) then $entry + {does: "raise the price cap of", max_price_kop_h: $cap}
+        elif fleet_outcome | .cap and .later == null then $entry + {does: "start", max_price_kop_h: null}
+        else empty end
     else
       ($before.max_price_kop_h as $was | select($cap != $was and ($cap == null or $cap > $was))
         | $entry + {does: "raise the price cap of", max_price_kop_h: $cap}),
@@ -83,8 +144,10 @@ def per_hour_and_month($upto): "\(amount($upto)) per hour (\(. * 730 | amount($u
 def text: if type == "array" then join(", ") else tostring end;
 def notes:
   (.address | code) as $name
-  | .change.before.max_price_kop_h as $was
-  | (reviewable | select(.does == "raise the price cap of")
+  | (if .type == "gpurent_fleet" then .change.before // {} | fleet_cap else .change.before.max_price_kop_h end) as $was
+  | (select(.type == "gpurent_fleet" and .change.actions == ["update"]) | changed_arguments | select(. != [])
+      | "- Changed arguments of \($name): \(map(code) | join(", "))."),
+    (reviewable | select(.does == "raise the price cap of")
       | "- The price cap of \($name): \($was | amount(false)) per hour before, \(
           .max_price_kop_h | amount(false)) after."),
     (select(.change.actions | index("create"))
@@ -97,10 +160,10 @@ def notes:
         else empty end);
 
 [.resource_changes[]? | select(.mode == "managed")] as $all
-| [$all[] | select(.type == "gpurent_instance") | {address} + outcome] as $servers
+| [$all[] | select(is_server) | {address} + (if .type == "gpurent_fleet" then fleet_outcome else outcome end)] as $servers
 | [$servers[] | select(.does)] as $changed
 | ($servers - $changed) as $same
-| [$all[] | select(.type != "gpurent_instance" and .change.actions != ["no-op"])] as $others
+| [$all[] | select((is_server | not) and .change.actions != ["no-op"])] as $others
 | any($servers[]; .cap) as $upto
 | any($servers[]; .later == null) as $open
 | ([$servers[].now] | add // 0) as $now
