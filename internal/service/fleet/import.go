@@ -18,10 +18,10 @@ import (
 // The members are read with the fields that the list may omit.
 func (m model) imported(ctx context.Context, client *rental.Client, name string, members []reconcile.Member) model {
 	for i := range members {
-		if i == 0 || members[i].Instance.Template.Slug == "" {
+		if i == 0 {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
 		}
-		members[i].Order = orderOf(members[i].Instance)
+		members[i].Instance, members[i].Order = actualOrder(ctx, client, members[i].Instance)
 	}
 	first := members[0].Instance
 	m.ID, m.Name = types.StringValue(name), types.StringValue(name)
@@ -43,13 +43,19 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	return m.withMembers(members)
 }
 
-// orderOf returns what an instance was created with, as far as the API returns it.
-func orderOf(inst rental.Instance) rental.InstanceCreate {
+// actualOrder returns what an instance was created with, as far as the API returns it, and the instance with the fields
+// that the list may omit.
+func actualOrder(
+	ctx context.Context, client *rental.Client, inst rental.Instance,
+) (rental.Instance, rental.InstanceCreate) {
+	if inst.Template.Slug == "" {
+		inst = client.ReadOmitted(ctx, inst)
+	}
 	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
 	if order.Template == tfinstance.CustomTemplate {
 		order.Image = inst.Image
 	}
-	return order
+	return inst, order
 }
 
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were

@@ -93,6 +93,12 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
 	}
+	for i := range members {
+		if !members[i].Lost() && members[i].Order.Template == "" {
+			// Terraform stores no private state if the provider was killed during an apply.
+			members[i].Instance, members[i].Order = actualOrder(ctx, r.Meta.Client, members[i].Instance)
+		}
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
