@@ -25,6 +25,7 @@ type cell struct {
 	workspace   *acctest.Workspace
 	before      account
 	flags       []string // of the plans and applies after the broken one
+	keeps       bool     // the broken apply keeps the running members of a fleet
 	exitCode    int      // of the broken apply
 	log         []string // the output of every command
 	counts      counts

@@ -14,62 +14,80 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// fleetSize is the largest size of the fleet.
-const fleetSize = 5
+const (
+	// fleetSize is the largest size of the fleet.
+	fleetSize = 5
+	// diskGB is the disk size of its members.
+	diskGB = 20
+)
 
-func fleetOf(size int) string {
+func fleetOf(size, diskGB int) string {
 	return provider("") + fmt.Sprintf(`
 resource "gpurent_fleet" "crash" {
-  name          = "crash"
-  size          = %d
-  template      = "pytorch"
-  disk_gb       = 20
-  offer_queries = [{ gpu = ["rtx_4090"] }, {}]
-  ssh_key_ids   = []
+  name            = "crash"
+  size            = %d
+  template        = "pytorch"
+  disk_gb         = %d
+  update          = "rolling"
+  max_unavailable = 3
+  offer_queries   = [{ gpu = ["rtx_4090"] }, {}]
+  ssh_key_ids     = []
 }
-`, size)
+`, size, diskGB)
 }
 
 // Applying again also repairs each change of a fleet, and destroying again its destruction.
 func TestAccCrashMatrix_fleet(t *testing.T) {
-	all := slices.Concat(interruptions, faults)
-	for i, change := range []struct {
-		name    string
-		prepare func(*cell) // creates the fleet before
-		size    int         // after the change
-		flags   []string    // of the change
-		next    []string    // flags of the apply after the broken one
+	destroy := []string{"-destroy"}
+	existing := func(size int) func(*cell) { return func(c *cell) { c.create(size, 0) } }
+	for _, change := range []struct {
+		name, sample string
+		prepare      func(*cell) // creates the fleet before
+		size         int         // after the change
+		flags        []string    // of the change
+		next         []string    // flags of the apply after the broken one
+		updates      bool        // the change replaces all members
 	}{
-		{name: "create", size: fleetSize},
-		{name: "continue", prepare: createTainted, size: fleetSize},
-		{name: "scale up", prepare: func(c *cell) { c.create(3, 0) }, size: fleetSize},
-		{name: "heal", prepare: createUnhealthy, size: fleetSize},
-		{name: "scale down", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: 2},
+		{name: "create", sample: "cli-killed/after", size: fleetSize},
+		{name: "continue", sample: "interrupted/after", prepare: createTainted, size: fleetSize},
+		{name: "scale up", sample: "all-killed/after", prepare: existing(3), size: fleetSize},
+		{name: "heal", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize},
 		{
-			name: "destroy", prepare: func(c *cell) { c.create(fleetSize, 0) }, size: fleetSize,
-			flags: []string{"-destroy"}, next: []string{"-destroy"},
+			name: "update", sample: "provider-killed/after", prepare: existing(fleetSize), size: fleetSize, updates: true,
+		},
+		{name: "scale down", sample: "all-killed/before", prepare: existing(fleetSize), size: 2},
+		{
+			name: "destroy", sample: "cli-killed/before", prepare: existing(fleetSize), size: fleetSize,
+			flags: destroy, next: destroy,
 		},
 		{
-			name: "scale up, then destroy", prepare: func(c *cell) { c.create(3, 0) }, size: fleetSize,
-			next: []string{"-destroy"},
+			name: "scale up, then destroy", sample: "all-killed/after", prepare: existing(3), size: fleetSize,
+			next: destroy,
 		},
-		{name: "heal, then destroy", prepare: createUnhealthy, size: fleetSize, next: []string{"-destroy"}},
+		{
+			name: "heal, then destroy", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize,
+			next: destroy,
+		},
 	} {
-		first := len(all) - 2*(i+1) // a sample takes other failures from each table
 		tb := &table{
-			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(all[first:], all[:first]), rare: 4,
-			config: func() string { return fleetOf(change.size) },
+			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(interruptions, faults),
+			sample: change.sample,
+			config: func() string { return fleetOf(change.size, diskGB) },
 			check: func(c *cell) {
 				c.flags = change.next
 				c.counts.recovered = recoveredMembers(c.apply())
 				c.checkMembers(change.size)
 			},
 		}
+		if change.updates {
+			tb.config = func() string { return fleetOf(change.size, 2*diskGB) }
+		}
 		if change.prepare != nil {
 			tb.prepare = func(c *cell) {
 				change.prepare(c)
 				c.workspace.Configure(tb.config())
 				c.before = readAccount(c.env)
+				c.keeps = !change.updates
 			}
 		}
 		t.Run(change.name, tb.test)
@@ -79,7 +97,7 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 // create creates the fleet with an apply that must end with an exit code.
 func (c *cell) create(size, exitCode int) {
 	c.Helper()
-	c.workspace.Configure(fleetOf(size))
+	c.workspace.Configure(fleetOf(size, diskGB))
 	c.command(exitCode, "apply", "-auto-approve")
 }
 
@@ -150,7 +168,7 @@ func (c *cell) checkMembers(size int) {
 	}
 	for slot, member := range state {
 		before, after, live := inSlot(c.before.all, slot), inSlot(now.all, slot), inSlot(now.live, slot)
-		ran := slices.IndexFunc(before, func(o object) bool { return o.Status == "running" })
+		ran := slices.IndexFunc(before, func(o object) bool { return c.keeps && o.Status == "running" })
 		rented := len(after) - len(before)
 		if most := missing(slot < size && ran < 0); rented > most || rented < most && left > 0 {
 			c.counts.duplicates += max(rented-most, 0)

@@ -30,7 +30,7 @@ type table struct {
 	failures []failure
 	check    func(*cell)
 	servers  map[string]string // addresses of the servers in the configuration, by their names
-	rare     int               // a sample has one of this number of the failures that it has of other tables; 0 means 1
+	sample   string            // the failure in a sample; empty for every nth
 	totals   totals
 }
 
@@ -143,21 +143,21 @@ func (s *sweep) feed() {
 
 // sampled reports whether the run includes a cell.
 //
-// A sample has every nth failure. If *every is larger than the number of requests, the CLIs divide the failures. A
-// failure with an odd index starts at a request that rents a server, where a mistake is most expensive; the others
-// start at requests that are distributed over the apply. From there, the sample takes requests at a fixed interval in
-// both directions.
+// A sample has every nth failure, or the one that the table names. If *every is larger than the number of requests,
+// the CLIs divide the failures. A failure with an odd index starts at a request that rents a server, where a mistake is
+// most expensive; the others start at requests that are distributed over the apply. From there, the sample takes
+// requests at a fixed interval in both directions.
 //
 // A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
 func (s *sweep) sampled(f, number int) bool {
 	if *every == 1 {
 		return !s.failures[f].anyCLI || acctest.OwnShare(f+number)
 	}
-	kinds := *nth
-	if kinds > 1 {
-		kinds *= max(1, s.rare)
-	}
-	if f%kinds != kinds-1 || *every > len(s.requests) && !acctest.OwnShare(f/kinds) {
+	if s.sample != "" && *nth > 1 {
+		if s.failures[f].name != s.sample {
+			return false
+		}
+	} else if f%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(f / *nth) {
 		return false
 	}
 	start := 1 + 5*f%len(s.requests)
