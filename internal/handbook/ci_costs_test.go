@@ -68,8 +68,8 @@ const (
 	toRunning = `"desired_state": "running", "max_price_kop_h": 3000`
 )
 
-// fleetOf returns the arguments and the members of a fleet.
-func fleetOf(size int, arguments string, members ...string) string {
+// fleetWith returns the arguments and the members of a fleet.
+func fleetWith(size int, arguments string, members ...string) string {
 	instances := make([]string, len(members))
 	for slot, member := range members {
 		instances[slot] = fmt.Sprintf(`"%d": {%s}`, slot, member)
@@ -86,7 +86,7 @@ func TestCICosts_Fleets(t *testing.T) {
 		limits = `"max_price_kop_h": 5000, "max_total_kop_h": 20000`
 		failed = `"status": "failed", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}`
 	)
-	two := fleetOf(2, limits, aRunning, aRunning)
+	two := fleetWith(2, limits, aRunning, aRunning)
 	update := func(before, after string, unknown bool) string {
 		return fmt.Sprintf(`{"actions": ["update"], "before": %s, "after": %s, "after_unknown": {"instances": %t}}`,
 			before, after, unknown)
@@ -97,40 +97,42 @@ func TestCICosts_Fleets(t *testing.T) {
 	}{
 		"unchanged": {`{"actions": ["no-op"], "before": ` + two + `}`, []string{"| 1 unchanged | | 96,28 ₽ | 96,28 ₽ |"}},
 		"created": {
-			`{"actions": ["create"], "before": null, "after": ` + fleetOf(3, limits) + `}`,
+			`{"actions": ["create"], "before": null, "after": ` + fleetWith(3, limits) + `}`,
 			[]string{"| create | 0,00 ₽ | up to 150,00 ₽ |"},
 		},
 		"created with a lower total": {
-			`{"actions": ["create"], "before": null, "after": ` + fleetOf(9, limits) + `}`,
+			`{"actions": ["create"], "before": null, "after": ` + fleetWith(9, limits) + `}`,
 			[]string{"| create | 0,00 ₽ | up to 200,00 ₽ |"},
 		},
 		"created without a cap": {
-			`{"actions": ["create"], "before": null, "after": ` + fleetOf(3, `"max_price_kop_h": null`) + `}`,
+			`{"actions": ["create"], "before": null, "after": ` + fleetWith(3, `"max_price_kop_h": null`) + `}`,
 			[]string{"| create | 0,00 ₽ | no cap |", "The pipeline does not apply this plan."},
 		},
 		"destroyed": {`{"actions": ["delete"], "before": ` + two + `}`, []string{"| destroy | 96,28 ₽ | 0,00 ₽ |"}},
 		"a larger size": {
-			update(two, fleetOf(3, limits), true),
-			[]string{"| scale from 2 to 3 | 96,28 ₽ | up to 146,28 ₽ |", "- Changed arguments of `gpurent_fleet.train`: `size`."},
+			update(two, fleetWith(3, limits), true),
+			[]string{
+				"| scale from 2 to 3 | 96,28 ₽ | up to 146,28 ₽ |", "- Changed arguments of `gpurent_fleet.train`: `size`.",
+			},
 		},
 		"a smaller size": {
-			update(two, fleetOf(1, limits), true), []string{"| scale from 2 to 1 | 96,28 ₽ | up to 48,14 ₽ |"},
+			update(two, fleetWith(1, limits), true), []string{"| scale from 2 to 1 | 96,28 ₽ | up to 48,14 ₽ |"},
 		},
 		"a stop": {
-			update(two, strings.Replace(fleetOf(2, limits), `"running"`, `"stopped"`, 1), true),
+			update(two, strings.Replace(fleetWith(2, limits), `"running"`, `"stopped"`, 1), true),
 			[]string{"| stop | 96,28 ₽ | 3,16 ₽ |"},
 		},
 		"a repair": {
-			update(fleetOf(2, limits, aRunning, failed), fleetOf(2, limits), true),
+			update(fleetWith(2, limits, aRunning, failed), fleetWith(2, limits), true),
 			[]string{"| repair | 96,28 ₽ | up to 98,14 ₽ |"},
 		},
 		"a rolling update": {
-			update(two, strings.Replace(fleetOf(2, limits), "pytorch", "ubuntu", 1), true),
+			update(two, strings.Replace(fleetWith(2, limits), "pytorch", "ubuntu", 1), true),
 			[]string{"| replace members | 96,28 ₽ | up to 100,00 ₽ |", "`template`"},
 		},
 		"a policy": {update(two, two, false), []string{"| update | 96,28 ₽ | 96,28 ₽ |"}},
 		"higher caps": {
-			update(two, fleetOf(2, `"max_price_kop_h": 9000, "max_total_kop_h": 20000`, aRunning, aRunning), false),
+			update(two, fleetWith(2, `"max_price_kop_h": 9000, "max_total_kop_h": 20000`, aRunning, aRunning), false),
 			[]string{"- The price cap of `gpurent_fleet.train`: 100,00 ₽ per hour before, 180,00 ₽ after."},
 		},
 	} {

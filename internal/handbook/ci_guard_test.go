@@ -175,31 +175,33 @@ func TestCIGuard_Fleets(t *testing.T) {
 		return costsOfPlan(t, changeOf("gpurent_fleet", "train", `{"actions": ["update"], "before": `+before+
 			`, "after": `+after+`, "after_unknown": {"instances": true}}`))
 	}
-	two := fleetOf(2, limits, aRunning, anOutbid)
+	two := fleetWith(2, limits, aRunning, anOutbid)
 	for name, test := range map[string]struct {
 		planned, reviewed string
 		refused           string
 	}{
-		"a repair":               {update(two, fleetOf(2, limits)), "", ""},
-		"a repair without a cap": {update(fleetOf(2, `"x": 1`, aRunning, anOutbid), fleetOf(2, `"x": 1`)), "", "no price cap"},
-		"a larger size":          {update(two, fleetOf(3, limits)), "", "update gpurent_fleet.train: not in the review"},
-		"a smaller size":         {update(two, fleetOf(1, limits)), "", "update gpurent_fleet.train: not in the review"},
-		"as reviewed":            {update(two, fleetOf(3, limits)), update(two, fleetOf(3, limits)), ""},
+		"a repair": {update(two, fleetWith(2, limits)), "", ""},
+		"a repair without a cap": {
+			update(fleetWith(2, `"x": 1`, aRunning, anOutbid), fleetWith(2, `"x": 1`)), "", "no price cap",
+		},
+		"a larger size":  {update(two, fleetWith(3, limits)), "", "update gpurent_fleet.train: not in the review"},
+		"a smaller size": {update(two, fleetWith(1, limits)), "", "update gpurent_fleet.train: not in the review"},
+		"as reviewed":    {update(two, fleetWith(3, limits)), update(two, fleetWith(3, limits)), ""},
 		"larger than reviewed": {
-			update(two, fleetOf(9, limits)), update(two, fleetOf(4, limits)), "the review: size",
+			update(two, fleetWith(9, limits)), update(two, fleetWith(4, limits)), "the review: size",
 		},
 		"more expensive than reviewed": {
-			update(two, fleetOf(9, limits)), update(two, fleetOf(3, limits)), "the price cap is 20000 kopecks per hour",
+			update(two, fleetWith(9, limits)), update(two, fleetWith(3, limits)), "the price cap is 20000 kopecks per hour",
 		},
 		"another template": {
-			update(two, strings.Replace(fleetOf(2, limits), "pytorch", "custom", 1)), "", "not in the review",
+			update(two, strings.Replace(fleetWith(2, limits), "pytorch", "custom", 1)), "", "not in the review",
 		},
 		"another query": {
-			update(two, strings.Replace(fleetOf(3, limits), "rtx_4090", "h100", 1)), update(two, fleetOf(3, limits)),
+			update(two, strings.Replace(fleetWith(3, limits), "rtx_4090", "h100", 1)), update(two, fleetWith(3, limits)),
 			"the review: offer_queries",
 		},
 		"a higher cap": {
-			update(two, fleetOf(2, `"max_price_kop_h": 9000`)), "", "raise the price cap of gpurent_fleet.train",
+			update(two, fleetWith(2, `"max_price_kop_h": 9000`)), "", "raise the price cap of gpurent_fleet.train",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -254,8 +254,8 @@ type server struct {
 	GPU struct{ Slug string }
 }
 
-// servers returns the gpurent_instance resources in the state by name. Their number must be want, and no price above its
-// cap.
+// servers returns the gpurent_instance resources in the state by name. Their number must be want, and no price above
+// its cap.
 func (l *exampleRun) servers(want int) map[string]server {
 	l.t.Helper()
 	all := map[string]server{}
@@ -300,8 +300,8 @@ type fleet struct {
 	}
 }
 
-// members returns the members of all fleets in the state by name. Their number must be want, and no member may cost more
-// than its cap, apart from its disk.
+// members returns the members of all fleets in the state by name. Their number must be want, and no member may cost
+// more than its cap, apart from its disk.
 func (l *exampleRun) members(want int) map[string]server {
 	l.t.Helper()
 	all := map[string]server{}
