@@ -40,7 +40,8 @@ const rollbackTimeout = 15 * time.Minute
 // update. The members in the result exist, whatever else happened.
 func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	a := &apply{
-		Manager: m, Spec: spec, timeout: timeout, members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
+		Manager: m, Spec: spec, timeout: timeout,
+		members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
 		created: map[int]bool{}, tried: map[string]bool{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {

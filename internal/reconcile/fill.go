@@ -164,8 +164,8 @@ func (a *apply) destroyReplaced(ctx context.Context, changes []Change) (empty ma
 }
 
 // recoverAll returns the slots without those whose instance an earlier run rented, which can be the reason why there
-// are too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may be
-// created without the others.
+// are too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may
+// be created without the others.
 func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int) []Change {
 	first := candidates
 	if a.All {

@@ -375,7 +375,7 @@ func TestDestroyAll_KilledRun(t *testing.T) {
 	})
 }
 
-// A run that was killed after it rented members is continued, also if the state knows none of them.
+// A run that was killed after it rented members is continued, also if the state has none of them.
 func TestApply_RecoversMembers(t *testing.T) {
 	for name, all := range map[string]bool{"any": false, "all": true} {
 		t.Run(name, func(t *testing.T) {

@@ -102,6 +102,9 @@ func failureText(failure reconcile.Failure) tfkit.Text {
 		id = tfkit.Textf("instance %s ", failure.Member.Instance.ID)
 	}
 	if e, ok := errors.AsType[*reconcile.Error](failure.Err); ok {
+		if notRented := e.Kind <= reconcile.NotTried; notRented && id != "" {
+			return fleetErrorText(e) + "; " + id + "stays"
+		}
 		return id + fleetErrorText(e)
 	}
 	if e, ok := errors.AsType[*placement.Error](failure.Err); ok {
@@ -231,7 +234,7 @@ func explainQueries(ctx context.Context, meta *tfkit.Meta, spec reconcile.Spec) 
 
 func rolledBackText(o outcome) tfkit.Text {
 	if len(o.RolledBack) == 0 {
-		return "\n\nallocation is \"all\": no instance was kept."
+		return "\n\nallocation is \"all\": the apply keeps no new member. Existing members stay."
 	}
 	return tfkit.Textf("\n\nallocation is \"all\": the %d members that this apply created were destroyed again. They are "+
 		"billed for the time that they existed (gpurent_transactions).", len(o.RolledBack))
@@ -253,12 +256,12 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Resu
 		timeout)+failureLines(result.Failures))
 }
 
-// warnOfChanges warns of the members that the apply changes.
+// warnOfChanges warns of the members that the apply changes or rents again.
 func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []reconcile.Change) {
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
-		if change.Action == reconcile.Create {
+		if isNew := change.Action == reconcile.Create && change.Member.Generation == 0; isNew {
 			continue
 		}
 		if existing++; listed < maxLines {
@@ -280,8 +283,8 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 func (r *fleetResource) addTooFewOffers(
 	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
 ) {
-	text := tfkit.Textf("%d members are missing, and %d offers for them are available now (%d match the queries, and "+
-		"other resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
+	text := tfkit.Textf("%d offers are needed, and %d are available for them now (%d match the queries, and other "+
+		"resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
 	switch {
 	case choice.OverBudget:
 		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))

@@ -208,7 +208,7 @@ func replacingArguments(state, plan model) (replacing path.Paths) {
 			replacing = append(replacing, path.Root(argument.name))
 		}
 	}
-	// Only the custom template has an image of its own. Another one's image is checked, and is the same for all members.
+	// Only the custom template accepts any image. The image of another one is checked, and is the same for all members.
 	if custom := isCustom(state) || isCustom(plan); custom && !plan.Image.Equal(state.Image) {
 		replacing = append(replacing, path.Root("image"))
 	}

@@ -101,10 +101,14 @@ func (r *fleetResource) checkOffers(
 ) {
 	change := spending.Change{AddedKopH: addedKopH}
 	var slots []int
+	updates := 0
 	for _, c := range changes {
 		switch {
 		case rentsInstance(c.Action):
 			slots = append(slots, c.Slot)
+			if c.Action == reconcile.Update {
+				updates++
+			}
 			change.AddedKopH -= c.Member.Instance.BurnKopH()
 			change.Creates = true
 		case c.Action == reconcile.Start:
@@ -120,8 +124,9 @@ func (r *fleetResource) checkOffers(
 			tfkit.AddAPIError(diags, "determine the price of the planned fleet", err)
 			return
 		}
-		if err == nil && len(choice.Candidates) < len(slots) {
-			r.addTooFewOffers(ctx, diags, plan, spec, choice, len(slots))
+		needed := len(slots) - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
+		if err == nil && len(choice.Candidates) < needed {
+			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed)
 		}
 		for i, candidate := range choice.Candidates {
 			change.StartsKopH += candidate.KopH
@@ -148,7 +153,8 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *di
 	others := slices.DeleteFunc(r.membersByName(ctx, name), func(inst rental.Instance) bool {
 		return r.Meta.Placement.Owners.Has(inst.ID)
 	})
-	if len(others) > 0 {
+	_, kept := r.Meta.KeptFleets.Load(name) // by the replacement that this creation is a part of
+	if len(others) > 0 && !kept {
 		addOtherMembers(diags, name, others)
 	}
 }
@@ -185,7 +191,7 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 		return "is replaced, because its arguments change"
 	case reconcile.Create:
 	}
-	return "is created"
+	return "no longer exists, is rented again"
 }
 
 // statusText returns the status of an instance, and why it stopped.
