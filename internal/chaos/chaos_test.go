@@ -98,7 +98,7 @@ func (r *run) test() {
 	for range *applies {
 		r.switchQuirks()
 		r.addFaults()
-		if r.config.kills && r.rng.IntN(2) == 0 {
+		if r.config.kills && r.rng.IntN(4) > 0 {
 			r.applyKilled()
 		} else {
 			output, err := r.apply()

@@ -38,12 +38,14 @@ func newConfiguration(rng *rand.Rand) *configuration {
 	c.fleet = map[string]string{
 		"name": `"` + fleetName + `"`, "size": pickOne(rng, "1", "2", "4"), "disk_gb": "60",
 		"template": pickOne(rng, `"pytorch"`, `"ubuntu"`), "type": pickOne(rng, `"on_demand"`, `"interruptible"`),
-		"offer_queries": pickOne(rng, `[{}]`, `[{ gpu = ["rtx_4090"] }, {}]`),
+		"offer_queries": pickOne(rng, `[{}]`, `[{ gpu = ["rtx_4090"] }, {}]`), "max_total_kop_h": pickOne(rng, "", "8000"),
+	}
+	if c.kills {
+		c.maxRetries = 3 // else most of the applies end before the kill
+		return c
 	}
 	for range 2 {
-		if !c.kills {
-			c.addServer(rng)
-		}
+		c.addServer(rng)
 	}
 	return c
 }
@@ -91,7 +93,11 @@ func (c *configuration) addServer(rng *rand.Rand) {
 
 // change changes the configuration between two applies and returns a description.
 func (c *configuration) change(rng *rand.Rand) string {
-	if c.kills || rng.IntN(3) == 0 {
+	switch {
+	case c.kills: // mostly while it creates and destroys members
+		c.fleet["size"] = pickOne(rng, "0", "1", "2", "3", "4")
+		return "size = " + c.fleet["size"] + ", " + c.changeFleet(rng)
+	case rng.IntN(3) == 0:
 		return c.changeFleet(rng)
 	}
 	names := slices.Sorted(maps.Keys(c.servers))

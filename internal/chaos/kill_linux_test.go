@@ -7,8 +7,8 @@ import (
 // canKill reports whether the tests find the processes to kill.
 const canKill = true
 
-// lastKill is the highest number of the request at which an apply is killed.
-const lastKill = 30
+// lastKill is the highest number of the write request at which an apply is killed.
+const lastKill = 4
 
 // applyKilled kills an apply. Applying again with the same configuration must find everything that it rented, whether
 // or not the apply succeeds.

@@ -24,7 +24,7 @@ type recorder struct {
 	capKopH    int64             // highest sum of their prices; 0 for no check
 	violations []string
 
-	countdown     int    // requests until kill is called; 0 for never
+	countdown     int    // write requests until kill is called; 0 for never
 	killAfterWork bool   // the service processes that request
 	kill          func() // kills processes of the command
 }
@@ -48,7 +48,7 @@ func (r *recorder) setCap(kopH int64) {
 	r.capKopH = kopH
 }
 
-// killAt calls kill at the n-th request from now on, before or after its work; never for 0.
+// killAt calls kill at the n-th write request from now on, before or after its work; never for 0.
 func (r *recorder) killAt(n int, afterWork bool, kill func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,10 @@ func (r *recorder) killAt(n int, afterWork bool, kill func()) {
 }
 
 // kills reports whether this request is the one at which the command is killed.
-func (r *recorder) kills() bool {
+func (r *recorder) kills(req *http.Request) bool {
+	if req.Method == http.MethodGet {
+		return false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.countdown--
@@ -105,7 +108,7 @@ func (r *recorder) active(i instance) {
 // wrap records the responses to write requests, including those that a fault discards, before the client gets them.
 func (r *recorder) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		kills := r.kills()
+		kills := r.kills(req)
 		if kills && !r.killAfterWork {
 			r.kill()
 			panic(http.ErrAbortHandler)
