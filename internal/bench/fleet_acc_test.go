@@ -26,7 +26,7 @@ resource "gpurent_fleet" "big" {
 }
 
 // A fleet needs a request for each member that it creates or destroys, and one for each page of a list. The test logs
-// the time of a refresh beside that of a fleet without members, which is the time of the CLI and of the provider's start.
+// the time of a refresh beside that of a fleet without members.
 func TestAccRequests_Fleet(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
