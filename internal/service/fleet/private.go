@@ -13,6 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // privateMembers is the key of privateData in the private state.
@@ -137,27 +138,15 @@ func digest(members []reconcile.Member) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-type privateGetter interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-type privateSetter interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-func setPrivate(ctx context.Context, private privateSetter, data privateData) diag.Diagnostics {
-	content, err := json.Marshal(data)
-	if err != nil {
-		return nil // the type can always be marshaled
-	}
-	return private.SetKey(ctx, privateMembers, content)
+func setPrivate(ctx context.Context, private tfkit.PrivateSetter, data privateData) diag.Diagnostics {
+	return tfkit.SetPrivate(ctx, private, privateMembers, data)
 }
 
 // getPrivate returns the zero value if there is none.
-func getPrivate(ctx context.Context, private privateGetter) (data privateData, diags diag.Diagnostics) {
-	content, diags := private.GetKey(ctx, privateMembers)
-	if len(content) == 0 || json.Unmarshal(content, &data) != nil {
+func getPrivate(ctx context.Context, private tfkit.PrivateGetter) (privateData, diag.Diagnostics) {
+	data, diags := tfkit.GetPrivate[privateData](ctx, private, privateMembers)
+	if data == nil {
 		return privateData{}, diags
 	}
-	return data, diags
+	return *data, diags
 }

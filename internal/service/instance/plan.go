@@ -14,6 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
@@ -86,7 +87,7 @@ func (r *instanceResource) planCreate(
 ) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	replaced, diags := getPrivate[replacedInstance](ctx, req.Private, privateReplaced)
+	replaced, diags := tfkit.GetPrivate[replacedInstance](ctx, req.Private, privateReplaced)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || r.Meta == nil {
 		return
@@ -142,7 +143,7 @@ func (r *instanceResource) planUpdate(
 	}
 	replacedBy, diags := planCreateArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(diags...)
-	notReady, diags := getPrivate[bool](ctx, req.Private, privateNotReady)
+	notReady, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateNotReady)
 	resp.Diagnostics.Append(diags...)
 	next := planConvergence(state, &plan, notReady != nil && *notReady)
 	if next == lifecycle.ActionReplace {
@@ -172,7 +173,7 @@ func (r *instanceResource) planUpdate(
 			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, change))
 		}
 	}
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateReplaced, replaced)...)
+	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
 }
 
 // keyOfName returns the idempotency key of a new instance without a configured one: idempotency_prefix and its name. It

@@ -2,13 +2,13 @@ package instance
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Keys of the private state.
@@ -50,54 +50,29 @@ type normalizedName struct {
 	Stored     string `json:"stored"`
 }
 
-type privateGetter interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-type privateSetter interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-// setPrivate stores a value as JSON.
-func setPrivate(ctx context.Context, private privateSetter, key string, value any) diag.Diagnostics {
-	content, err := json.Marshal(value)
-	if err != nil {
-		return nil // the stored types can always be marshaled
-	}
-	return private.SetKey(ctx, key, content)
-}
-
-// getPrivate returns nil if there is no value, or one of another version.
-func getPrivate[T any](ctx context.Context, private privateGetter, key string) (*T, diag.Diagnostics) {
-	content, diags := private.GetKey(ctx, key)
-	value := new(T)
-	if len(content) == 0 || json.Unmarshal(content, value) != nil {
-		return nil, diags
-	}
-	return value, diags
-}
-
 // setNormalizedName stores how the API normalized a new name, for example to lower case. If the response has the
 // previous name, the name was not set.
 func setNormalizedName(
-	ctx context.Context, private privateSetter, configured, before types.String, returned rental.Instance,
+	ctx context.Context, private tfkit.PrivateSetter, configured, before types.String, returned rental.Instance,
 ) diag.Diagnostics {
 	stored := returned.NameString()
 	if configured.IsNull() || returned.Omitted.Name || stored == configured.ValueString() ||
 		stored == before.ValueString() {
 		return nil
 	}
-	return setPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
+	return tfkit.SetPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
 }
 
 // hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.
-func hasNormalizedName(ctx context.Context, private privateGetter, configured types.String, inst rental.Instance) bool {
-	name, diags := getPrivate[normalizedName](ctx, private, privateName)
+func hasNormalizedName(
+	ctx context.Context, private tfkit.PrivateGetter, configured types.String, inst rental.Instance,
+) bool {
+	name, diags := tfkit.GetPrivate[normalizedName](ctx, private, privateName)
 	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
 }
 
 // hasTemplateAlias reports whether the private state records that template in place of the configured one.
-func hasTemplateAlias(ctx context.Context, private privateGetter, slug string) bool {
-	alias, diags := getPrivate[string](ctx, private, privateTemplateAlias)
+func hasTemplateAlias(ctx context.Context, private tfkit.PrivateGetter, slug string) bool {
+	alias, diags := tfkit.GetPrivate[string](ctx, private, privateTemplateAlias)
 	return !diags.HasError() && alias != nil && *alias == slug
 }

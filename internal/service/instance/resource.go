@@ -118,26 +118,26 @@ func (r *instanceResource) createRequest(
 // setCreatePrivate stores the data of the creation that later operations need.
 func setCreatePrivate(
 	ctx context.Context,
-	private privateSetter,
+	private tfkit.PrivateSetter,
 	plan model,
 	placed placement.Placed,
 ) diag.Diagnostics {
 	if !placed.Recovered {
 		return setNormalizedName(ctx, private, plan.Name, types.StringNull(), placed.Instance)
 	}
-	diags := setPrivate(ctx, private, privateRecovery, placed.Recovery)
+	diags := tfkit.SetPrivate(ctx, private, privateRecovery, placed.Recovery)
 	if placed.TemplateAlias != "" {
-		diags.Append(setPrivate(ctx, private, privateTemplateAlias, placed.TemplateAlias)...)
+		diags.Append(tfkit.SetPrivate(ctx, private, privateTemplateAlias, placed.TemplateAlias)...)
 	}
 	return diags
 }
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.
-func setNotReady(ctx context.Context, private privateSetter, plan model, err error) diag.Diagnostics {
+func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, err error) diag.Diagnostics {
 	if plan.ReadyWhen.IsNull() {
 		return nil
 	}
-	return setPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
+	return tfkit.SetPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
 }
 
 // rejectAboveCap destroys a new instance that costs more than the cap, or stops a recovered one. The instance stays in
@@ -316,7 +316,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	recovery, diags := getPrivate[string](ctx, req.Private, privateRecovery)
+	recovery, diags := tfkit.GetPrivate[string](ctx, req.Private, privateRecovery)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
