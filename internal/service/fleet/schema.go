@@ -217,7 +217,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"ready_when": tfinstance.ReadyWhenAttribute(),
-			"timeouts":   describedTimeouts(ctx),
+			"timeouts":   timeoutsAttribute(ctx),
 
 			"id": schema.StringAttribute{
 				Computed: true, MarkdownDescription: "Id of the fleet, the same as `name`.",
@@ -283,9 +283,8 @@ func describe(prefix string, attributes map[string]datasource.Attribute) string 
 	return text.String()
 }
 
-// describedTimeouts adds a description to the timeouts attribute, which the library omits.
-func describedTimeouts(ctx context.Context) schema.Attribute {
-	attribute := timeouts.Attributes(ctx, timeouts.Opts{
+func timeoutsAttribute(ctx context.Context) schema.Attribute {
+	return tfinstance.Timeouts(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
 		CreateDescription: "Timeout of a creation, including the waits for offers and until the members are ready, as a Go " +
 			"duration such as `45m` or `1h30m`. Defaults to `30m`, one second for each member, and `wait_for_offer`.",
@@ -294,13 +293,6 @@ func describedTimeouts(ctx context.Context) schema.Attribute {
 		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m` and one " +
 			"second for each member.",
 	})
-	nested, ok := attribute.(schema.SingleNestedAttribute)
-	if !ok {
-		return attribute
-	}
-	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block: `timeouts = { create = " +
-		"\"45m\" }`."
-	return nested
 }
 
 // queryType is the type of an element of offer_queries.

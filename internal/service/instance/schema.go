@@ -181,7 +181,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"ready_when": tfinstance.ReadyWhenAttribute(),
-		"timeouts":   describedTimeouts(ctx),
+		"timeouts":   timeoutsAttribute(ctx),
 
 		"rented_offer_id": schema.StringAttribute{
 			Computed: true,
@@ -212,9 +212,8 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 }
 
-// describedTimeouts adds a description to the timeouts attribute, which the library omits.
-func describedTimeouts(ctx context.Context) schema.Attribute {
-	attribute := timeouts.Attributes(ctx, timeouts.Opts{
+func timeoutsAttribute(ctx context.Context) schema.Attribute {
+	return tfinstance.Timeouts(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
 		CreateDescription: "Timeout of a creation, including the wait for an offer and the wait until the instance is " +
 			"ready, as a Go duration such as `45m` or `1h30m`. Defaults to `30m`, plus `wait_for_offer`.",
@@ -222,11 +221,4 @@ func describedTimeouts(ctx context.Context) schema.Attribute {
 			"such as `45m` or `1h30m`. Defaults to `30m`.",
 		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m`.",
 	})
-	nested, ok := attribute.(schema.SingleNestedAttribute)
-	if !ok {
-		return attribute
-	}
-	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block: `timeouts = { create = " +
-		"\"45m\" }`."
-	return nested
 }
