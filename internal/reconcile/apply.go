@@ -27,8 +27,6 @@ type Result struct {
 	RolledBack []Member
 	// Choice describes the offers of the last attempt to find some; nil without one.
 	Choice *placement.Choice
-	// Waited is how long the apply waited for offers.
-	Waited time.Duration
 	// Interrupted: ctx ended first.
 	Interrupted bool
 }
@@ -372,11 +370,10 @@ func (m *Manager) unknown(ctx context.Context, fleet string, members []Member) (
 	if err != nil && !rental.IsListTooLong(err) {
 		return nil // the members of the state are destroyed nevertheless
 	}
-	for _, inst := range listing.Items {
-		name, slot, ok := ParseMemberName(inst.NameString())
-		if ok && name == fleet && !known[slot] && !inst.Destroyed() {
-			known[slot] = true
-			unknown = append(unknown, Member{Slot: slot, Found: true})
+	for _, named := range Named(listing.Items, fleet) {
+		if !known[named.Slot] {
+			known[named.Slot] = true
+			unknown = append(unknown, Member{Slot: named.Slot, Found: true})
 		}
 	}
 	return unknown

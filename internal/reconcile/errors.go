@@ -25,8 +25,6 @@ const (
 	AboveTotal
 	// NotAsRequested: the new instance differs from its request in Differences. It was destroyed, unless Err is set.
 	NotAsRequested
-	// Unreadable: the response to the create request could not be read, with Err.
-	Unreadable
 	// NotDestroyed: the instance could not be destroyed, with Err. Confirmed reports whether the API accepted the request.
 	NotDestroyed
 )
@@ -45,7 +43,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := [...]string{
 		"none", "no offer", "over budget", "not tried", "above the price cap", "above the total price cap",
-		"not as requested", "unreadable response", "not destroyed",
+		"not as requested", "not destroyed",
 	}[e.Kind]
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

@@ -42,7 +42,6 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		}
 		break
 	}
-	a.result.Waited = max(a.result.Waited, time.Since(began))
 	for _, change := range missing {
 		a.failUnfilled(ctx, change.Slot)
 	}
@@ -90,29 +89,39 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 	}
 	used := min(len(candidates), len(missing))
 	a.release(candidates[used:])
-	left := slices.Clone(missing[used:])
-	var all sync.WaitGroup
-	var mu sync.Mutex
 	free := a.destroyReplaced(ctx, missing[:used])
+	var changes []Change
+	var reserved []*placement.Candidate
 	for i, change := range missing[:used] {
 		if !free[change.Slot] {
 			a.release(candidates[i : i+1])
 			continue
 		}
+		changes, reserved = append(changes, change), append(reserved, &candidates[i])
+	}
+	left := append(a.rentAll(ctx, changes, reserved), missing[used:]...)
+	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
+	return left
+}
+
+// rentAll rents instances for empty slots concurrently, each from its candidate, and returns the slots for which
+// another offer may be tried.
+func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*placement.Candidate) (again []Change) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for i, change := range changes {
 		all.Go(func() {
 			a.workers <- struct{}{}
-			again := a.rent(ctx, change, &candidates[i])
-			<-a.workers
-			if again {
+			defer func() { <-a.workers }()
+			if a.rent(ctx, change, candidates[i]) {
 				mu.Lock()
 				defer mu.Unlock()
-				left = append(left, Change{Slot: change.Slot, Action: Create, Member: change.Member})
+				again = append(again, Change{Slot: change.Slot, Action: Create, Member: change.Member})
 			}
 		})
 	}
 	all.Wait()
-	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
-	return left
+	return again
 }
 
 func (a *apply) release(candidates []placement.Candidate) {
@@ -171,25 +180,17 @@ func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int
 	if a.All {
 		first = 0
 	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	found := map[int]bool{}
+	left, unknown := slices.Clone(missing[:first]), []Change{}
 	for _, change := range missing[first:] {
-		if change.Action != Create {
-			continue // its instance exists, so the key of the next one is not used
+		if change.Action == Create {
+			unknown = append(unknown, change)
+		} else {
+			left = append(left, change) // its instance exists, so the key of the next one is not used
 		}
-		all.Go(func() {
-			a.workers <- struct{}{}
-			defer func() { <-a.workers }()
-			if again := a.rent(ctx, change, nil); !again {
-				mu.Lock()
-				defer mu.Unlock()
-				found[change.Slot] = true
-			}
-		})
 	}
-	all.Wait()
-	return slices.DeleteFunc(slices.Clone(missing), func(c Change) bool { return found[c.Slot] })
+	left = append(left, a.rentAll(ctx, unknown, make([]*placement.Candidate, len(unknown)))...)
+	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
+	return left
 }
 
 // rent rents an instance for an empty slot, and begins to wait for it. Without a candidate it only recovers the

@@ -158,6 +158,6 @@ const keyPrefix = "gpurent_fleet~"
 func bySlot(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) }
 
 func sortBySlot(members []Member) []Member {
-	slices.SortFunc(members, bySlot)
+	slices.SortStableFunc(members, bySlot)
 	return members
 }

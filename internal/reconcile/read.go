@@ -90,20 +90,27 @@ func (e *DuplicateSlotError) Error() string {
 	return fmt.Sprintf("the instances %s have the same name %q", strings.Join(e.IDs, " and "), e.Name)
 }
 
-// ByName returns the active instances that have the names of members of a fleet, sorted by slot.
-func ByName(instances []rental.Instance, fleet string) ([]Member, error) {
-	bySlot := map[int]Member{}
-	var members []Member
+// Named returns the active instances that have the names of members of a fleet, in their order. Two of them can have
+// the same slot.
+func Named(instances []rental.Instance, fleet string) (named []Member) {
 	for _, inst := range instances {
 		name, slot, ok := ParseMemberName(inst.NameString())
-		if !ok || name != fleet || inst.Destroyed() {
-			continue
+		if ok && name == fleet && !inst.Destroyed() {
+			named = append(named, Member{Slot: slot, Instance: inst})
 		}
-		if other, twice := bySlot[slot]; twice {
-			return nil, &DuplicateSlotError{inst.NameString(), []string{other.Instance.ID, inst.ID}}
-		}
-		bySlot[slot] = Member{Slot: slot, Instance: inst}
-		members = append(members, bySlot[slot])
 	}
-	return sortBySlot(members), nil
+	return named
+}
+
+// ByName returns the active instances that have the names of members of a fleet, sorted by slot.
+func ByName(instances []rental.Instance, fleet string) ([]Member, error) {
+	members := sortBySlot(Named(instances, fleet))
+	for i := 1; i < len(members); i++ {
+		one, other := members[i-1], members[i]
+		if one.Slot == other.Slot {
+			ids := []string{one.Instance.ID, other.Instance.ID}
+			return nil, &DuplicateSlotError{other.Instance.NameString(), ids}
+		}
+	}
+	return members, nil
 }

@@ -134,8 +134,6 @@ func fleetErrorText(e *reconcile.Error) tfkit.Text {
 			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
 		}
 		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
-	case reconcile.Unreadable:
-		return tfkit.Textf("its response could not be read: %s", e.Err)
 	case reconcile.AboveCap:
 		text = tfkit.Textf("cost %s, above max_price_kop_h (%s)", price, limit)
 	case reconcile.AboveTotal:

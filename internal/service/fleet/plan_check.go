@@ -165,10 +165,8 @@ func (r *fleetResource) membersByName(ctx context.Context, name string) (found [
 	if active == nil {
 		return nil
 	}
-	for _, inst := range active.Items {
-		if parsed, _, ok := reconcile.ParseMemberName(inst.NameString()); ok && parsed == name && !inst.Destroyed() {
-			found = append(found, inst)
-		}
+	for _, member := range reconcile.Named(active.Items, name) {
+		found = append(found, member.Instance)
 	}
 	return found
 }

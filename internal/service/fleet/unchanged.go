@@ -55,9 +55,8 @@ func hasOthers(instances []rental.Instance, name string, members []reconcile.Mem
 	for _, member := range members {
 		ids[member.Instance.ID] = true
 	}
-	return slices.ContainsFunc(instances, func(inst rental.Instance) bool {
-		fleet, _, ok := reconcile.ParseMemberName(inst.NameString())
-		return ok && fleet == name && !ids[inst.ID] && !inst.Destroyed()
+	return slices.ContainsFunc(reconcile.Named(instances, name), func(m reconcile.Member) bool {
+		return !ids[m.Instance.ID]
 	})
 }
 
