@@ -25,6 +25,9 @@ type Result struct {
 	Recovered []Member
 	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
 	RolledBack []Member
+	// Excluded are the ids of instances that have names of members and are none: those that the apply destroyed, because
+	// a list may still contain them, and those that another creation than that of the fleet has rented.
+	Excluded []string
 	// Choice describes the offers of the last attempt to find some; nil without one.
 	Choice *placement.Choice
 	// Interrupted: ctx ended first.
@@ -89,7 +92,8 @@ type apply struct {
 const maxRequests = 16
 
 // run takes the changes: it destroys what is too much, moves existing members to the desired state, and fills the other
-// slots at the same time. Members with old arguments are replaced last, when everything else is ready.
+// slots at the same time. With All it fills slots only if the existing members could be moved: otherwise it would destroy
+// the new members again. Members with old arguments are replaced last, when everything else is ready.
 func (a *apply) run(ctx context.Context, changes []Change) {
 	of := func(actions ...Action) []Change {
 		return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !slices.Contains(actions, c.Action) })
@@ -97,7 +101,14 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 	a.phase(ctx, func(ctx context.Context) {
 		a.destroyAll(ctx, of(Destroy))
 		a.moveAll(ctx, of(Start, Stop, Wait))
-		a.fill(ctx, of(Create, Replace))
+		missing := of(Create, Replace)
+		if a.All {
+			a.waits.Wait()
+			if a.notTry(missing) {
+				return
+			}
+		}
+		a.fill(ctx, missing)
 	})
 	if a.All && a.failed() && ctx.Err() == nil {
 		a.rollBack(ctx)
@@ -135,6 +146,20 @@ func (a *apply) failed() bool {
 	return len(a.failures) > 0
 }
 
+// notTry records that slots are not filled if a change of another one has failed.
+func (a *apply) notTry(missing []Change) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.failures) == 0 {
+		return false
+	}
+	reason := a.failures[slices.Min(slices.Collect(maps.Keys(a.failures)))]
+	for _, change := range missing {
+		a.failures[change.Slot] = &Error{Kind: NotTried, Err: reason}
+	}
+	return true
+}
+
 func (a *apply) fail(slot int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,8 +172,8 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	for _, change := range changes {
 		all.Go(func() {
 			member := change.Member
-			if member.Lost() && !a.recoverLost(ctx, change, &member) {
-				return // the slot is empty
+			if member.Lost() && !a.recoverOrphan(ctx, change, &member) {
+				return
 			}
 			confirmed, err := a.destroy(ctx, member)
 			if err != nil {
@@ -158,6 +183,7 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			delete(a.members, change.Slot)
+			a.result.Excluded = append(a.result.Excluded, member.Instance.ID)
 			emptied = append(emptied, change)
 		})
 	}
@@ -165,21 +191,23 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	return emptied
 }
 
-// recoverLost finds the instance that a killed run has rented for a lost member.
-func (a *apply) recoverLost(ctx context.Context, change Change, member *Member) bool {
+// recoverOrphan finds the instance that a killed run has rented for a slot. It returns false if there is none.
+func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member) bool {
 	placed, err := a.Placement.Create(ctx, a.request(change, nil))
 	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
 		placed.Instance, err = e.Instance, nil
 	}
-	if err != nil && placement.KindOf(err) != placement.NoOffer {
-		a.fail(change.Slot, err)
-	}
-	if err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case placement.KindOf(err) == placement.NoOffer:
+		a.result.Excluded = append(a.result.Excluded, member.Orphan)
+		return false
+	case err != nil:
+		a.failures[change.Slot] = err
 		return false
 	}
 	member.Instance, member.Recovery = placed.Instance, placed.Recovery
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.members[change.Slot] = member
 	return true
 }
@@ -341,14 +369,14 @@ func (a *apply) finish() Result {
 	return a.result
 }
 
-// DestroyAll destroys members concurrently, and instances that a killed run has rented for lost or additional members.
-// The result contains those that may still exist.
+// DestroyAll destroys members concurrently, and the orphans that belong to the fleet. The result contains those that may
+// still exist.
 func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
 	var changes []Change
-	for _, member := range slices.Concat(members, m.unknown(ctx, spec.Name, members)) {
+	for _, member := range members {
 		if !member.Lost() {
 			a.members[member.Slot] = &member
 		}
@@ -357,24 +385,4 @@ func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, t
 	a.destroyAll(waitCtx, changes)
 	a.result.Interrupted = ctx.Err() != nil
 	return a.finish()
-}
-
-// unknown returns a lost member for each active instance that has the name of another member. Its idempotency key
-// determines whether it belongs to the fleet.
-func (m *Manager) unknown(ctx context.Context, fleet string, members []Member) (unknown []Member) {
-	known := map[int]bool{}
-	for _, member := range members {
-		known[member.Slot] = true
-	}
-	listing, err := m.Cache.Instances.List(ctx)
-	if err != nil && !rental.IsListTooLong(err) {
-		return nil // the members of the state are destroyed nevertheless
-	}
-	for _, named := range Named(listing.Items, fleet) {
-		if !known[named.Slot] {
-			known[named.Slot] = true
-			unknown = append(unknown, Member{Slot: named.Slot, Found: true})
-		}
-	}
-	return unknown
 }

@@ -50,15 +50,17 @@ type walk struct {
 	rand    *rand.Rand
 	spec    reconcile.Spec
 	members []reconcile.Member // of the saved state
-	killed  bool               // the next run has the same description, until one succeeds
+	exists  bool               // a state was saved
 	log     []string
+	// excluded is what the saved state excludes from the orphans.
+	excluded []string
 }
 
 func (w *walk) step() {
 	w.e.t.Helper()
 	r := w.rand
-	if !w.killed {
-		w.change()
+	if len(w.log) == 0 || w.exists && w.listed() {
+		w.change() // otherwise only a run with the same description recovers what a killed one has rented
 	}
 	w.happen()
 	w.refresh()
@@ -67,16 +69,24 @@ func (w *walk) step() {
 	if r.IntN(3) == 0 {
 		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Millisecond, cancel)
 	}
-	before, costs := w.members, w.burn()
+	before, excluded, costs := w.members, w.excluded, w.burn()
 	result := w.e.manager().Apply(ctx, w.spec, w.members, 20*time.Minute)
 	w.members = slices.Concat(result.Members, result.Lost)
 	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
 	w.check(result, costs)
-	w.killed = w.killed && len(result.Failures) > 0
-	if r.IntN(4) == 0 {
-		w.members, w.killed = before, true // a killed run saves nothing
+	w.excluded = append(w.excluded, result.Excluded...)
+	if r.IntN(4) == 0 { // a killed run saves nothing
+		w.members, w.excluded = before, excluded
 		w.log = append(w.log, "killed")
+		return
 	}
+	w.exists = true
+}
+
+// listed reports whether the list contains all members with their names, in spite of the quirks.
+func (w *walk) listed() bool {
+	w.e.t.Helper()
+	return len(reconcile.Named(w.e.active(), w.spec.Name)) == len(w.exact())
 }
 
 // change changes the description.
@@ -120,10 +130,18 @@ func (w *walk) happen() {
 
 func (w *walk) refresh() {
 	w.e.t.Helper()
-	members, err := w.e.manager().Refresh(w.e.t.Context(), w.spec.Name, w.members)
+	manager := w.e.manager()
+	members, err := manager.Refresh(w.e.t.Context(), w.members)
 	if err != nil {
 		w.fail("refresh: %s", err)
 		return
+	}
+	if w.exists {
+		members, w.excluded, err = manager.FindOrphans(w.e.t.Context(), w.spec.Name, members, w.excluded)
+		if err != nil {
+			w.fail("find orphans: %s", err)
+			return
+		}
 	}
 	w.members = members
 }
@@ -197,7 +215,8 @@ func (w *walk) end() {
 	for range 4 {
 		w.refresh()
 		result = w.e.manager().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
-		w.members = slices.Concat(result.Members, result.Lost)
+		w.exists = true
+		w.members, w.excluded = slices.Concat(result.Members, result.Lost), append(w.excluded, result.Excluded...)
 	}
 	w.log = append(w.log, "end: "+describe(result))
 	ids := map[string]bool{}

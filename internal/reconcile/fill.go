@@ -26,6 +26,7 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		attempts = max(attempts, query.MaxAttempts)
 	}
 	began := time.Now()
+	missing = a.adopt(ctx, missing)
 	for round := 0; len(missing) > 0; round++ {
 		before := len(missing)
 		tried := len(a.tried)
@@ -45,6 +46,12 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 	for _, change := range missing {
 		a.failUnfilled(ctx, change.Slot)
 	}
+}
+
+// adopt recovers the orphans that belong to the fleet, before anything is rented: they count towards the total cap. It
+// returns the slots that are still missing.
+func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
+	return a.recover(ctx, missing, func(_ int, change Change) bool { return change.Member.Orphan != "" })
 }
 
 // failUnfilled records why a slot was not filled, unless an attempt has recorded it.
@@ -180,12 +187,20 @@ func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int
 	if a.All {
 		first = 0
 	}
-	left, unknown := slices.Clone(missing[:first]), []Change{}
-	for _, change := range missing[first:] {
-		if change.Action == Create {
+	return a.recover(ctx, missing, func(i int, change Change) bool {
+		return i >= first && change.Action == Create // else its instance exists, so the key of the next one is not used
+	})
+}
+
+// recover finds the instances that an earlier run rented for some of the slots. It returns the slots that are still
+// missing.
+func (a *apply) recover(ctx context.Context, missing []Change, selected func(i int, change Change) bool) []Change {
+	var unknown, left []Change
+	for i, change := range missing {
+		if selected(i, change) {
 			unknown = append(unknown, change)
 		} else {
-			left = append(left, change) // its instance exists, so the key of the next one is not used
+			left = append(left, change)
 		}
 	}
 	left = append(left, a.rentAll(ctx, unknown, make([]*placement.Candidate, len(unknown)))...)
@@ -215,9 +230,9 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	if err != nil {
 		check.End()
 		a.unreserve(slot)
-		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments && change.Member.Lost() &&
-			change.Member.Generation > 0 {
-			// The state had a member in this slot, so a killed run rented the instance to replace it. It is outdated now.
+		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
+			change.Member.owns(e.Instance) {
+			// A killed run has rented the instance, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
 				return true
 			}
@@ -249,6 +264,12 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		}
 	})
 	return false
+}
+
+// owns reports whether an instance with the idempotency key of a lost member belongs to its fleet and not to another
+// one with the same name: the state had a member in its slot, or the plan has shown the instance.
+func (m Member) owns(inst rental.Instance) bool {
+	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID)
 }
 
 func (a *apply) rejected(slot int) bool {
@@ -366,5 +387,6 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.members, member.Slot)
+	a.result.Excluded = append(a.result.Excluded, id)
 	return reason
 }

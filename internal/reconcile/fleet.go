@@ -61,8 +61,8 @@ type Spec struct {
 	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, and a new one
-// belongs into its slot, because a run that was killed may have rented it already.
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, or only its Orphan is
+// known.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int
@@ -74,8 +74,9 @@ type Member struct {
 	Order rental.InstanceCreate
 	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
 	Offer *Offer
-	// Found: the member is lost, and an active instance has its name. Most likely a run that was killed has rented it.
-	Found bool
+	// Orphan is the id of an active instance with the name of a lost member; empty for none. Most likely a run that was
+	// killed has rented it. Its idempotency key determines whether it belongs to the fleet.
+	Orphan string
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// Recovery identifies the apply that recovered the instance: see placement.Placed.

@@ -2,12 +2,14 @@ package reconcile_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math/bits"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +31,7 @@ type env struct {
 	simulator *simulator.Simulator
 	client    *rental.Client
 	latency   time.Duration
+	oldList   []rental.Instance // what a list contains although it is destroyed
 }
 
 // run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
@@ -78,6 +81,21 @@ func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
 	}()
 	response := httptest.NewRecorder()
 	e.simulator.Handler().ServeHTTP(response, req)
+	if req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances") && len(e.oldList) > 0 {
+		var page map[string]any
+		if err := json.Unmarshal(response.Body.Bytes(), &page); err != nil {
+			return nil, err
+		}
+		items, _ := page["data"].([]any)
+		for _, inst := range e.oldList {
+			items = append(items, inst)
+		}
+		page["data"] = items
+		response.Body.Reset()
+		if err := json.NewEncoder(response.Body).Encode(page); err != nil {
+			return nil, err
+		}
+	}
 	return response.Result(), nil
 }
 
@@ -265,6 +283,31 @@ func TestApply_AllOrNothing(t *testing.T) {
 	})
 }
 
+// With All, nothing is rented while an existing member cannot start: it would be destroyed again at once.
+func TestApply_AllStartsFirst(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		three := spec(3)
+		three.All, three.Order.Type, three.Queries[0].Type = true, rental.Interruptible, rental.Interruptible
+		first := e.apply(three, nil)
+		e.want(first, 3)
+		price := first.Members[0].Instance.Price.RunningKopH
+		e.setOffer(first.Members[0].Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(2 * price)})
+		if _, err := e.client.DeleteInstance(t.Context(), first.Members[2].Instance.ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // fake time, until the instance is destroyed
+		members, _ := e.read(first.Members)
+		three.MaxPriceKopH = price
+		result := e.apply(three, members)
+		if len(result.Failures) != 2 || reconcile.KindOf(result.Failures[1].Err) != reconcile.NotTried {
+			t.Error(describe(result))
+		}
+		if all := e.all(); len(all) != 3 || len(result.Members) != 2 {
+			t.Errorf("%d instances were rented, %d members are left", len(all), len(result.Members))
+		}
+	})
+}
+
 // all returns all instances that ever existed.
 func (e *env) all() (all []rental.Instance) {
 	e.t.Helper()
@@ -307,7 +350,7 @@ func TestApply_Heals(t *testing.T) {
 		bid := first.Members[3].Instance.Price.RunningKopH * 2
 		e.setOffer(first.Members[3].Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
 		time.Sleep(time.Minute) // until the instance is destroyed
-		members, err := e.manager().Refresh(t.Context(), "train", first.Members)
+		members, err := e.manager().Refresh(t.Context(), first.Members)
 		if err != nil || len(members) != 5 || !members[2].Lost() || members[3].Instance.Status != rental.StatusOutbid {
 			t.Fatal(err, members)
 		}
@@ -358,19 +401,93 @@ func TestDestroyAll_KilledRun(t *testing.T) {
 		// The states of these runs are lost.
 		second := e.apply(spec(3), first.Members[:2])
 		e.want(e.apply(spec(5), second.Members), 5)
-		order := spec(5).Order
-		order.Name, order.OfferID = "train-5", e.offers()[0].ID
-		other, _, err := e.client.CreateInstance(t.Context(), "other", order)
-		if err != nil {
-			t.Fatal(err)
-		}
-		members, err := e.manager().Refresh(t.Context(), "train", first.Members)
-		if err != nil || !members[2].Lost() || !members[2].Found {
-			t.Fatal(err, members)
+		other := e.createOther("train-5")
+		members, _ := e.read(first.Members)
+		if len(members) != 6 || !members[2].Lost() || members[2].Orphan == "" || members[5].Orphan != other.ID {
+			t.Fatal(members)
 		}
 		result := e.manager().DestroyAll(t.Context(), spec(3), members, time.Hour)
 		if left := e.active(); len(result.Failures) > 0 || len(left) != 1 || left[0].ID != other.ID {
 			t.Errorf("%s, %v is left", describe(result), left)
+		}
+	})
+}
+
+// read reads members as a refresh does.
+func (e *env) read(members []reconcile.Member, excluded ...string) ([]reconcile.Member, []string) {
+	e.t.Helper()
+	manager := e.manager()
+	members, err := manager.Refresh(e.t.Context(), members)
+	if err == nil {
+		members, excluded, err = manager.FindOrphans(e.t.Context(), "train", members, excluded)
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return members, excluded
+}
+
+// createOther creates an instance that does not belong to the fleet.
+func (e *env) createOther(name string) rental.Instance {
+	e.t.Helper()
+	order := spec(5).Order
+	order.Name, order.OfferID = name, e.offers()[0].ID
+	other, _, err := e.client.CreateInstance(e.t.Context(), "other", order)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return other
+}
+
+// The plan after a killed run shows what it rented above the size, and the apply destroys it. Other instances with such
+// names stay, and are not planned again.
+func TestApply_DestroysOrphans(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(3), nil)
+		e.want(e.apply(spec(5), first.Members), 5) // its state is lost
+		other := e.createOther("train-7")
+		members, _ := e.read(first.Members)
+		changes := reconcile.Plan(spec(3), members)
+		if len(changes) != 3 || changes[2].Slot != 7 || changes[2].Action != reconcile.Destroy {
+			t.Fatalf("%+v", changes)
+		}
+		result := e.apply(spec(3), members)
+		if len(result.Failures) > 0 || len(result.Members) != 3 || len(e.active()) != 4 {
+			t.Fatal(describe(result), len(e.active()))
+		}
+		members, excluded := e.read(result.Members, result.Excluded...)
+		if changes := reconcile.Plan(spec(3), members); len(changes) > 0 || !slices.Equal(excluded, []string{other.ID}) {
+			t.Errorf("another plan has changes: %+v, excluded %v, not %s", changes, excluded, other.ID)
+		}
+	})
+}
+
+// An instance in a slot below the size belongs to the fleet, also if a smaller size follows and the private state is
+// lost.
+func TestApply_OrphanBelowSize(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(5), nil)
+		e.want(first, 5)
+		without := slices.Delete(slices.Clone(first.Members), 2, 3)
+		members, _ := e.read(without)
+		result := e.apply(spec(4), members)
+		e.want(result, 4)
+		if ids(result.Members)[2] != first.Members[2].Instance.ID {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// A list may still contain what an apply has just destroyed.
+func TestApply_DestroyedInList(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(5), nil)
+		result := e.apply(spec(3), first.Members)
+		e.want(result, 3)
+		e.oldList = append(e.oldList, first.Members[3].Instance, first.Members[4].Instance)
+		members, _ := e.read(result.Members, result.Excluded...)
+		if changes := reconcile.Plan(spec(3), members); len(changes) > 0 {
+			t.Errorf("another plan has changes: %+v", changes)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func Plan(spec Spec, members []Member) []Change {
 	var changes []Change
 	kept, dropped := spec.shrink(members)
 	for _, m := range dropped {
-		if !m.Lost() || m.Found {
+		if !m.Lost() || m.Orphan != "" {
 			changes = append(changes, Change{m.Slot, Destroy, m})
 		}
 	}
@@ -78,7 +78,7 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 
 // presence is 0 for a member without an instance.
 func (m Member) presence() int {
-	if m.Lost() && !m.Found {
+	if m.Lost() && m.Orphan == "" {
 		return 0
 	}
 	return 1

@@ -14,7 +14,7 @@ import (
 const parallelReads = 8
 
 // Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found.
-func (m *Manager) Refresh(ctx context.Context, fleet string, members []Member) ([]Member, error) {
+func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}
@@ -62,21 +62,40 @@ func (m *Manager) Refresh(ctx context.Context, fleet string, members []Member) (
 			all[i] = *member
 		}
 	}
-	m.findLost(listing.Items, fleet, all)
 	return all, nil
 }
 
-// findLost sets Found of lost members.
-func (m *Manager) findLost(instances []rental.Instance, fleet string, members []Member) {
-	active := map[string]bool{}
-	for _, inst := range instances {
-		if !inst.Destroyed() {
-			active[inst.NameString()] = true
+// FindOrphans returns the members with the orphans of the lost ones, and with a lost member for each orphan in a slot
+// without a member. excluded are the instances that are no orphans: see Result.Excluded. FindOrphans also returns those
+// of them that a list still contains.
+func (m *Manager) FindOrphans(
+	ctx context.Context, fleet string, members []Member, excluded []string,
+) (all []Member, stillExcluded []string, err error) {
+	listing, err := m.Cache.Instances.List(ctx)
+	if err != nil && !rental.IsListTooLong(err) {
+		return nil, nil, err
+	}
+	all = slices.Clone(members)
+	index := map[int]int{}
+	for i := range all {
+		all[i].Orphan = ""
+		index[all[i].Slot] = i
+	}
+	for _, named := range Named(listing.Items, fleet) {
+		id := named.Instance.ID
+		i, known := index[named.Slot]
+		switch {
+		case slices.Contains(excluded, id):
+			stillExcluded = append(stillExcluded, id)
+		case m.Placement.Owners.Has(id):
+		case !known:
+			index[named.Slot] = len(all)
+			all = append(all, Member{Slot: named.Slot, Orphan: id})
+		case all[i].Lost() && all[i].Orphan == "":
+			all[i].Orphan = id
 		}
 	}
-	for i, member := range members {
-		members[i].Found = member.Lost() && active[MemberName(fleet, member.Slot)]
-	}
+	return sortBySlot(all), stillExcluded, nil
 }
 
 // DuplicateSlotError reports that two instances have the name of the same member.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -259,7 +260,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
-		if isNew := change.Action == reconcile.Create && change.Member.Generation == 0; isNew {
+		if isNew := change.Action == reconcile.Create && change.Member.Generation == 0 && change.Member.Orphan == ""; isNew {
 			continue
 		}
 		if existing++; listed < maxLines {
@@ -314,15 +315,37 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int,
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
-func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {
+// addOtherMembers describes instances that are not in the state. created: the plan creates the fleet.
+func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
 	ids := make([]string, len(others))
 	for i, inst := range others {
 		ids[i] = inst.ID + " (" + inst.NameString() + ")"
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does "+
-		"not contain them. If an earlier run of this configuration created them, an apply with the same size and arguments "+
-		"recovers them, and nothing else does: destroy the others in the service's console. If another state manages a "+
-		"fleet with this name, choose another name: both states would own the same instances.", ids))
+	text := tfkit.Textf("%s are active, and this state does not contain them.", ids)
+	if created {
+		text += " If an interrupted run of this configuration created them, an apply with the same arguments adopts those in " +
+			"the slots below size, and the next plan shows the destruction of the others. If another state manages a fleet " +
+			"with this name, choose another name: both states would own the same instances."
+	} else {
+		text += " The state contains other instances with the same names, so this fleet changes and destroys none of these. " +
+			"Rename or destroy them in the service's console."
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
+}
+
+// warnOfOrphans names the instances that the destruction of a fleet includes although they are not in the state.
+func warnOfOrphans(diags *diag.Diagnostics, name string, members []reconcile.Member) {
+	var ids []string
+	for _, member := range members {
+		if member.Orphan != "" {
+			ids = append(ids, fmt.Sprintf("%s (%s)", member.Orphan, reconcile.MemberName(name, member.Slot)))
+		}
+	}
+	if len(ids) > 0 {
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does "+
+			"not contain them. Those that an interrupted run of this fleet created are destroyed with the fleet. The others "+
+			"stay.", ids))
+	}
 }
 
 func addSameName(diags *diag.Diagnostics, name string) {

@@ -51,7 +51,7 @@ func (r *fleetResource) ModifyPlan(
 	}
 }
 
-// planDestroy warns of instances that the destruction leaves.
+// planDestroy warns of instances that the state does not contain.
 func (r *fleetResource) planDestroy(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
@@ -62,8 +62,10 @@ func (r *fleetResource) planDestroy(
 	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
 		return
 	}
-	r.own(state.members(private))
-	r.warnOfOthers(ctx, state.ID.ValueString(), &resp.Diagnostics)
+	members := state.members(private)
+	r.own(members)
+	warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
+	r.warnOfOthers(ctx, state.ID.ValueString(), private, false, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -90,7 +92,7 @@ func (r *fleetResource) planCreate(
 			addKept(&resp.Diagnostics, plan.Name.ValueString(), members)
 		}
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-		r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
+		r.checkCreate(ctx, plan, nil, private, &resp.Diagnostics)
 	}
 }
 
@@ -144,7 +146,8 @@ func (r *fleetResource) planUpdate(
 	r.Meta.Run.CountPlan()
 	r.own(members)
 	if replaced {
-		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
+		warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
+		r.checkCreate(ctx, plan, members, private, &resp.Diagnostics)
 		return
 	}
 	name := plan.Name.ValueString()
@@ -155,7 +158,7 @@ func (r *fleetResource) planUpdate(
 	if argumentsUnknown(plan) {
 		return
 	}
-	r.warnOfOthers(ctx, name, &resp.Diagnostics)
+	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
 	checkTotal(&resp.Diagnostics, spec, changes, members, !plan.MaxTotalKopH.Equal(state.MaxTotalKopH))
 	if len(changes) == 0 {
 		return

@@ -20,7 +20,7 @@ func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.Cust
 // checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
 // it replaces.
 func (r *fleetResource) checkCreate(
-	ctx context.Context, plan model, replaced []reconcile.Member, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced []reconcile.Member, private privateData, diags *diag.Diagnostics,
 ) {
 	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
@@ -28,7 +28,7 @@ func (r *fleetResource) checkCreate(
 	}
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
-	r.warnOfOthers(ctx, plan.Name.ValueString(), diags)
+	r.warnOfOthers(ctx, plan.Name.ValueString(), private, true, diags)
 	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), -burn(replaced), diags)
 }
 
@@ -148,14 +148,17 @@ func queriesKnown(ctx context.Context, plan model) bool {
 	return true
 }
 
-// warnOfOthers warns of active instances that have the names of members and are not in the state.
-func (r *fleetResource) warnOfOthers(ctx context.Context, name string, diags *diag.Diagnostics) {
+// warnOfOthers warns of active instances that have the names of members and are neither in the state nor orphans.
+// created: the plan creates the fleet.
+func (r *fleetResource) warnOfOthers(
+	ctx context.Context, name string, private privateData, created bool, diags *diag.Diagnostics,
+) {
 	others := slices.DeleteFunc(r.membersByName(ctx, name), func(inst rental.Instance) bool {
-		return r.Meta.Placement.Owners.Has(inst.ID)
+		return r.Meta.Placement.Owners.Has(inst.ID) || private.covers(inst.ID)
 	})
 	_, kept := r.Meta.KeptFleets.Load(name) // by the replacement that this creation is a part of
 	if len(others) > 0 && !kept {
-		addOtherMembers(diags, name, others)
+		addOtherMembers(diags, name, others, created)
 	}
 }
 
@@ -176,6 +179,10 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	inst := change.Member.Instance
 	switch change.Action {
 	case reconcile.Destroy:
+		if orphan := change.Member.Orphan; orphan != "" {
+			return tfkit.Textf("instance %s is destroyed if an interrupted run of this fleet created it, because size is %d",
+				orphan, plan.Size.ValueInt64())
+		}
 		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
 	case reconcile.Stop:
 		return "stopped, because desired_state is \"stopped\""
@@ -188,6 +195,10 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	case reconcile.Update:
 		return "is replaced, because its arguments change"
 	case reconcile.Create:
+		if orphan := change.Member.Orphan; orphan != "" {
+			return tfkit.Textf("instance %s is adopted if an interrupted run of this fleet created it, else another one is "+
+				"rented", orphan)
+		}
 	}
 	return "no longer exists, is rented again"
 }

@@ -24,6 +24,8 @@ type privateData struct {
 	Members map[int]privateMember `json:"members,omitempty"` // by slot
 	// Orders are the different requests with which the members were created.
 	Orders []order `json:"orders,omitempty"`
+	// Excluded are the ids of instances that have names of members and are none: see reconcile.Result.
+	Excluded []string `json:"excluded,omitempty"`
 	// Planned: the plan of a change has set the private state, so that a following plan without a prior state is for a
 	// replacement.
 	Planned bool `json:"planned,omitempty"`
@@ -43,7 +45,7 @@ type privateMember struct {
 	// ID is empty for a lost member.
 	ID         string `json:"id"`
 	Generation int    `json:"generation,omitempty"`
-	Found      bool   `json:"found,omitempty"`
+	Orphan     string `json:"orphan,omitempty"`
 	// Order is an index of Orders.
 	Order int `json:"order"`
 	// Query, GPU and Country are those of the offer.
@@ -68,10 +70,20 @@ type order struct {
 func (p privateData) lost() (lost []reconcile.Member) {
 	for slot, private := range p.Members {
 		if private.ID == "" {
-			lost = append(lost, reconcile.Member{Slot: slot, Generation: private.Generation, Found: private.Found})
+			lost = append(lost, reconcile.Member{Slot: slot, Generation: private.Generation, Orphan: private.Orphan})
 		}
 	}
 	return lost
+}
+
+// covers reports whether an instance is an orphan, or excluded.
+func (p privateData) covers(id string) bool {
+	for _, member := range p.Members {
+		if member.Orphan == id {
+			return true
+		}
+	}
+	return slices.Contains(p.Excluded, id)
 }
 
 // complete sets the fields of a member that only the private state has.
@@ -95,9 +107,9 @@ func (p privateData) complete(member *reconcile.Member) {
 }
 
 // privateFrom returns the private state of a fleet with its members. settled reports whether a plan has nothing to do.
-func privateFrom(arguments model, members []reconcile.Member, settled bool) privateData {
+func privateFrom(arguments model, members []reconcile.Member, excluded []string, settled bool) privateData {
 	private := privateData{
-		Members: map[int]privateMember{}, Name: arguments.Name.ValueString(), Settled: settled,
+		Members: map[int]privateMember{}, Excluded: excluded, Name: arguments.Name.ValueString(), Settled: settled,
 		Arguments: arguments.argumentsWithDefault(), Digest: digest(members),
 	}
 	for _, member := range members {
@@ -109,7 +121,7 @@ func privateFrom(arguments model, members []reconcile.Member, settled bool) priv
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			Recovery: member.Recovery, Found: member.Found,
+			Recovery: member.Recovery, Orphan: member.Orphan,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

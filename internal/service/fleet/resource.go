@@ -63,7 +63,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result))...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, nil))...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -88,9 +88,14 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	members := state.members(private)
 	r.own(members)
-	members, err := r.manager().Refresh(ctx, state.ID.ValueString(), members)
+	name, manager := state.ID.ValueString(), r.manager()
+	excluded := private.Excluded
+	members, err := manager.Refresh(ctx, members)
+	if err == nil {
+		members, excluded, err = manager.FindOrphans(ctx, name, members, excluded)
+	}
 	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)
 		return
 	}
 	for i := range members {
@@ -103,10 +108,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	settled := len(reconcile.Plan(spec, members)) == 0
-	if listing, err := r.Meta.Cache.Instances.List(ctx); err != nil || hasOthers(listing.Items, spec.Name, members) {
+	if listing, err := r.Meta.Cache.Instances.List(ctx); err != nil || hasOthers(listing.Items, name, members, excluded) {
 		settled = false // the plan warns of them
 	}
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(state, members, settled))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(state, members, excluded, settled))...)
 }
 
 // own records that the state contains the members.
@@ -119,9 +124,10 @@ func (r *fleetResource) own(members []reconcile.Member) {
 }
 
 // privateAfter returns the private state after an apply.
-func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result) privateData {
+func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, excluded []string) privateData {
 	members := slices.Concat(result.Members, result.Lost)
-	return privateFrom(plan, members, len(reconcile.Plan(spec, members)) == 0)
+	excluded = slices.Concat(excluded, result.Excluded)
+	return privateFrom(plan, members, excluded, len(reconcile.Plan(spec, members)) == 0)
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -145,7 +151,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	members, err := r.manager().Refresh(ctx, state.ID.ValueString(), state.members(private))
+	members, err := r.manager().Refresh(ctx, state.members(private))
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
@@ -153,7 +159,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, private.Excluded))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 

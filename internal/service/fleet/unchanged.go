@@ -46,14 +46,17 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		}
 		members = append(members, reconcile.Member{Slot: slot, Instance: inst})
 	}
-	return digest(members) == data.Digest && !hasOthers(listing.Items, data.Name, members)
+	return digest(members) == data.Digest && !hasOthers(listing.Items, data.Name, members, data.Excluded)
 }
 
-// hasOthers reports whether instances that are not members have the names of members.
-func hasOthers(instances []rental.Instance, name string, members []reconcile.Member) bool {
+// hasOthers reports whether instances that are not members have the names of members, without the excluded ones.
+func hasOthers(instances []rental.Instance, name string, members []reconcile.Member, excluded []string) bool {
 	ids := map[string]bool{}
 	for _, member := range members {
 		ids[member.Instance.ID] = true
+	}
+	for _, id := range excluded {
+		ids[id] = true
 	}
 	return slices.ContainsFunc(reconcile.Named(instances, name), func(m reconcile.Member) bool {
 		return !ids[m.Instance.ID]
