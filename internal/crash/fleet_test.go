@@ -46,6 +46,7 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		size         int         // after the change
 		flags        []string    // of the change
 		next         []string    // flags of the apply after the broken one
+		nextSize     int         // of the apply after the broken one; 0 for the same
 		updates      bool        // the change replaces all members
 	}{
 		{name: "create", sample: "cli-killed/after", size: fleetSize},
@@ -68,6 +69,11 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 			name: "heal, then destroy", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize,
 			next: destroy,
 		},
+		{name: "scale up, then back", sample: "all-killed/after", prepare: existing(3), size: fleetSize, nextSize: 3},
+		{
+			name: "heal, then scale down", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize,
+			nextSize: 4,
+		},
 	} {
 		tb := &table{
 			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(interruptions, faults),
@@ -75,8 +81,15 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 			config: func() string { return fleetOf(change.size, diskGB) },
 			check: func(c *cell) {
 				c.flags = change.next
+				if change.nextSize > 0 {
+					c.workspace.Configure(fleetOf(change.nextSize, diskGB))
+				}
 				c.counts.recovered = recoveredMembers(c.apply())
-				c.checkMembers(change.size)
+				if change.nextSize > 0 {
+					c.checkSize(change.nextSize)
+				} else {
+					c.checkMembers(change.size)
+				}
 			},
 		}
 		if change.updates {
@@ -181,6 +194,25 @@ func (c *cell) checkMembers(size int) {
 			c.Errorf("slot %d: the state has %v, and the API %v", slot, member, live)
 		case slot < left && ran >= 0 && member.ID != before[ran].ID:
 			c.Errorf("slot %d: %v replaced %v", slot, member, before[ran])
+		}
+	}
+}
+
+// checkSize expects the existing instances to be the members in the state, and none to be rented twice.
+func (c *cell) checkSize(size int) {
+	c.Helper()
+	now, state := readAccount(c.env), members(c.workspace)
+	if orphans := without(now.live, state[:]); len(orphans) > 0 {
+		c.counts.orphans += len(orphans)
+		c.Errorf("in the API but not in the state: %v", orphans)
+	}
+	if len(now.live) != size {
+		c.Errorf("%d instances exist, want %d", len(now.live), size)
+	}
+	for slot := range state {
+		if rented := len(inSlot(now.all, slot)) - len(inSlot(c.before.all, slot)); rented > 1 {
+			c.counts.duplicates += rented - 1
+			c.Errorf("slot %d: %d instances were rented", slot, rented)
 		}
 	}
 }
