@@ -83,6 +83,7 @@ type apply struct {
 	created  map[int]bool    // slots that this apply filled
 	tried    map[string]bool // offers that were refused
 	refusals int             // of available offers since the last success
+	waited   bool            // for offers
 	fatal    error           // prevents every further creation
 	result   Result
 }

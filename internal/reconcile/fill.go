@@ -37,6 +37,7 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		case (len(missing) < before || len(a.tried) > tried) && round+1 < attempts:
 			continue // another offer may be available now
 		case left > 0:
+			a.waited = true
 			clear(a.tried)                                                // they may become available again
 			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
 			continue
@@ -224,7 +225,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		}
 	}
 	request := a.request(change, candidate)
-	check := a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.WaitForOffer > 0)
+	check := a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
 	request.CheckPrice = check.CheckPrice()
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {

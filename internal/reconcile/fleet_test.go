@@ -630,6 +630,22 @@ func TestApply_WaitsForOffers(t *testing.T) {
 	}
 }
 
+// A burn limit reads the account once, unless offers were waited for.
+func TestApply_BurnLimitRequests(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		ten, manager := spec(10), e.manager()
+		ten.WaitForOffer = time.Hour
+		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1_000_000}
+		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
+		result := manager.Apply(t.Context(), ten, nil, 2*time.Hour)
+		sent := e.count("GET")
+		e.want(result, 10)
+		if sent > 15 {
+			t.Errorf("%d GET requests for 10 members", sent)
+		}
+	})
+}
+
 // All members have the same country, also those that join later.
 func TestApply_SameCountry(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

@@ -5,12 +5,16 @@ import (
 	"maps"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // pendingInstances holds the instances with a reservation, which this process is renting or starting. The burn rate of
-// the account may not contain them yet. The zero value is empty.
+// the account may not contain them yet.
 type pendingInstances struct {
+	reserving *semaphore.Weighted // held from the read of the account to the reservation, so that none is missed
+
 	mu       sync.Mutex
 	renting  int64            // sum of the prices of instances without an id
 	starting map[string]int64 // running prices by instance
@@ -30,6 +34,10 @@ type Reservation struct {
 // is over.
 func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
 	pending := &t.pending
+	if err := pending.reserving.Acquire(ctx, 1); err != nil {
+		return &Reservation{}, t.unreadable(err)
+	}
+	defer pending.reserving.Release(1)
 	for {
 		renting, starting, changed := pending.snapshot()
 		burn, err := t.burnWith(ctx, starting)
@@ -49,9 +57,9 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 			continue
 		}
 		reservation := &Reservation{pending, id, kopH}
-		if !pending.addUnlessChanged(changed, reservation) {
-			continue // the account that was read may lack an instance that was reserved in the meantime
-		}
+		pending.mu.Lock()
+		defer pending.mu.Unlock()
+		pending.add(reservation)
 		return reservation, problems
 	}
 }
@@ -122,19 +130,6 @@ func (p *pendingInstances) snapshot() (renting int64, starting map[string]int64,
 		p.changed = make(chan struct{})
 	}
 	return p.renting, maps.Clone(p.starting), p.changed
-}
-
-// addUnlessChanged adds r. It returns false and adds nothing if the reservations have changed since the snapshot.
-func (p *pendingInstances) addUnlessChanged(changed <-chan struct{}, r *Reservation) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-changed:
-		return false
-	default:
-		p.add(r)
-		return true
-	}
 }
 
 // add and remove are called with the lock held.
