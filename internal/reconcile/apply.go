@@ -25,9 +25,10 @@ type Result struct {
 	Recovered []Member
 	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
 	RolledBack []Member
-	// Excluded are the ids of instances that have names of members and are none: those that the apply destroyed, because
-	// a list may still contain them, and those that another creation than that of the fleet has rented.
-	Excluded []string
+	// Destroyed are the ids of the instances that the apply destroyed. A list may still contain them.
+	Destroyed []string
+	// Unrelated are the ids of the orphans that do not belong to the fleet.
+	Unrelated []string
 	// Choice describes the offers of the last attempt to find some; nil without one.
 	Choice *placement.Choice
 	// Interrupted: ctx ended first.
@@ -184,7 +185,7 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			delete(a.members, change.Slot)
-			a.result.Excluded = append(a.result.Excluded, member.Instance.ID)
+			a.result.Destroyed = append(a.result.Destroyed, member.Instance.ID)
 			emptied = append(emptied, change)
 		})
 	}
@@ -202,7 +203,7 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 	defer a.mu.Unlock()
 	switch {
 	case placement.KindOf(err) == placement.NoOffer:
-		a.result.Excluded = append(a.result.Excluded, member.Orphan)
+		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err

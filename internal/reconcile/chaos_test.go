@@ -74,7 +74,7 @@ func (w *walk) step() {
 	w.members = slices.Concat(result.Members, result.Lost)
 	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
 	w.check(result, costs)
-	w.excluded = append(w.excluded, result.Excluded...)
+	w.excluded = slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
 	if r.IntN(4) == 0 { // a killed run saves nothing
 		w.members, w.excluded = before, excluded
 		w.log = append(w.log, "killed")
@@ -216,7 +216,7 @@ func (w *walk) end() {
 		w.refresh()
 		result = w.e.manager().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
 		w.exists = true
-		w.members, w.excluded = slices.Concat(result.Members, result.Lost), append(w.excluded, result.Excluded...)
+		w.members, w.excluded = slices.Concat(result.Members, result.Lost), slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
 	}
 	w.log = append(w.log, "end: "+describe(result))
 	ids := map[string]bool{}

@@ -388,6 +388,6 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.members, member.Slot)
-	a.result.Excluded = append(a.result.Excluded, id)
+	a.result.Destroyed = append(a.result.Destroyed, id)
 	return reason
 }

@@ -455,7 +455,7 @@ func TestApply_DestroysOrphans(t *testing.T) {
 		if len(result.Failures) > 0 || len(result.Members) != 3 || len(e.active()) != 4 {
 			t.Fatal(describe(result), len(e.active()))
 		}
-		members, excluded := e.read(result.Members, result.Excluded...)
+		members, excluded := e.read(result.Members, slices.Concat(result.Destroyed, result.Unrelated)...)
 		if changes := reconcile.Plan(spec(3), members); len(changes) > 0 || !slices.Equal(excluded, []string{other.ID}) {
 			t.Errorf("another plan has changes: %+v, excluded %v, not %s", changes, excluded, other.ID)
 		}
@@ -485,7 +485,7 @@ func TestApply_DestroyedInList(t *testing.T) {
 		result := e.apply(spec(3), first.Members)
 		e.want(result, 3)
 		e.oldList = append(e.oldList, first.Members[3].Instance, first.Members[4].Instance)
-		members, _ := e.read(result.Members, result.Excluded...)
+		members, _ := e.read(result.Members, result.Destroyed...)
 		if changes := reconcile.Plan(spec(3), members); len(changes) > 0 {
 			t.Errorf("another plan has changes: %+v", changes)
 		}

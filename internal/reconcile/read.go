@@ -66,8 +66,8 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 }
 
 // FindOrphans returns the members with the orphans of the lost ones, and with a lost member for each orphan in a slot
-// without a member. excluded are the instances that are no orphans: see Result.Excluded. FindOrphans also returns those
-// of them that a list still contains.
+// without a member. excluded are the ids of instances that are no orphans: see Result.Destroyed and Result.Unrelated.
+// FindOrphans also returns those of them that a list still contains.
 func (m *Manager) FindOrphans(
 	ctx context.Context, fleet string, members []Member, excluded []string,
 ) (all []Member, stillExcluded []string, err error) {

@@ -30,6 +30,7 @@ const (
 	summaryTooFewOffers  = "Too few offers for fleet %s"
 	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
 	summaryOtherMembers  = "Instances have the names of members of fleet %s"
+	summaryUnrelated     = "Fleet %s did not create all instances with such names"
 	summaryKept          = "Fleet %s keeps its members"
 	summarySameName      = "Two fleets have the name %s"
 	summaryMinReady      = "min_ready exceeds size"
@@ -52,6 +53,10 @@ type outcome struct {
 func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, o outcome) {
 	if len(o.Recovered) > 0 {
 		addRecovered(diags, o)
+	}
+	if len(o.Unrelated) > 0 {
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnrelated, o.Name), tfkit.Textf("%s have names of members, but not "+
+			"their idempotency keys. They stay, and later plans do not name them.", o.Unrelated))
 	}
 	if len(o.Failures) == 0 {
 		return

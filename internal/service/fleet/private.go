@@ -24,7 +24,7 @@ type privateData struct {
 	Members map[int]privateMember `json:"members,omitempty"` // by slot
 	// Orders are the different requests with which the members were created.
 	Orders []order `json:"orders,omitempty"`
-	// Excluded are the ids of instances that have names of members and are none: see reconcile.Result.
+	// Excluded are the ids of instances that have names of members and are none: see reconcile.Manager.FindOrphans.
 	Excluded []string `json:"excluded,omitempty"`
 	// Planned: the plan of a change has set the private state, so that a following plan without a prior state is for a
 	// replacement.

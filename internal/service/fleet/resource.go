@@ -126,7 +126,7 @@ func (r *fleetResource) own(members []reconcile.Member) {
 // privateAfter returns the private state after an apply.
 func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, excluded []string) privateData {
 	members := slices.Concat(result.Members, result.Lost)
-	excluded = slices.Concat(excluded, result.Excluded)
+	excluded = slices.Concat(excluded, result.Destroyed, result.Unrelated)
 	return privateFrom(plan, members, excluded, len(reconcile.Plan(spec, members)) == 0)
 }
 
