@@ -26,7 +26,7 @@ resource "gpurent_fleet" "big" {
 }
 
 // A fleet needs a request for each member that it creates or destroys, and one for each page of a list. The test logs
-// the time of a refresh beside that of a fleet without members.
+// the time of a refresh beside those of a fleet without members and of a plan without a refresh.
 func TestAccRequests_Fleet(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
@@ -52,7 +52,10 @@ func TestAccRequests_Fleet(t *testing.T) {
 			t.Logf("refresh of %d members: %s, of none: %s", size, time.Since(began), empty)
 			began = time.Now()
 			countRequests(t, env, w, constant(pages+1), "plan", "-detailed-exitcode")
-			t.Logf("plan of %d members: %s", size, time.Since(began))
+			refreshed := time.Since(began)
+			began = time.Now()
+			countRequests(t, env, w, constant(0), "plan", "-refresh=false", "-detailed-exitcode")
+			t.Logf("plan of %d members: %s with a refresh, %s without", size, refreshed, time.Since(began))
 			countRequests(t, env, w, constant(maxDestroyRequests(size)), "destroy", "-auto-approve")
 		})
 	}
