@@ -382,11 +382,18 @@ func TestAccFleet_othersWithNames(t *testing.T) {
 	w := env.Workspace(env.Config(config(1)))
 	w.Run("apply", "-auto-approve")
 	ids := map[string]string{}
-	for _, name := range []string{"train-0", "train-4"} {
+	create := func(name string) {
 		ids[name] = env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":20,"name":%q}`,
 			env.Offers("")[0].ID, name))
+		env.Advance(time.Minute)
 	}
+	create("train-5")
+	w.Run("apply", "-refresh-only", "-auto-approve")
+	env.Delete("instances/" + ids["train-5"])
 	env.Advance(time.Minute)
+	w.Run("plan", "-detailed-exitcode")
+	create("train-0")
+	create("train-4")
 	for _, step := range []struct{ command, others, plan string }{
 		{"plan", "train-0", "slot 4: instance " + ids["train-4"] + " is destroyed if an interrupted run of this fleet created it"},
 		{"apply -auto-approve", "train-4", "Fleet train did not create all instances with such names"},

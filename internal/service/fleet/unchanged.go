@@ -36,7 +36,10 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	members := make([]reconcile.Member, 0, len(data.Members))
 	for _, slot := range slices.Sorted(maps.Keys(data.Members)) {
 		id := data.Members[slot].ID
-		if id == "" {
+		switch {
+		case data.Members[slot].Orphan != "":
+			return false // it may be gone
+		case id == "":
 			continue
 		}
 		meta.Placement.Owners.Add(id)
