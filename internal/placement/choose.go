@@ -53,7 +53,7 @@ type Choice struct {
 	Matching, Reserved int
 	// OverBudget: the budget is the reason why there are fewer candidates than demanded.
 	OverBudget bool
-	// Split: the offers of no single location are enough.
+	// Split: the offers of no single location are enough, and there are more of them in other locations.
 	Split bool
 }
 
@@ -152,7 +152,10 @@ func (c *Choice) pick(demand Demand, offers []Candidate) {
 		groups[location] = append(groups[location], offer)
 	}
 	if len(demand.Existing) > 0 {
-		locations = []Location{common(demand.Existing[0])}
+		at := slices.IndexFunc(demand.Existing, func(l Location) bool { // others have fields that the API omits
+			return (!demand.SameGPU || l.GPU != "") && (!demand.SameCountry || l.Country != "")
+		})
+		locations = []Location{common(demand.Existing[max(0, at)])}
 	}
 	for _, location := range locations {
 		if group := affordable(groups[location], demand); better(group, c.Candidates, len(demand.Queries)) {
@@ -162,7 +165,7 @@ func (c *Choice) pick(demand Demand, offers []Candidate) {
 	}
 	short := len(c.Candidates) < demand.Count
 	c.OverBudget = short && c.OverBudget
-	c.Split = short && !c.OverBudget && len(offers) >= demand.Count
+	c.Split = short && !c.OverBudget && len(offers) > len(c.Candidates)
 }
 
 // affordable returns as many of the offers as the demand and its budget allow, the first ones where possible.

@@ -11,6 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // Result is the state of a fleet after an apply.
@@ -44,7 +45,8 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 	a := &apply{
 		Manager: m, Spec: spec, timeout: timeout,
 		members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
-		created: map[int]bool{}, tried: map[string]bool{}, workers: make(chan struct{}, maxRequests),
+		created: map[int]bool{}, checks: map[int]*spending.Creation{}, tried: map[string]bool{}, raised: map[string]int{},
+		workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
 		if member.Lost() {
@@ -78,15 +80,24 @@ type apply struct {
 	cancelBoot context.CancelFunc
 
 	mu       sync.Mutex
-	members  map[int]*Member // that exist, by slot
-	failures map[int]error   // by slot
-	pending  map[int]int64   // prices of what is being rented or started, by slot
-	created  map[int]bool    // slots that this apply filled
-	tried    map[string]bool // offers that were refused
-	refusals int             // of available offers since the last success
-	waited   bool            // for offers
-	fatal    error           // prevents every further creation
+	members  map[int]*Member            // that exist, by slot
+	failures map[int]error              // by slot
+	pending  map[int]int64              // prices of what is being rented or started, by slot
+	began    time.Time                  // by the clock of the API, before the first creation
+	created  map[int]bool               // slots whose instance this apply created
+	checks   map[int]*spending.Creation // by slot
+	waited   bool                       // for offers
+	broken   bool                       // a slot has failed, and nothing in this apply changes that
+	updating bool                       // members with old arguments are being replaced
+	fatal    error                      // prevents every further creation
 	result   Result
+
+	tried       map[string]bool // offers that were refused
+	raised      map[string]int  // how often an offer was refused because its price rose
+	refusals    int             // of available offers since the last success
+	lastRefusal error
+	paused      error // refusals end the current round
+	pauses      int   // rounds that ended so
 }
 
 // maxRequests is the number of create requests in flight. It is small, because an interrupted run waits for all of
@@ -94,11 +105,11 @@ type apply struct {
 const maxRequests = 16
 
 // run takes the changes: it destroys what is too much, moves existing members to the desired state, and fills the other
-// slots at the same time. With All it fills slots only if the existing members could be moved: otherwise it would destroy
-// the new members again. Members with old arguments are replaced last, when everything else is ready.
+// slots at the same time. With All it fills slots only if it could move the existing members, because it would destroy
+// the new members again otherwise. It replaces members with old arguments last, when everything else is ready.
 func (a *apply) run(ctx context.Context, changes []Change) {
 	of := func(actions ...Action) []Change {
-		return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !slices.Contains(actions, c.Action) })
+		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
 	a.phase(ctx, func(ctx context.Context) {
 		a.destroyAll(ctx, of(Destroy))
@@ -117,6 +128,9 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		return
 	}
 	outdated := of(Update)
+	down := func(c Change) bool { return !c.Member.ready(a.State) }
+	outdated = slices.Concat(filter(outdated, down), filter(outdated, func(c Change) bool { return !down(c) }))
+	a.updating = true
 	for len(outdated) > 0 && !a.failed() && ctx.Err() == nil {
 		group := outdated[:min(max(1, a.MaxUnavailable), len(outdated))]
 		outdated = outdated[len(group):]
@@ -140,6 +154,11 @@ func (a *apply) phase(ctx context.Context, do func(ctx context.Context)) {
 		a.cancelBoot() // what was created is destroyed
 	}
 	a.waits.Wait()
+}
+
+// filter returns the selected changes.
+func filter(changes []Change, selected func(Change) bool) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !selected(c) })
 }
 
 func (a *apply) failed() bool {
@@ -166,6 +185,23 @@ func (a *apply) fail(slot int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failures[slot] = err
+	a.decide()
+}
+
+// decide records that a slot has failed for this apply. With All that decides the outcome, and ends the waits for new
+// members. The lock is held.
+func (a *apply) decide() {
+	a.broken = true
+	if a.All && a.cancelBoot != nil {
+		a.cancelBoot()
+	}
+}
+
+// ended reports whether the failure of one slot prevents that others are filled.
+func (a *apply) ended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fatal != nil || a.broken && (a.All || a.updating)
 }
 
 // destroyAll destroys members concurrently, and returns the slots that are empty afterwards.
@@ -209,7 +245,10 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 		a.failures[change.Slot] = err
 		return false
 	}
-	member.Instance, member.Recovery = placed.Instance, placed.Recovery
+	if member.Orphan != "" && member.Orphan != placed.ID {
+		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
+	}
+	member.Instance, member.Recovery, member.Generation = placed.Instance, placed.Recovery, placed.Generation
 	a.members[change.Slot] = member
 	return true
 }
@@ -279,7 +318,7 @@ func (a *apply) startLimit(ctx context.Context, member Member) (kopH int64, err 
 			return 0, err
 		}
 		if bid, ok := offer.PriceKopH(inst.Type); err == nil && ok {
-			price = bid
+			price = max(price, bid) // a stopped instance may start at its old price
 		}
 	}
 	if a.MaxPriceKopH > 0 {
@@ -330,8 +369,12 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	defer a.mu.Unlock()
 	member.Instance = inst
 	member.NotReady = lifecycle.KindOf(err) == lifecycle.Interrupted
+	if err == nil && a.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {
+		err = &lifecycle.Error{Kind: lifecycle.OutbidAgain, Wanted: a.State} // kept outbid
+	}
 	if err != nil {
 		a.failures[member.Slot] = err
+		a.decide()
 	}
 	if lifecycle.KindOf(err) == lifecycle.Gone {
 		delete(a.members, member.Slot)
@@ -345,17 +388,28 @@ func (a *apply) rollBack(ctx context.Context) {
 	defer cancel()
 	var changes []Change
 	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
-		if member := a.members[slot]; member != nil {
+		if member := a.members[slot]; member != nil && a.created[slot] {
 			changes = append(changes, Change{slot, Destroy, *member})
 		}
 	}
+	timedOut := a.timedOut()
 	for _, change := range a.destroyAll(ctx, changes) {
 		a.result.RolledBack = append(a.result.RolledBack, change.Member)
-		if lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
+		if !timedOut && lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
 			delete(a.failures, change.Slot) // it was not the reason
 		}
 	}
 	sortBySlot(a.result.RolledBack)
+}
+
+// timedOut reports whether the end of the time is the only reason for the failures.
+func (a *apply) timedOut() bool {
+	for _, err := range a.failures {
+		if lifecycle.KindOf(err) != lifecycle.Interrupted {
+			return false
+		}
+	}
+	return true
 }
 
 // finish returns the result.
@@ -371,7 +425,7 @@ func (a *apply) finish() Result {
 	return a.result
 }
 
-// DestroyAll destroys members concurrently, and the orphans that belong to the fleet. The result contains those that may
+// DestroyAll destroys members and the orphans that belong to the fleet concurrently. The result contains those that may
 // still exist.
 func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)

@@ -59,11 +59,11 @@ type walk struct {
 func (w *walk) step() {
 	w.e.t.Helper()
 	r := w.rand
-	if len(w.log) == 0 || w.exists && w.listed() {
-		w.change() // otherwise only a run with the same description recovers what a killed one has rented
-	}
 	w.happen()
 	w.refresh()
+	if known := w.known(); len(w.log) == 0 || w.exists && known {
+		w.change() // otherwise only a run with the same description recovers what a killed one has rented
+	}
 	ctx, cancel := context.WithCancel(w.e.t.Context())
 	defer cancel()
 	if r.IntN(3) == 0 {
@@ -83,10 +83,19 @@ func (w *walk) step() {
 	w.exists = true
 }
 
-// listed reports whether the list contains all members with their names, in spite of the quirks.
-func (w *walk) listed() bool {
+// known reports whether the state and the list contain all members with their names, in spite of the quirks.
+func (w *walk) known() bool {
 	w.e.t.Helper()
-	return len(reconcile.Named(w.e.active(), w.spec.Name)) == len(w.exact())
+	ids := map[string]bool{}
+	for _, member := range w.members {
+		ids[member.Instance.ID+member.Orphan] = true
+	}
+	for id := range w.exact() {
+		if !ids[id] {
+			return false
+		}
+	}
+	return true
 }
 
 // change changes the description.
@@ -216,7 +225,8 @@ func (w *walk) end() {
 		w.refresh()
 		result = w.e.manager().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
 		w.exists = true
-		w.members, w.excluded = slices.Concat(result.Members, result.Lost), slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
+		w.members = slices.Concat(result.Members, result.Lost)
+		w.excluded = slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
 	}
 	w.log = append(w.log, "end: "+describe(result))
 	ids := map[string]bool{}

@@ -12,7 +12,7 @@ type ErrorKind int
 
 // The values of ErrorKind.
 const (
-	// NoOffer: no offer was left for the slot. Choice describes the offers.
+	// NoOffer: no offer was left for the slot. Choice describes the offers, and Err is the last refusal; nil for none.
 	NoOffer ErrorKind = iota + 1
 	// OverBudget: the price of the cheapest offer, or of a new bid, would exceed MaxTotalKopH.
 	OverBudget

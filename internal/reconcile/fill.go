@@ -18,6 +18,9 @@ import (
 // likely a limit of the account is reached.
 const maxRefusals = maxRequests + 3
 
+// maxRaised is how often an offer is tried again after its price rose.
+const maxRaised = 2
+
 // fill rents instances for slots, and begins to wait for them. It destroys the member in a slot only when an offer for
 // its replacement is reserved.
 func (a *apply) fill(ctx context.Context, missing []Change) {
@@ -27,15 +30,23 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 	}
 	began := time.Now()
 	missing = a.adopt(ctx, missing)
-	for round := 0; len(missing) > 0; round++ {
-		before := len(missing)
-		tried := len(a.tried)
+	recovered := false
+	for round := 0; len(missing) > 0 && !a.ended(); round++ {
+		a.resume()
+		before, done := len(missing), a.progress()
 		missing = a.allocate(ctx, missing, round)
 		left := a.WaitForOffer - time.Since(began)
+		progress := len(missing) < before || a.progress() > done
 		switch {
-		case len(missing) == 0 || ctx.Err() != nil || a.fatal != nil:
-		case (len(missing) < before || len(a.tried) > tried) && round+1 < attempts:
+		case len(missing) == 0 || ctx.Err() != nil || a.ended():
+		case progress && round+1 < attempts:
 			continue // another offer may be available now
+		case left <= 0 && !recovered:
+			// A killed run can be the reason for too few offers, and the list may lack what it rented.
+			recovered, before = true, len(missing)
+			if missing = a.recoverAll(ctx, missing); len(missing) < before {
+				continue
+			}
 		case left > 0:
 			a.waited = true
 			clear(a.tried)                                                // they may become available again
@@ -49,10 +60,48 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 	}
 }
 
+// progress grows with each reason to look for offers again at once.
+func (a *apply) progress() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	raised := 0
+	for _, n := range a.raised {
+		raised += n
+	}
+	return len(a.tried) + raised + len(a.result.Destroyed)
+}
+
+// maxPauses is how many rounds may end with refusals. An old list of offers can explain the first ones.
+const maxPauses = 3
+
+// resume begins a round after one that ended with refusals.
+func (a *apply) resume() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.paused == nil {
+		return
+	}
+	if a.pauses++; a.pauses >= maxPauses {
+		a.fatal = a.paused
+	}
+	a.paused, a.refusals = nil, 0
+}
+
 // adopt recovers the orphans that belong to the fleet, before anything is rented: they count towards the total cap. It
 // returns the slots that are still missing.
 func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
-	return a.recover(ctx, missing, func(_ int, change Change) bool { return change.Member.Orphan != "" })
+	named := map[int]bool{}
+	if listing, _ := a.Cache.InitialInstances(ctx); listing != nil { //nolint:errcheck // the keys find them, too
+		for _, member := range Named(listing.Items, a.Name) {
+			named[member.Slot] = named[member.Slot] || !a.Placement.Owners.Has(member.Instance.ID)
+		}
+	}
+	if a.began.IsZero() {
+		a.began = a.Client.Now() // the list has shown the clock of the API
+	}
+	return a.recover(ctx, missing, func(_ int, change Change) bool {
+		return change.Member.Orphan != "" || change.Action == Create && named[change.Slot]
+	})
 }
 
 // failUnfilled records why a slot was not filled, unless an attempt has recorded it.
@@ -68,7 +117,7 @@ func (a *apply) failUnfilled(ctx context.Context, slot int) {
 	case a.result.Choice != nil && a.result.Choice.OverBudget:
 		a.failures[slot] = &Error{Kind: OverBudget, LimitKopH: a.MaxTotalKopH}
 	default:
-		a.failures[slot] = &Error{Kind: NoOffer}
+		a.failures[slot] = &Error{Kind: NoOffer, Err: a.lastRefusal}
 	}
 }
 
@@ -88,26 +137,23 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 	}
 	a.result.Choice = &choice
 	candidates := choice.Candidates
-	if round == 0 && len(candidates) < len(missing) {
-		missing = a.recoverAll(ctx, missing, len(candidates))
-	}
 	if a.All && len(candidates) < len(missing) {
 		a.release(candidates)
 		return missing
 	}
 	used := min(len(candidates), len(missing))
 	a.release(candidates[used:])
-	free := a.destroyReplaced(ctx, missing[:used])
-	var changes []Change
-	var reserved []*placement.Candidate
-	for i, change := range missing[:used] {
-		if !free[change.Slot] {
-			a.release(candidates[i : i+1])
-			continue
-		}
-		changes, reserved = append(changes, change), append(reserved, &candidates[i])
+	changes, reserved := slices.Clone(missing[:used]), make([]*placement.Candidate, used)
+	for i := range reserved {
+		reserved[i] = &candidates[i]
 	}
-	left := append(a.rentAll(ctx, changes, reserved), missing[used:]...)
+	left := slices.Clone(missing[used:])
+	if first := slices.IndexFunc(changes, Change.replaces); first >= 0 {
+		// A refusal that concerns all slots must not cost all members that are replaced.
+		left = append(left, a.rentAll(ctx, changes[first:first+1], reserved[first:first+1])...)
+		changes, reserved = slices.Delete(changes, first, first+1), slices.Delete(reserved, first, first+1)
+	}
+	left = append(left, a.rentAll(ctx, changes, reserved)...)
 	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
 	return left
 }
@@ -121,6 +167,17 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 		all.Go(func() {
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
+			if change.replaces() {
+				stays, failed := a.destroyReplaced(ctx, change, candidates[i])
+				if stays {
+					mu.Lock()
+					defer mu.Unlock()
+					again = append(again, change)
+				}
+				if stays || failed {
+					return
+				}
+			}
 			if a.rent(ctx, change, candidates[i]) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -163,33 +220,27 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	return demand
 }
 
-// destroyReplaced destroys the members that are replaced, and returns the slots that are empty.
-func (a *apply) destroyReplaced(ctx context.Context, changes []Change) (empty map[int]bool) {
-	empty = map[int]bool{}
-	var replaced []Change
-	for _, change := range changes {
-		if change.Action == Create || change.Member.Lost() {
-			empty[change.Slot] = true
-		} else {
-			replaced = append(replaced, change)
-		}
+// replaces reports whether the member of the slot has to be destroyed first.
+func (c Change) replaces() bool { return c.Action != Create && !c.Member.Lost() }
+
+// destroyReplaced destroys the member that is replaced from a candidate. It stays if nothing can be rented any more.
+func (a *apply) destroyReplaced(
+	ctx context.Context, change Change, candidate *placement.Candidate,
+) (stays, failed bool) {
+	a.mu.Lock()
+	stays = a.fatal != nil || a.paused != nil || ctx.Err() != nil
+	a.mu.Unlock()
+	failed = !stays && len(a.destroyAll(ctx, []Change{change})) == 0
+	if stays || failed {
+		a.Placement.Release(*candidate)
 	}
-	for _, change := range a.destroyAll(ctx, replaced) {
-		empty[change.Slot] = true
-	}
-	return empty
+	return stays, failed
 }
 
-// recoverAll returns the slots without those whose instance an earlier run rented, which can be the reason why there
-// are too few offers. The first ones have a candidate: their creation finds such an instance itself, unless nothing may
-// be created without the others.
-func (a *apply) recoverAll(ctx context.Context, missing []Change, candidates int) []Change {
-	first := candidates
-	if a.All {
-		first = 0
-	}
-	return a.recover(ctx, missing, func(i int, change Change) bool {
-		return i >= first && change.Action == Create // else its instance exists, so the key of the next one is not used
+// recoverAll returns the slots without those whose instance an earlier run rented.
+func (a *apply) recoverAll(ctx context.Context, missing []Change) []Change {
+	return a.recover(ctx, missing, func(_ int, change Change) bool {
+		return change.Action == Create // else its instance exists, so the key of the next one is not used
 	})
 }
 
@@ -214,18 +265,18 @@ func (a *apply) recover(ctx context.Context, missing []Change, selected func(i i
 func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Candidate) (again bool) {
 	slot := change.Slot
 	a.mu.Lock()
-	fatal := a.fatal
+	ended := a.fatal != nil || a.paused != nil
 	a.mu.Unlock()
 	if candidate != nil {
 		err := a.reserve(slot, candidate.KopH)
-		if err != nil || fatal != nil || ctx.Err() != nil {
+		if err != nil || ended || ctx.Err() != nil {
 			a.unreserve(slot)
 			a.Placement.Release(*candidate)
 			return true
 		}
 	}
 	request := a.request(change, candidate)
-	check := a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
+	check := a.check(slot, candidate)
 	request.CheckPrice = check.CheckPrice()
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {
@@ -235,6 +286,9 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			change.Member.owns(e.Instance) {
 			// A killed run has rented the instance, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				a.result.Destroyed = append(a.result.Destroyed, e.Instance.ID)
 				return true
 			}
 		}
@@ -250,27 +304,57 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	target := a.target(*member)
 	if a.MaxTotalKopH > 0 { // it may be outbid, and a new bid must not cost more
 		target.MaxPriceKopH = placed.PriceWithoutDisk(placed.Price.StoppedKopH)
+		if a.MaxPriceKopH > 0 {
+			target.MaxPriceKopH = min(target.MaxPriceKopH, a.MaxPriceKopH)
+		}
 	}
 	a.waits.Go(func() {
 		defer check.End()
+		var total int64
 		target.Accept = func(inst rental.Instance, started bool) bool {
 			placed.Instance = inst
-			return started || !placed.AboveCap(request)
+			total = a.observe(member, inst)
+			return started || !placed.AboveCap(request) && (a.MaxTotalKopH == 0 || total <= a.MaxTotalKopH)
 		}
 		a.converge(a.bootCtx, member, target) //nolint:contextcheck // it ends earlier than ctx
 		if a.rejected(slot) {
-			a.fail(slot, a.discard(ctx, member, placed.Recovered, &Error{
-				Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH,
-			}))
+			reason := &Error{Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH}
+			if !placed.AboveCap(request) {
+				reason = &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
+			}
+			a.fail(slot, a.discard(ctx, member, placed.Recovered, reason))
 		}
 	})
 	return false
+}
+
+// check returns the spending check of a slot, nil if nothing is rented. Several attempts to fill a slot share it: they
+// add its price to the plan only once.
+func (a *apply) check(slot int, candidate *placement.Candidate) *spending.Creation {
+	if candidate == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.checks[slot] == nil {
+		a.checks[slot] = a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
+	}
+	a.checks[slot].SetWaits(a.waited)
+	return a.checks[slot]
 }
 
 // owns reports whether an instance with the idempotency key of a lost member belongs to its fleet and not to another
 // one with the same name: the state had a member in its slot, or the plan has shown the instance.
 func (m Member) owns(inst rental.Instance) bool {
 	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID)
+}
+
+// observe records an observation of a new member, and returns the sum of the running prices.
+func (a *apply) observe(member *Member, inst rental.Instance) (totalKopH int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	member.Instance = inst
+	return a.totalKopH()
 }
 
 func (a *apply) rejected(slot int) bool {
@@ -301,15 +385,21 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 	case e != nil && e.Kind == placement.NoOffer:
 		return true // there is nothing to recover
 	case e != nil && (e.Kind == placement.OfferRefused || e.Kind == placement.OfferAboveCap):
+		a.lastRefusal = err
+		if id := candidate.Offer.ID; e.Available == placement.AboveCap && a.raised[id] < maxRaised {
+			a.raised[id]++ // the next list has its new price
+			return true
+		}
 		a.tried[candidate.Offer.ID] = true
 		if e.Available == placement.Available || e.Available == placement.AvailabilityUnknown {
 			if a.refusals++; a.refusals >= maxRefusals {
-				a.fatal = err
+				a.paused = err
 			}
 		}
 		return true
 	}
 	a.failures[slot] = err
+	a.decide()
 	if _, limit := errors.AsType[spending.Problems](err); limit || e == nil && rental.IsDefinitive(err) {
 		a.fatal = err // it is the same for all slots
 	}
@@ -332,7 +422,9 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
-	a.created[change.Slot] = true
+	// The API returns whole seconds. Without a time, an earlier attempt of this apply may have created the instance.
+	existed := !placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
+	a.created[change.Slot] = !placed.Recovered || !existed
 	delete(a.pending, change.Slot)
 	delete(a.failures, change.Slot)
 	if placed.Recovered {
@@ -382,6 +474,9 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 	owners.BeginDestroy(id, member.Recovery)
 	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id); reason.Err != nil {
 		owners.CancelDestroy(id)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		member.Rejected = true
 		return reason
 	}
 	a.Placement.Remove(id)

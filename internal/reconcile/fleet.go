@@ -61,8 +61,8 @@ type Spec struct {
 	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, or only its Orphan is
-// known.
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, or only its Orphan
+// is known.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int
@@ -79,6 +79,8 @@ type Member struct {
 	Orphan string
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
+	// Rejected: an apply created the instance, rejected it and could not destroy it.
+	Rejected bool
 	// Recovery identifies the apply that recovered the instance: see placement.Placed.
 	Recovery string
 }
@@ -94,12 +96,13 @@ type Offer struct {
 func (m Member) Lost() bool { return m.Instance.ID == "" }
 
 func (m Member) location() placement.Location {
-	if m.Offer != nil {
-		return m.Offer.Location
-	}
 	location := placement.Location{GPU: m.Instance.GPU.Slug}
 	if m.Instance.Country != nil {
 		location.Country = *m.Instance.Country
+	}
+	if m.Offer != nil {
+		location.GPU = cmp.Or(m.Offer.GPU, location.GPU)
+		location.Country = cmp.Or(m.Offer.Country, location.Country)
 	}
 	return location
 }
@@ -117,7 +120,7 @@ func (m Member) ready(state rental.DesiredState) bool {
 	if state == rental.DesiredStopped {
 		want = rental.StatusStopped
 	}
-	return m.Instance.Status == want && !m.NotReady
+	return m.Instance.Status == want && (want == rental.StatusStopped || !m.NotReady)
 }
 
 // Ready returns the number of members in the desired state.

@@ -76,20 +76,30 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	return sortBySlot(order[surplus:]), order[:surplus]
 }
 
-// presence is 0 for a member without an instance.
+// presence is 0 for a member without an instance, and 1 for an orphan, which may not belong to the fleet.
 func (m Member) presence() int {
-	if m.Lost() && m.Orphan == "" {
-		return 0
+	switch {
+	case !m.Lost():
+		return 2
+	case m.Orphan != "":
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // next returns the action for a member that stays, 0 for none.
 func (s Spec) next(m Member) Action {
-	if m.Lost() {
+	switch {
+	case m.Lost():
 		return Create
+	case m.Rejected:
+		return Replace
 	}
-	switch lifecycle.NextAction(m.Instance, s.State, s.OnOutbid) {
+	action := lifecycle.NextAction(m.Instance, s.State, s.OnOutbid)
+	if s.outdated(m.Order) && action != lifecycle.ActionReplace && action != lifecycle.ActionGone {
+		return Update // whatever its status: another apply would have to replace it otherwise
+	}
+	switch action {
 	case lifecycle.ActionWait:
 		return Wait
 	case lifecycle.ActionStart:
@@ -100,10 +110,7 @@ func (s Spec) next(m Member) Action {
 		return Replace
 	case lifecycle.ActionNone:
 	}
-	switch {
-	case s.outdated(m.Order):
-		return Update
-	case m.NotReady && m.Instance.Status == rental.StatusRunning:
+	if m.NotReady && m.Instance.Status == rental.StatusRunning {
 		return Wait
 	}
 	return 0

@@ -5,15 +5,13 @@ import (
 	"maps"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // pendingInstances holds the instances with a reservation, which this process is renting or starting. The burn rate of
 // the account may not contain them yet.
 type pendingInstances struct {
-	reserving *semaphore.Weighted // held from the read of the account to the reservation, so that none is missed
+	reserving chan struct{} // full from the read of the account to the reservation, so that none is missed
 
 	mu       sync.Mutex
 	renting  int64            // sum of the prices of instances without an id
@@ -34,10 +32,12 @@ type Reservation struct {
 // is over.
 func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64) (*Reservation, Problems) {
 	pending := &t.pending
-	if err := pending.reserving.Acquire(ctx, 1); err != nil {
-		return &Reservation{}, t.unreadable(err)
+	select {
+	case pending.reserving <- struct{}{}:
+	case <-ctx.Done():
+		return &Reservation{}, t.unreadable(ctx.Err())
 	}
-	defer pending.reserving.Release(1)
+	defer func() { <-pending.reserving }()
 	for {
 		renting, starting, changed := pending.snapshot()
 		burn, err := t.burnWith(ctx, starting)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -67,7 +65,7 @@ type Tracker struct {
 func New(limits Limits, client *rental.Client, cache *rental.Cache, single func() bool) *Tracker {
 	return &Tracker{
 		limits: limits, client: client, cache: cache, single: single, warned: map[Kind]bool{}, planned: map[string][]int64{},
-		pending: pendingInstances{reserving: semaphore.NewWeighted(1)},
+		pending: pendingInstances{reserving: make(chan struct{}, 1)},
 	}
 }
 

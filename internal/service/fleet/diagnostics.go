@@ -130,6 +130,9 @@ func fleetErrorText(e *reconcile.Error) tfkit.Text {
 	var text tfkit.Text
 	switch e.Kind {
 	case reconcile.NoOffer:
+		if e.Err != nil {
+			return tfkit.Textf("no offer is left; the last refusal was: %s", e.Err)
+		}
 		return "no offer is left"
 	case reconcile.OverBudget:
 		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices", limit)
