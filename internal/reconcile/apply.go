@@ -370,7 +370,7 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	member.Instance = inst
 	member.NotReady = lifecycle.KindOf(err) == lifecycle.Interrupted
 	if err == nil && a.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {
-		err = &lifecycle.Error{Kind: lifecycle.OutbidAgain, Wanted: a.State} // kept outbid
+		err = &Error{Kind: KeptOutbid}
 	}
 	if err != nil {
 		a.failures[member.Slot] = err

@@ -27,6 +27,8 @@ const (
 	NotAsRequested
 	// NotDestroyed: the instance could not be destroyed, with Err. Confirmed reports whether the API accepted the request.
 	NotDestroyed
+	// KeptOutbid: the instance was outbid, and OnOutbid leaves it so.
+	KeptOutbid
 )
 
 // Error is the reason why a slot is not as described.
@@ -43,7 +45,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := [...]string{
 		"none", "no offer", "over budget", "not tried", "above the price cap", "above the total price cap",
-		"not as requested", "not destroyed",
+		"not as requested", "not destroyed", "kept outbid",
 	}[e.Kind]
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

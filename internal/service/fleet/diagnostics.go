@@ -130,8 +130,8 @@ func fleetErrorText(e *reconcile.Error) tfkit.Text {
 	var text tfkit.Text
 	switch e.Kind {
 	case reconcile.NoOffer:
-		if e.Err != nil {
-			return tfkit.Textf("no offer is left; the last refusal was: %s", e.Err)
+		if refusal, ok := errors.AsType[*placement.Error](e.Err); ok {
+			return "no offer is left; the last refusal: " + placementErrorText(refusal)
 		}
 		return "no offer is left"
 	case reconcile.OverBudget:
@@ -143,6 +143,8 @@ func fleetErrorText(e *reconcile.Error) tfkit.Text {
 			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
 		}
 		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
+	case reconcile.KeptOutbid:
+		return "is outbid, and on_outbid is \"keep\""
 	case reconcile.AboveCap:
 		text = tfkit.Textf("cost %s, above max_price_kop_h (%s)", price, limit)
 	case reconcile.AboveTotal:
