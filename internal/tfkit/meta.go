@@ -41,7 +41,10 @@ type Meta struct {
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Tracker
 
-	// KeptFleets holds the members of tainted fleets, by name, between the deletion and the creation of a replacement.
+	// RefreshedFleets holds what a refresh has read of the fleets in the state, by name.
+	RefreshedFleets sync.Map
+	// KeptFleets holds the members of fleets whose creation failed, by name, between the deletion and the creation of a
+	// replacement.
 	KeptFleets sync.Map
 
 	warned sync.Map

@@ -20,22 +20,25 @@ import (
 
 // Summaries of diagnostics.
 const (
-	summaryTooFewReady   = "Fleet %s has too few ready members"
-	summaryNotComplete   = "Fleet %s is not complete"
-	summaryNotAllocated  = "Fleet %s was not allocated"
-	summaryInterrupted   = "Interrupted while fleet %s was changing"
-	summaryRecovered     = "Fleet %s contains instances of an earlier run"
-	summaryNotDestroyed  = "Fleet %s is not destroyed yet"
-	summaryChanges       = "Fleet %s changes existing members"
-	summaryTooFewOffers  = "Too few offers for fleet %s"
-	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
-	summaryOtherMembers  = "Instances have the names of members of fleet %s"
-	summaryUnrelated     = "Fleet %s did not create all instances with such names"
-	summaryKept          = "Fleet %s keeps its members"
-	summarySameName      = "Two fleets have the name %s"
-	summaryMinReady      = "min_ready exceeds size"
-	summaryWaitTooLong   = "wait_for_offer exceeds timeouts.create"
-	summaryCannotImport  = "Cannot import fleet %s"
+	summaryTooFewReady     = "Fleet %s has too few ready members"
+	summaryNotComplete     = "Fleet %s is not complete"
+	summaryNotAllocated    = "Fleet %s was not allocated"
+	summaryInterrupted     = "Interrupted while fleet %s was changing"
+	summaryRecovered       = "Fleet %s contains instances of an earlier run"
+	summaryNotDestroyed    = "Fleet %s is not destroyed yet"
+	summaryChanges         = "Fleet %s changes existing members"
+	summaryTooFewOffers    = "Too few offers for fleet %s"
+	summaryTotalAboveCap   = "Fleet %s exceeds max_total_kop_h"
+	summaryOtherMembers    = "Instances have the names of members of fleet %s"
+	summaryUnrelated       = "Fleet %s did not create all instances with such names"
+	summaryKept            = "Fleet %s keeps its members"
+	summarySameName        = "Two fleets have the name %s"
+	summaryMinReady        = "min_ready exceeds size"
+	summaryDestroyed       = "The plan also destroys a fleet with the name %s"
+	summaryNullQuery       = "Query is null"
+	summaryWaitAboveCreate = "wait_for_offer exceeds timeouts.create"
+	summaryWaitAboveUpdate = "wait_for_offer exceeds timeouts.update"
+	summaryCannotImport    = "Cannot import fleet %s"
 )
 
 // maxLines is the number of members that a message lists.
@@ -62,7 +65,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		return
 	}
 	ready := reconcile.Ready(o.Members, o.State)
-	detail := tfkit.Textf("%d of %d members are ready.", ready, o.Size) + failureLines(o.Failures) + r.explain(ctx, o)
+	detail := tfkit.Textf("%d of %d members are ready.", ready, o.Size) + failureLines(o) + r.explain(ctx, o)
 	empty := len(o.Members) == 0
 	switch {
 	case o.Interrupted && o.created && !empty:
@@ -77,8 +80,21 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 			"contains the rest.")
 	default:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
-			detail+tfkit.Textf("\n\nmin_ready is %d. The members that exist are in the state.", o.MinReady)+tainted(o))
+			detail+tfkit.Textf("\n\nmin_ready is %d. %s", o.MinReady, whatExists(o))+tainted(o))
 	}
+}
+
+// whatExists describes which members are left after an apply.
+func whatExists(o outcome) tfkit.Text {
+	if len(o.Members) > 0 {
+		return "The members that exist are in the state."
+	}
+	for _, failure := range o.Failures {
+		if reconcile.KindOf(failure.Err) > reconcile.NotTried {
+			return "No member exists." // the API created one that was not as requested
+		}
+	}
+	return "Nothing was rented."
 }
 
 // tainted describes what an error of a creation leads to.
@@ -90,19 +106,19 @@ func tainted(o outcome) tfkit.Text {
 }
 
 // failureLines returns a line for each slot that is not as described.
-func failureLines(failures []reconcile.Failure) tfkit.Text {
+func failureLines(o outcome) tfkit.Text {
 	var text tfkit.Text
-	for _, failure := range failures[:min(len(failures), maxLines)] {
-		text += "\n  " + slotText(failure.Slot) + ": " + failureText(failure)
+	for _, failure := range o.Failures[:min(len(o.Failures), maxLines)] {
+		text += "\n  " + slotText(failure.Slot) + ": " + failureText(o, failure)
 	}
-	if more := len(failures) - maxLines; more > 0 {
+	if more := len(o.Failures) - maxLines; more > 0 {
 		text += tfkit.Textf("\n  … and %d more", more)
 	}
 	return text
 }
 
 // failureText describes one slot in one line.
-func failureText(failure reconcile.Failure) tfkit.Text {
+func failureText(o outcome, failure reconcile.Failure) tfkit.Text {
 	var id tfkit.Text
 	if failure.Member != nil {
 		id = tfkit.Textf("instance %s ", failure.Member.Instance.ID)
@@ -117,7 +133,7 @@ func failureText(failure reconcile.Failure) tfkit.Text {
 		return id + placementErrorText(e)
 	}
 	if e, ok := errors.AsType[*lifecycle.Error](failure.Err); ok {
-		return id + waitErrorText(failure, e)
+		return id + waitErrorText(o, failure, e)
 	}
 	if problems, ok := errors.AsType[spending.Problems](failure.Err); ok {
 		return id + tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
@@ -191,14 +207,17 @@ func placementErrorText(e *placement.Error) tfkit.Text {
 	}
 }
 
-func waitErrorText(failure reconcile.Failure, e *lifecycle.Error) tfkit.Text {
+func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfkit.Text {
 	var status tfkit.Text
 	if failure.Member != nil {
 		status = statusText(failure.Member.Instance)
 	}
 	switch e.Kind {
 	case lifecycle.Interrupted:
-		return "is not ready in time, status " + status + tfinstance.CauseText(e)
+		if o.Interrupted {
+			return "is not ready yet, status " + status + tfinstance.CauseText(e)
+		}
+		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + tfinstance.CauseText(e)
 	case lifecycle.Gone:
 		return "was destroyed outside Terraform"
 	case lifecycle.NeedsReplacement:
@@ -262,7 +281,7 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Result, timeout time.Duration) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%d members may still exist (timeouts.delete is %s). They stay in the state. Run again.", len(result.Members),
-		timeout)+failureLines(result.Failures))
+		timeout)+failureLines(outcome{Result: result, timeout: timeout}))
 }
 
 // warnOfChanges warns of the members that the apply changes or rents again.
@@ -363,11 +382,31 @@ func addSameName(diags *diag.Diagnostics, name string) {
 		"the members derive from the name, so both fleets would own the same instances. Choose another name.")
 }
 
-// addKept describes the replacement of a tainted fleet.
-func addKept(diags *diag.Diagnostics, name string, members int) {
+// addKept describes the replacement of a fleet whose creation failed.
+func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
+	exist := 0
+	for _, member := range members {
+		if !member.Lost() {
+			exist++
+		}
+	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
-		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. To replace "+
-		"all members, use -replace.", members))
+		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. Another "+
+		"warning lists the members that it changes, if there are any. To replace all members, run terraform untaint with "+
+		"the address of the resource, and then apply with -replace and the same address.", exist))
+}
+
+// addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
+func addDestroyed(diags *diag.Diagnostics, name string, members int) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this name. "+
+		"The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. If only "+
+		"the resource was renamed, add a moved block from its old address to the new one: then all members stay.", members))
+}
+
+func addNullQuery(diags *diag.Diagnostics, index int) {
+	at := path.Root("offer_queries").AtListIndex(index)
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNullQuery), tfkit.Textf(
+		"offer_queries[%d] is null. Remove it. A query that selects all offers is {}.", index))
 }
 
 func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
@@ -375,10 +414,12 @@ func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
 		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
 }
 
-func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
-	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitTooLong), tfkit.Textf(
-		"wait_for_offer is %s, and timeouts.create is %s. Raise the timeout, or remove it: the default contains the wait.",
-		wait, timeout))
+func addWaitAboveTimeout(
+	diags *diag.Diagnostics, summary tfkit.Summary, argument tfkit.Text, wait, timeout time.Duration,
+) {
+	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), summary, tfkit.Textf(
+		"wait_for_offer is %s, and %s is %s. Raise the timeout, or remove it: the default contains the wait.", wait,
+		argument, timeout))
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
@@ -25,6 +27,11 @@ func (r *fleetResource) ValidateConfig(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	for i, query := range config.OfferQueries.Elements() {
+		if query.IsNull() {
+			addNullQuery(&resp.Diagnostics, i)
+		}
+	}
 	known := !config.Size.IsUnknown() && !config.MinReady.IsNull() && !config.MinReady.IsUnknown()
 	if known && config.MinReady.ValueInt64() > config.Size.ValueInt64() {
 		addMinReadyAboveSize(&resp.Diagnostics, config.MinReady.ValueInt64(), config.Size.ValueInt64())
@@ -32,7 +39,11 @@ func (r *fleetResource) ValidateConfig(
 	wait := config.waitForOffer()
 	timeout, diags := config.Timeouts.Create(ctx, config.applyTimeout())
 	if !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, wait, timeout)
+		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveCreate), "timeouts.create", wait, timeout)
+	}
+	timeout, diags = config.Timeouts.Update(ctx, config.applyTimeout())
+	if !diags.HasError() && wait > 0 && timeout <= wait {
+		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveUpdate), "timeouts.update", wait, timeout)
 	}
 }
 
@@ -64,6 +75,7 @@ func (r *fleetResource) planDestroy(
 	}
 	members := state.members(private)
 	r.own(members)
+	recordRefresh(r.Meta, state.ID.ValueString(), privateData{}, nil) // no replacement keeps the members
 	warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
 	r.warnOfOthers(ctx, state.ID.ValueString(), private, false, &resp.Diagnostics)
 }
@@ -85,35 +97,57 @@ func (r *fleetResource) planCreate(
 	if !r.Meta.Ready() {
 		return
 	}
-	if !private.Planned {
-		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
-		members := r.checkName(ctx, plan.Name, &resp.Diagnostics)
-		if private.Keeps = members > 0; private.Keeps {
-			addKept(&resp.Diagnostics, plan.Name.ValueString(), members)
-		}
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-		r.checkCreate(ctx, plan, nil, private, &resp.Diagnostics)
+	if private.Name != "" {
+		r.checkReplacement(ctx, plan, private, &resp.Diagnostics)
+		return
 	}
+	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
+	name := plan.Name.ValueString()
+	if _, kept := r.Meta.KeptFleets.Load(name); kept {
+		return // an apply continues the creation, and the plan has checked the changes
+	}
+	if r.nameClashes(plan.Name, &resp.Diagnostics) {
+		return
+	}
+	record, found := r.Meta.RefreshedFleets.Load(name)
+	if failed, _ := record.(refreshed); failed.private.Failed && r.Meta.Run.Single() {
+		r.planContinuation(ctx, plan, failed, resp)
+		return
+	}
+	var destroyed []reconcile.Member
+	if found {
+		destroyed = r.warnOfDestroyed(ctx, name, &resp.Diagnostics)
+	}
+	r.checkCreate(ctx, plan, destroyed, private, &resp.Diagnostics)
 }
 
-// checkName reports an error for the name of another fleet of this configuration. It returns the number of members that
-// the state contains under the name: they belong to a tainted fleet, which Terraform plans without its prior state.
-func (r *fleetResource) checkName(ctx context.Context, name types.String, diags *diag.Diagnostics) (members int) {
+// nameClashes reports an error for the name of another fleet of this configuration.
+func (r *fleetResource) nameClashes(name types.String, diags *diag.Diagnostics) bool {
 	if !r.Meta.Run.Single() || name.IsUnknown() {
-		return 0 // the idempotency keys prevent that two fleets rent the same instances
+		return false // the idempotency keys prevent that two fleets rent the same instances
 	}
 	owners, key := &r.Meta.Placement.Owners, reconcile.SpendingKey(name.ValueString(), 0)
 	_, kept := owners.KeyOwner(key)
-	if _, clash := owners.PlanKey(key, placement.Owner{Name: name.ValueString()}); clash || kept {
+	_, planned := owners.PlanKey(key, placement.Owner{Name: name.ValueString()})
+	if kept || planned {
 		addSameName(diags, name.ValueString())
-		return 0
 	}
-	for _, inst := range r.membersByName(ctx, name.ValueString()) {
-		if owners.Has(inst.ID) {
-			members++
-		}
-	}
-	return members
+	return kept || planned
+}
+
+// planContinuation plans the replacement of a fleet whose creation failed. The replacement keeps the members, so the
+// plan checks the same as for an update.
+func (r *fleetResource) planContinuation(
+	ctx context.Context, plan model, failed refreshed, resp *resource.ModifyPlanResponse,
+) {
+	private := failed.private
+	private.Keeps = true
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+	spec, diags := plan.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	addKept(&resp.Diagnostics, private.Name, failed.members)
+	changes := reconcile.Plan(spec, failed.members)
+	r.checkUpdate(ctx, update{plan, spec, private, failed.members, changes, false}, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -138,7 +172,9 @@ func (r *fleetResource) planUpdate(
 		planComputed(state, &plan, changes)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
-	private.Planned = true
+	private.Checked = replaced || slices.ContainsFunc(changes, func(c reconcile.Change) bool {
+		return rentsInstance(c.Action) || c.Action == reconcile.Start
+	})
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	if !r.Meta.Ready() {
 		return
@@ -146,6 +182,9 @@ func (r *fleetResource) planUpdate(
 	r.Meta.Run.CountPlan()
 	r.own(members)
 	if replaced {
+		if !plan.Name.Equal(state.Name) {
+			r.nameClashes(plan.Name, &resp.Diagnostics)
+		}
 		warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
 		r.checkCreate(ctx, plan, members, private, &resp.Diagnostics)
 		return
@@ -155,16 +194,8 @@ func (r *fleetResource) planUpdate(
 	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
 		addSameName(&resp.Diagnostics, name)
 	}
-	if argumentsUnknown(plan) {
-		return
-	}
-	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
-	checkTotal(&resp.Diagnostics, spec, changes, members, !plan.MaxTotalKopH.Equal(state.MaxTotalKopH))
-	if len(changes) == 0 {
-		return
-	}
-	warnOfChanges(&resp.Diagnostics, name, plan, changes)
-	r.checkChanges(ctx, plan, spec, members, changes, &resp.Diagnostics)
+	lowered := !plan.MaxTotalKopH.Equal(state.MaxTotalKopH)
+	r.checkUpdate(ctx, update{plan, spec, private, members, changes, lowered}, &resp.Diagnostics)
 }
 
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.

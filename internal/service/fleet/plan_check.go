@@ -46,6 +46,51 @@ func burn(members []reconcile.Member) (kopH int64) {
 	return kopH
 }
 
+// checkReplacement checks the creation that follows the plan of a replaced fleet, unless that plan has checked it: with
+// -replace, no argument changes.
+func (r *fleetResource) checkReplacement(
+	ctx context.Context, plan model, private privateData, diags *diag.Diagnostics,
+) {
+	if private.Checked {
+		return
+	}
+	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // without members, the limits are only stricter
+	if active == nil {
+		active = &rental.Listing[rental.Instance]{}
+	}
+	var replaced []reconcile.Member
+	for slot, member := range private.Members {
+		if inst, found := active.Find(member.ID); found {
+			replaced = append(replaced, reconcile.Member{Slot: slot, Instance: inst})
+		}
+	}
+	r.checkCreate(ctx, plan, replaced, private, diags)
+}
+
+// update is the plan of an update, or of the continuation of a creation that failed.
+type update struct {
+	plan    model
+	spec    reconcile.Spec
+	private privateData
+	members []reconcile.Member
+	changes []reconcile.Change
+	lowered bool // max_total_kop_h has changed
+}
+
+// checkUpdate checks the changes of existing members at plan, and warns of them.
+func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.Diagnostics) {
+	if argumentsUnknown(u.plan) {
+		return
+	}
+	r.warnOfOthers(ctx, u.spec.Name, u.private, false, diags)
+	checkTotal(diags, u.spec, u.changes, u.members, u.lowered)
+	if len(u.changes) == 0 {
+		return
+	}
+	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
+	r.checkChanges(ctx, u.plan, u.spec, u.members, u.changes, diags)
+}
+
 // checkChanges checks the changes of an existing fleet at plan.
 func (r *fleetResource) checkChanges(
 	ctx context.Context, plan model, spec reconcile.Spec, members []reconcile.Member, changes []reconcile.Change,
@@ -66,7 +111,7 @@ func (r *fleetResource) checkChanges(
 	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
 }
 
-// checkTotal compares the members that stay and run with the total cap. A cap that was lowered below their price is an
+// checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below their price is an
 // error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
 func checkTotal(
 	diags *diag.Diagnostics, spec reconcile.Spec, changes []reconcile.Change, members []reconcile.Member, lowered bool,
@@ -74,11 +119,14 @@ func checkTotal(
 	var total int64
 	running := 0
 	for _, member := range members {
-		gone := slices.ContainsFunc(changes, func(c reconcile.Change) bool {
-			ends := c.Action == reconcile.Destroy || c.Action == reconcile.Stop || rentsInstance(c.Action)
-			return c.Slot == member.Slot && ends
-		})
-		if !gone && !member.Lost() && member.Instance.BillsGPU() {
+		var action reconcile.Action
+		for _, change := range changes {
+			if change.Slot == member.Slot {
+				action = change.Action
+			}
+		}
+		gone := action == reconcile.Destroy || action == reconcile.Stop || rentsInstance(action) || member.Lost()
+		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
 			total += member.Instance.Price.RunningKopH
 			running++
 		}
@@ -162,6 +210,22 @@ func (r *fleetResource) warnOfOthers(
 	}
 }
 
+// warnOfDestroyed warns of a creation under the name of a fleet that the state contains: the same plan destroys that
+// fleet, because its resource was renamed, or tainted by hand. It returns the members of that fleet.
+func (r *fleetResource) warnOfDestroyed(
+	ctx context.Context, name string, diags *diag.Diagnostics,
+) (destroyed []reconcile.Member) {
+	for _, inst := range r.membersByName(ctx, name) {
+		if r.Meta.Placement.Owners.Has(inst.ID) {
+			destroyed = append(destroyed, reconcile.Member{Instance: inst})
+		}
+	}
+	if len(destroyed) > 0 {
+		addDestroyed(diags, name, len(destroyed))
+	}
+	return destroyed
+}
+
 // membersByName returns the active instances that have the names of members of a fleet.
 func (r *fleetResource) membersByName(ctx context.Context, name string) (found []rental.Instance) {
 	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // what could be read is enough for a warning
@@ -193,7 +257,7 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	case reconcile.Replace:
 		return tfkit.Textf("%s, is replaced", statusText(inst))
 	case reconcile.Update:
-		return "is replaced, because its arguments change"
+		return updateReason(plan, change.Member.Order)
 	case reconcile.Create:
 		if orphan := change.Member.Orphan; orphan != "" {
 			return tfkit.Textf("instance %s is adopted if an interrupted run of this fleet created it, else another one is "+
@@ -201,6 +265,34 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 		}
 	}
 	return "no longer exists, is rented again"
+}
+
+// updateReason describes the arguments in which a member differs from the plan.
+func updateReason(plan model, made rental.InstanceCreate) tfkit.Text {
+	var text tfkit.Text
+	differs := func(argument tfkit.Text, is, want any) {
+		if text == "" {
+			text = tfkit.Textf("is replaced, because its %s is %v instead of %v", argument, is, want)
+			return
+		}
+		text += tfkit.Textf(", and its %s is %v instead of %v", argument, is, want)
+	}
+	if template := plan.Template.ValueString(); made.Template != "" && made.Template != template {
+		differs("template", made.Template, template)
+	}
+	if size := plan.DiskGB.ValueInt64(); made.DiskGB != 0 && made.DiskGB != size {
+		differs("disk_gb", made.DiskGB, size)
+	}
+	if kind := plan.Type.ValueString(); made.Type != "" && string(made.Type) != kind {
+		differs("type", made.Type, kind)
+	}
+	if image := plan.Image.ValueString(); isCustom(plan) && made.Image != "" && !rental.SameImage(made.Image, image) {
+		differs("image", made.Image, image)
+	}
+	if text == "" {
+		return "is replaced, because its arguments change"
+	}
+	return text
 }
 
 // statusText returns the status of an instance, and why it stopped.

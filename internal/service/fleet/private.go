@@ -26,12 +26,14 @@ type privateData struct {
 	Orders []order `json:"orders,omitempty"`
 	// Excluded are the ids of instances that have names of members and are none: see reconcile.Manager.FindOrphans.
 	Excluded []string `json:"excluded,omitempty"`
-	// Planned: the plan of a change has set the private state, so that a following plan without a prior state is for a
-	// replacement.
-	Planned bool `json:"planned,omitempty"`
-	// Keeps: the plan replaces a tainted fleet, and its replacement keeps the members.
+	// Failed: the creation of the fleet has failed, so that Terraform has marked it tainted.
+	Failed bool `json:"failed,omitempty"`
+	// Keeps: the plan replaces a fleet whose creation failed, and the replacement keeps the members.
 	Keeps bool `json:"keeps,omitempty"`
-	// Name is the name of the fleet.
+	// Checked: the plan has checked what the fleet or its replacement rents and starts. Only planned private states
+	// contain it.
+	Checked bool `json:"checked,omitempty"`
+	// Name is the name of the fleet. It is empty in the plan of a creation that is not a part of a replacement.
 	Name string `json:"name,omitempty"`
 	// Settled: a plan with the same arguments has nothing to do.
 	Settled bool `json:"settled,omitempty"`

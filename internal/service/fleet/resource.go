@@ -53,21 +53,31 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var kept []reconcile.Member
-	if members, found := r.Meta.KeptFleets.LoadAndDelete(spec.Name); found {
-		kept, _ = members.([]reconcile.Member)
-	}
-	result := r.manager().Apply(ctx, spec, kept, timeout)
+	kept := r.takeKept(ctx, spec.Name)
+	result := r.manager().Apply(ctx, spec, kept.members, timeout)
+	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
 	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, nil))...)
+		private := privateAfter(plan, spec, result, kept.private.Excluded)
+		private.Failed = resp.Diagnostics.HasError()
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
-	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
+}
+
+// takeKept returns the members that the deletion of the fleet has kept for its replacement, as they are now. Members
+// that cannot be read are returned as they were: the API may have accepted their creation.
+func (r *fleetResource) takeKept(ctx context.Context, name string) refreshed {
+	value, _ := r.Meta.KeptFleets.LoadAndDelete(name)
+	kept, _ := value.(refreshed)
+	if members, err := r.manager().Refresh(ctx, kept.members); err == nil {
+		kept.members = members
+	}
+	return kept
 }
 
 // Read refreshes the members. It removes those that the API reports as destroyed or not found.
@@ -111,7 +121,11 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if listing, err := r.Meta.Cache.Instances.List(ctx); err != nil || hasOthers(listing.Items, name, members, excluded) {
 		settled = false // the plan warns of them
 	}
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(state, members, excluded, settled))...)
+	failed := private.Failed
+	private = privateFrom(state, members, excluded, settled)
+	private.Failed = failed
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+	recordRefresh(r.Meta, name, private, members)
 }
 
 // own records that the state contains the members.
@@ -147,6 +161,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	if !plan.Instances.IsUnknown() {
 		private.Arguments = plan.argumentsWithDefault()
+		private.Checked, private.Failed = false, false
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
@@ -164,7 +179,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 }
 
 // Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part
-// of the replacement of a tainted fleet.
+// of the replacement of a fleet whose creation failed.
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -172,7 +187,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(diags...)
 	members := state.members(private)
 	if private.Keeps {
-		r.Meta.KeptFleets.Store(state.ID.ValueString(), members)
+		r.Meta.KeptFleets.Store(state.ID.ValueString(), refreshed{private, members})
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
@@ -210,6 +225,7 @@ func (r *fleetResource) readImported(ctx context.Context, state model, resp *res
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(imported, members, nil, false))...)
 }
 
 // importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.

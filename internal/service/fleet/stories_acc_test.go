@@ -309,6 +309,8 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 		{config(2, "max_total_kop_h = 0"), "at least 1"},
 		{config(2, "max_unavailable = 0"), "at least 1"},
 		{config(2, `wait_for_offer = "1h"`, `timeouts = { create = "30m" }`), "wait_for_offer exceeds timeouts.create"},
+		{config(2, `wait_for_offer = "1h"`, `timeouts = { update = "30m" }`), "wait_for_offer exceeds timeouts.update"},
+		{other(`{}]`, "null]"), `(?s)Query is null.*offer_queries\[1\]`},
 		{config(2, `wait_for_offer = "soon"`), "duration above zero"},
 		{config(2, `ready_when = { log_pattern = "(" }`), "regular expression"},
 	})

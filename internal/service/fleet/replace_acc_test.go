@@ -1,0 +1,284 @@
+package fleet_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// only rents servers with one GPU of one model, so that all members cost about the same.
+const only = `offer_queries = [{ gpu = ["rtx_4090"], num_gpus = [1] }]`
+
+// plain returns a fleet with a disk size.
+func plain(size, diskGB int, arguments ...string) string {
+	return fmt.Sprintf("resource \"gpurent_fleet\" \"train\" {\n  name = \"train\"\n  size = %d\n  template = \"pytorch\"\n"+
+		"  disk_gb = %d\n  %s\n  %s\n}\n", size, diskGB, only, strings.Join(arguments, "\n  "))
+}
+
+// startLimited starts a simulator, and returns a provider with a burn limit that just suffices for so many members.
+func startLimited(t *testing.T, members int64) (env *acctest.Env, provider string) {
+	t.Helper()
+	// The tests count messages, and use a limit that just suffices.
+	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu",
+		"price-moves-on-create", "lagging-list", "optional-fields-absent"))
+	env.AddSSHKey()
+	var fits int64
+	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:2*members] {
+		fits = max(fits, offer.Price.OnDemandKopH)
+	}
+	limits := fmt.Sprintf("spending = { max_burn_kop_h = %d }", members*fits+fits/2)
+	return env, env.Provider(limits)
+}
+
+// members returns the ids of the members in the state by slot.
+func members(w *acctest.Workspace) map[string]string {
+	ids := map[string]string{}
+	for _, state := range acctest.SavedIn[struct {
+		Instances map[string]struct{ ID string }
+	}](w, "gpurent_fleet") {
+		for slot, member := range state.Attributes.Instances {
+			ids[slot] = member.ID
+		}
+	}
+	return ids
+}
+
+// kept returns how many members of before exist now in the same slots.
+func kept(before, now map[string]string) (count int) {
+	for slot, id := range before {
+		if now[slot] == id {
+			count++
+		}
+	}
+	return count
+}
+
+// contains checks that the output has texts, and does not have those that begin with "!".
+func contains(t *testing.T, output string, texts ...string) {
+	t.Helper()
+	output = acctest.Words(acctest.WithoutFrame(output))
+	for _, text := range texts {
+		without, absent := strings.CutPrefix(text, "!")
+		if strings.Contains(output, without) == absent {
+			t.Errorf("the output has, or lacks, %q:\n%s", text, output)
+		}
+	}
+}
+
+// -replace replaces all members, within a limit that allows the fleet only once.
+func TestAccFleet_replaceOption(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 3)
+	w := env.Workspace(provider + plain(3, 20))
+	w.Run("apply", "-auto-approve", "-no-color")
+	before := members(w)
+	output := w.Run("apply", "-auto-approve", "-no-color", "-replace="+address)
+	contains(t, output, "!Two fleets", "!keeps its members", "!also destroys", "!Warning: Fleet", "!Warning: Inst")
+	if now := members(w); len(now) != 3 || kept(before, now) != 0 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	w.Run("plan", "-detailed-exitcode")
+	// The replacement of an updated fleet counts once, too.
+	w.Configure(provider + plain(2, 20))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	w.Configure(provider + plain(3, 30))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A taint by hand replaces all members. So does a renamed resource, and both plans contain a warning. With a moved block
+// all members stay.
+func TestAccFleet_taintAndRename(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 2)
+	w := env.Workspace(provider + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	before := members(w)
+	w.Run("taint", address)
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "The plan also destroys a fleet with the name train",
+		"!keeps its members")
+	now := members(w)
+	if len(now) != 2 || kept(before, now) != 0 {
+		t.Errorf("after a taint: %v, before %v", now, before)
+	}
+	renamed := strings.Replace(plain(2, 20), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
+	w.Configure(provider + renamed)
+	contains(t, w.Run("plan", "-no-color"), "The plan also destroys a fleet with the name train", "add a moved block",
+		"!keeps its members")
+	w.Configure(provider + renamed + "moved {\n  from = gpurent_fleet.train\n  to   = gpurent_fleet.other\n}\n")
+	contains(t, w.Run("plan", "-no-color"), "has moved to", "!also destroys", "0 to add, 0 to change, 0 to destroy")
+	w.Run("apply", "-auto-approve")
+	if kept(now, members(w)) != 2 {
+		t.Errorf("after a move: %v, before %v", members(w), now)
+	}
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// setLogLines lets all members meet a log pattern.
+func setLogLines(t *testing.T, env *acctest.Env) {
+	t.Helper()
+	for name, id := range active(env) {
+		if strings.HasPrefix(name, "train-") {
+			if err := env.SetInstance(id, simulator.InstancePatch{LogLine: new("READY")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+const ready = `ready_when = { log_pattern = "^READY$" }`
+
+// The creation of a fleet fails in its waits. Its members stay, within a limit that allows the fleet only once, and the
+// plan names those that are not ready. Afterwards the fleet is like any other one.
+func TestAccFleet_continuesFailedCreation(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 2)
+	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	if err == nil {
+		t.Fatal(output)
+	}
+	contains(t, output, "is not ready within 3s, status", "marked tainted")
+	before := members(w)
+	for range 2 { // the second refresh is the one without changes
+		contains(t, w.Run("plan", "-no-color"), "Fleet train keeps its members", "keeps its 2 members", "terraform untaint",
+			"slot 0: running, the apply waits for it", "slot 1:", "!also destroys", "!Two fleets", "!Plan exceeds")
+		w.Run("apply", "-refresh-only", "-auto-approve")
+	}
+	setLogLines(t, env)
+	w.Configure(provider + plain(2, 20, ready))
+	w.Run("apply", "-auto-approve", "-no-color")
+	if now := members(w); len(now) != 2 || kept(before, now) != 2 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("taint", address)
+	contains(t, w.Run("plan", "-no-color"), "!keeps its members", "also destroys")
+	w.Run("untaint", address)
+	// The members have kept what they were created with.
+	w.Configure(provider + plain(2, 30, `update = "rolling"`))
+	contains(t, w.Run("plan", "-no-color"), "slot 0: is replaced, because its disk_gb is 20 instead of 30")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fleet whose creation failed is continued with another disk size: the apply replaces the members.
+func TestAccFleet_continuesWithOtherArguments(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 3)
+	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil {
+		t.Fatal(output)
+	}
+	before := members(w)
+	w.Configure(provider + plain(3, 30))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Fleet train keeps its members",
+		"slot 0: is replaced, because its disk_gb is 20 instead of 30", "!Plan exceeds")
+	if now := members(w); len(now) != 3 || kept(before, now) != 0 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// After untaint, -replace replaces all members of a fleet whose creation failed. Without a refresh, the plan does too.
+func TestAccFleet_replacesFailedCreation(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 2)
+	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil {
+		t.Fatal(output)
+	}
+	before := members(w)
+	w.Run("untaint", address)
+	w.Configure(provider + plain(2, 20))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!keeps its members", "!Two fleets")
+	if now := members(w); len(now) != 2 || kept(before, now) != 0 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The plan of an import already shows the members that differ from the configuration.
+func TestAccFleet_importsUnequalMembers(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 4)
+	for slot, disk := range []int{20, 40, 20} {
+		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":%d,"name":"train-%d"}`,
+			env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, disk, slot))
+	}
+	env.Advance(time.Minute)
+	before := active(env)
+	imports := "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n"
+	w := env.Workspace(provider + plain(3, 20) + imports)
+	contains(t, w.Run("plan", "-no-color"), "slot 1: is replaced, because its disk_gb is 40 instead of 20", "!slot 0",
+		"!slot 2")
+	w.Run("apply", "-auto-approve")
+	if now := members(w); now["0"] != before["train-0"] || now["1"] == before["train-1"] || now["2"] != before["train-2"] {
+		t.Errorf("%v, before %v", now, before)
+	}
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A total cap that does not allow the start of a stopped fleet is an error at plan.
+func TestAccFleet_totalCapOfStart(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 2)
+	w := env.Workspace(provider + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	w.Configure(provider + plain(2, 20, `desired_state = "stopped"`))
+	w.Run("apply", "-auto-approve")
+	w.Configure(provider + plain(2, 20, "max_total_kop_h = 100"))
+	output, err := w.Try("plan", "-no-color")
+	if err == nil {
+		t.Error("the plan succeeds")
+	}
+	contains(t, output, "Error: Fleet train exceeds max_total_kop_h")
+	w.Configure(provider + plain(2, 20))
+	w.Run("destroy", "-auto-approve")
+}
+
+// A creation that rents nothing does not refer to members.
+func TestAccFleet_nothingRented(t *testing.T) {
+	env := acctest.Start(t)
+	limitOffers(t, env, 0)
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: env.Config(config(1)), ExpectError: words("min_ready is 1. Nothing was rented."),
+		}, {
+			Config: env.Config(config(0)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
+		}},
+	})
+}
+
+// words matches a text with line breaks between its words.
+func words(text string) *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`))
+}

@@ -1,0 +1,239 @@
+package fleet_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// testedFleet is a configuration with a fleet and the outputs that a test file asserts.
+const testedFleet = `
+variable "name" {
+  type    = string
+  default = "train"
+}
+
+variable "size" {
+  type    = number
+  default = 2
+}
+
+variable "disk_gb" {
+  type    = number
+  default = 20
+}
+
+resource "gpurent_fleet" "train" {
+  name          = var.name
+  size          = var.size
+  template      = "pytorch"
+  disk_gb       = var.disk_gb
+  offer_queries = [{ gpu = ["rtx_4090"], num_gpus = [1] }]
+}
+
+output "ids" {
+  value = [for slot, member in gpurent_fleet.train.instances : member.id]
+}
+`
+
+// testedRuns is a test file. Its provider block makes Terraform 1.13 and newer serve all runs with one provider process.
+// Runs do not hand values to one another: OpenTofu 1.12 then destroys nothing at the end.
+const testedRuns = `
+run "plan" {
+  command = plan
+}
+
+run "plan_again" {
+  command = plan
+}
+
+run "apply" {
+  assert {
+    condition     = gpurent_fleet.train.ready == 2 && length(toset(output.ids)) == 2
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+# What a plan changes has no known ids.
+run "plan_without_changes" {
+  command = plan
+
+  assert {
+    condition     = length(toset(output.ids)) == 2
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "plan_larger" {
+  command = plan
+
+  variables {
+    size = 3
+  }
+}
+
+run "larger" {
+  variables {
+    size = 3
+  }
+
+  assert {
+    condition     = gpurent_fleet.train.ready == 3 && alltrue([for m in gpurent_fleet.train.instances : m.generation == 1])
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "smaller" {
+  variables {
+    size = 1
+  }
+
+  assert {
+    condition     = keys(gpurent_fleet.train.instances) == tolist(["0"]) && gpurent_fleet.train.instances["0"].generation == 1
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "larger_again" {
+  variables {
+    size = 3
+  }
+
+  assert {
+    condition     = gpurent_fleet.train.ready == 3 && gpurent_fleet.train.instances["0"].generation == 1
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "plan_other_name" {
+  command = plan
+
+  variables {
+    name = "serve"
+    size = 3
+  }
+}
+
+run "other_name" {
+  variables {
+    name = "serve"
+    size = 3
+  }
+
+  assert {
+    condition     = gpurent_fleet.train.id == "serve" && gpurent_fleet.train.ready == 3
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "replace" {
+  variables {
+    name = "serve"
+    size = 3
+  }
+
+  plan_options {
+    replace = [gpurent_fleet.train]
+  }
+
+  assert {
+    condition     = alltrue([for m in gpurent_fleet.train.instances : m.generation == 2])
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "larger_disk" {
+  variables {
+    name    = "serve"
+    size    = 3
+    disk_gb = 21
+  }
+
+  assert {
+    condition     = gpurent_fleet.train.ready == 3
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "first_name" {
+  assert {
+    condition     = gpurent_fleet.train.id == "train" && gpurent_fleet.train.ready == 2
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+
+run "plan_at_the_end" {
+  command = plan
+
+  assert {
+    condition     = length(toset(output.ids)) == 2
+    error_message = "The ids are ${jsonencode(output.ids)}."
+  }
+}
+`
+
+// startTest writes the configuration of a fleet and a test file, whose provider block has a burn limit that just suffices
+// for three members.
+func startTest(t *testing.T, runs string) (*acctest.Env, *acctest.Workspace) {
+	t.Helper()
+	// The tests expect no other warnings, and a limit that just suffices.
+	env := acctest.Start(t,
+		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
+	var fits int64
+	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:6] {
+		fits = max(fits, offer.Price.OnDemandKopH)
+	}
+	fits = 3*fits + fits/2
+	env.AddSSHKey()
+	w := env.Workspace(testedFleet)
+	limits := fmt.Sprintf("spending = {\n    require_funds  = \"error\"\n    max_burn_kop_h = %d\n  }", fits)
+	w.Write("runs.tftest.hcl", env.Provider(limits)+runs)
+	return env, w
+}
+
+// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members. It
+// rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
+func TestAccFleet_terraformTest(t *testing.T) {
+	t.Parallel()
+	env, w := startTest(t, testedRuns)
+	output, err := w.Try("test", "-no-color", "-verbose")
+	if err != nil || !strings.Contains(output, "14 passed, 0 failed.") {
+		t.Errorf("%v, and the test file ends with:\n%s", err, output)
+	}
+	for line := range strings.Lines(output) {
+		_, warning, found := strings.Cut(line, "Warning: ")
+		if found && !strings.Contains(warning, "changes existing members") {
+			t.Errorf("a run shows the warning %q", strings.TrimSpace(warning))
+		}
+	}
+	// 2 for apply, 1 for larger, 2 for larger_again, 3 for other_name, 3 for replace, 3 for larger_disk, 2 for first_name
+	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 16)); err != nil {
+		t.Error(err)
+	}
+}
+
+// The burn limit applies to each run, also after other runs in the same process, and everything is destroyed after the
+// failed run.
+func TestAccFleet_terraformTestLimit(t *testing.T) {
+	t.Parallel()
+	env, w := startTest(t, `
+run "apply" {}
+
+run "too_large" {
+  variables {
+    size = 5
+  }
+}
+`)
+	output, err := w.Try("test", "-no-color")
+	if err == nil || !strings.Contains(output, "Plan exceeds max_burn_kop_h") ||
+		!strings.Contains(output, "1 passed, 1 failed.") {
+		t.Errorf("%v, and it prints:\n%s", err, output)
+	}
+	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 2)); err != nil {
+		t.Error(err)
+	}
+}
