@@ -398,9 +398,9 @@ func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 
 // addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
 func addDestroyed(diags *diag.Diagnostics, name string, members int) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this name. "+
-		"The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. If only "+
-		"the resource was renamed, add a moved block from its old address to the new one: then all members stay.", members))
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
+		"name. The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. "+
+		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.", members))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

@@ -111,8 +111,8 @@ func (r *fleetResource) checkChanges(
 	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
 }
 
-// checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below their price is an
-// error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
+// checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below
+// their price is an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
 func checkTotal(
 	diags *diag.Diagnostics, spec reconcile.Spec, changes []reconcile.Change, members []reconcile.Member, lowered bool,
 ) {

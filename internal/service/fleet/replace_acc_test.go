@@ -19,8 +19,16 @@ const only = `offer_queries = [{ gpu = ["rtx_4090"], num_gpus = [1] }]`
 
 // plain returns a fleet with a disk size.
 func plain(size, diskGB int, arguments ...string) string {
-	return fmt.Sprintf("resource \"gpurent_fleet\" \"train\" {\n  name = \"train\"\n  size = %d\n  template = \"pytorch\"\n"+
-		"  disk_gb = %d\n  %s\n  %s\n}\n", size, diskGB, only, strings.Join(arguments, "\n  "))
+	return fmt.Sprintf(`
+resource "gpurent_fleet" "train" {
+  name     = "train"
+  size     = %d
+  template = "pytorch"
+  disk_gb  = %d
+  %s
+  %s
+}
+`, size, diskGB, only, strings.Join(arguments, "\n  "))
 }
 
 // startLimited starts a simulator, and returns a provider with a burn limit that just suffices for so many members.
@@ -97,8 +105,8 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	}
 }
 
-// A taint by hand replaces all members. So does a renamed resource, and both plans contain a warning. With a moved block
-// all members stay.
+// A taint by hand replaces all members. So does a renamed resource, and both plans contain a warning. With a moved
+// block all members stay.
 func TestAccFleet_taintAndRename(t *testing.T) {
 	t.Parallel()
 	env, provider := startLimited(t, 2)
@@ -200,15 +208,31 @@ func TestAccFleet_continuesWithOtherArguments(t *testing.T) {
 	}
 }
 
-// After untaint, -replace replaces all members of a fleet whose creation failed. Without a refresh, the plan does too.
+// Without a refresh, the replacement of a fleet whose creation failed replaces all members. So does -replace after
+// untaint. With a refresh, the plan names members that are gone.
 func TestAccFleet_replacesFailedCreation(t *testing.T) {
 	t.Parallel()
-	env, provider := startLimited(t, 2)
+	env, provider := startLimited(t, 4)
 	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
 	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil {
 		t.Fatal(output)
 	}
+	w.Configure(provider + plain(2, 20))
+	contains(t, w.Run("plan", "-no-color"), "keeps its 2 members")
+	env.Delete("instances/" + members(w)["1"])
+	env.Advance(time.Minute)
+	contains(t, w.Run("plan", "-no-color"), "keeps its 1 members", "slot 1: no longer exists, is rented again")
 	before := members(w)
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-refresh=false"), "!keeps its")
+	if now := members(w); len(now) != 2 || kept(before, now) != 0 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	w.Configure(provider + plain(2, 20, "max_unavailable = 2", ready, `timeouts = { create = "3s" }`))
+	w.Run("taint", address)
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil {
+		t.Fatal(output)
+	}
+	before = members(w)
 	w.Run("untaint", address)
 	w.Configure(provider + plain(2, 20))
 	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!keeps its members", "!Two fleets")
