@@ -70,7 +70,7 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 // FindOrphans also returns those of them that a list still contains.
 func (m *Manager) FindOrphans(
 	ctx context.Context, fleet string, members []Member, excluded []string,
-) (all []Member, stillExcluded []string, err error) {
+) (all []Member, listed []string, err error) {
 	listing, err := m.Cache.Instances.List(ctx)
 	if err != nil && !rental.IsListTooLong(err) {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func (m *Manager) FindOrphans(
 		i, known := index[named.Slot]
 		switch {
 		case slices.Contains(excluded, id):
-			stillExcluded = append(stillExcluded, id)
+			listed = append(listed, id)
 		case m.Placement.Owners.Has(id):
 		case !known:
 			index[named.Slot] = len(all)
@@ -95,7 +95,7 @@ func (m *Manager) FindOrphans(
 			all[i].Orphan = id
 		}
 	}
-	return sortBySlot(all), stillExcluded, nil
+	return sortBySlot(all), listed, nil
 }
 
 // DuplicateSlotError reports that two instances have the name of the same member.

@@ -352,12 +352,12 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	}
 	text := tfkit.Textf("%s are active, and this state does not contain them.", ids)
 	if created {
-		text += " If an interrupted run of this configuration created them, an apply with the same arguments adopts those in " +
-			"the slots below size, and the next plan shows the destruction of the others. If another state manages a fleet " +
+		text += " If an interrupted run of this configuration created them, an apply with the same arguments adopts those " +
+			"in the slots below size, and the next plan shows the destruction of the others. If another state manages a fleet " +
 			"with this name, choose another name: both states would own the same instances."
 	} else {
-		text += " The state contains other instances with the same names, so this fleet changes and destroys none of these. " +
-			"Rename or destroy them in the service's console."
+		text += " The state contains other instances with the same names, so this fleet changes and destroys none of " +
+			"these. Rename or destroy them in the service's console."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
 }
@@ -400,7 +400,8 @@ func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 func addDestroyed(diags *diag.Diagnostics, name string, members int) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
 		"name. The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. "+
-		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.", members))
+		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.",
+		members))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

@@ -24,8 +24,9 @@ type privateData struct {
 	Members map[int]privateMember `json:"members,omitempty"` // by slot
 	// Orders are the different requests with which the members were created.
 	Orders []order `json:"orders,omitempty"`
-	// Excluded are the ids of instances that have names of members and are none: see reconcile.Manager.FindOrphans.
-	Excluded []string `json:"excluded,omitempty"`
+	// Destroyed and Unrelated are the ids of instances that are no orphans: see reconcile.Manager.FindOrphans.
+	Destroyed []string `json:"destroyed,omitempty"`
+	Unrelated []string `json:"unrelated,omitempty"`
 	// Failed: the creation of the fleet has failed, so that Terraform has marked it tainted.
 	Failed bool `json:"failed,omitempty"`
 	// Keeps: the plan replaces a fleet whose creation failed, and the replacement keeps the members.
@@ -56,6 +57,8 @@ type privateMember struct {
 	Country string `json:"country,omitempty"`
 	// NotReady: the last apply ended before the member was ready.
 	NotReady bool `json:"not_ready,omitempty"`
+	// Rejected: an apply rejected the instance and could not destroy it.
+	Rejected bool `json:"rejected,omitempty"`
 	// Recovery identifies the creation that recovered the instance: see placement.Placed.
 	Recovery string `json:"recovery,omitempty"`
 }
@@ -85,8 +88,11 @@ func (p privateData) covers(id string) bool {
 			return true
 		}
 	}
-	return slices.Contains(p.Excluded, id)
+	return slices.Contains(p.excluded(), id)
 }
+
+// excluded returns the ids of all instances that are no orphans.
+func (p privateData) excluded() []string { return slices.Concat(p.Destroyed, p.Unrelated) }
 
 // complete sets the fields of a member that only the private state has.
 func (p privateData) complete(member *reconcile.Member) {
@@ -94,7 +100,7 @@ func (p privateData) complete(member *reconcile.Member) {
 	if !found || private.ID != member.Instance.ID {
 		return
 	}
-	member.NotReady, member.Recovery = private.NotReady, private.Recovery
+	member.NotReady, member.Rejected, member.Recovery = private.NotReady, private.Rejected, private.Recovery
 	if private.Order < len(p.Orders) {
 		made := p.Orders[private.Order]
 		member.Order = rental.InstanceCreate{
@@ -109,9 +115,10 @@ func (p privateData) complete(member *reconcile.Member) {
 }
 
 // privateFrom returns the private state of a fleet with its members. settled reports whether a plan has nothing to do.
-func privateFrom(arguments model, members []reconcile.Member, excluded []string, settled bool) privateData {
+// It has no excluded instances.
+func privateFrom(arguments model, members []reconcile.Member, settled bool) privateData {
 	private := privateData{
-		Members: map[int]privateMember{}, Excluded: excluded, Name: arguments.Name.ValueString(), Settled: settled,
+		Members: map[int]privateMember{}, Name: arguments.Name.ValueString(), Settled: settled,
 		Arguments: arguments.argumentsWithDefault(), Digest: digest(members),
 	}
 	for _, member := range members {
@@ -123,7 +130,7 @@ func privateFrom(arguments model, members []reconcile.Member, excluded []string,
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			Recovery: member.Recovery, Orphan: member.Orphan,
+			Rejected: member.Rejected, Recovery: member.Recovery, Orphan: member.Orphan,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

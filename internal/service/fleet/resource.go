@@ -61,7 +61,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if len(result.Members) > 0 || len(result.Failures) == 0 {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		private := privateAfter(plan, spec, result, kept.private.Excluded)
+		private := privateAfter(plan, spec, result, kept.private)
 		private.Failed = resp.Diagnostics.HasError()
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	} else {
@@ -99,10 +99,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	members := state.members(private)
 	r.own(members)
 	name, manager := state.ID.ValueString(), r.manager()
-	excluded := private.Excluded
+	var listed []string
 	members, err := manager.Refresh(ctx, members)
 	if err == nil {
-		members, excluded, err = manager.FindOrphans(ctx, name, members, excluded)
+		members, listed, err = manager.FindOrphans(ctx, name, members, private.excluded())
 	}
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)
@@ -118,14 +118,19 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	settled := len(reconcile.Plan(spec, members)) == 0
-	if listing, err := r.Meta.Cache.Instances.List(ctx); err != nil || hasOthers(listing.Items, name, members, excluded) {
+	listing, err := r.Meta.Cache.Instances.List(ctx)
+	if err != nil || hasOthers(listing.Items, name, members, private.excluded()) {
 		settled = false // the plan warns of them
 	}
-	failed := private.Failed
-	private = privateFrom(state, members, excluded, settled)
-	private.Failed = failed
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-	recordRefresh(r.Meta, name, private, members)
+	read := privateFrom(state, members, settled)
+	read.Failed, read.Unrelated = private.Failed, private.Unrelated
+	for _, id := range private.Destroyed {
+		if slices.Contains(listed, id) {
+			read.Destroyed = append(read.Destroyed, id)
+		}
+	}
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, read)...)
+	recordRefresh(r.Meta, name, read, members)
 }
 
 // own records that the state contains the members.
@@ -138,10 +143,12 @@ func (r *fleetResource) own(members []reconcile.Member) {
 }
 
 // privateAfter returns the private state after an apply.
-func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, excluded []string) privateData {
+func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, before privateData) privateData {
 	members := slices.Concat(result.Members, result.Lost)
-	excluded = slices.Concat(excluded, result.Destroyed, result.Unrelated)
-	return privateFrom(plan, members, excluded, len(reconcile.Plan(spec, members)) == 0)
+	private := privateFrom(plan, members, len(reconcile.Plan(spec, members)) == 0)
+	private.Destroyed = slices.Concat(before.Destroyed, result.Destroyed)
+	private.Unrelated = slices.Concat(before.Unrelated, result.Unrelated)
+	return private
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -174,7 +181,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, private.Excluded))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, private))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
@@ -225,7 +232,7 @@ func (r *fleetResource) readImported(ctx context.Context, state model, resp *res
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(imported, members, nil, false))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(imported, members, false))...)
 }
 
 // importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.

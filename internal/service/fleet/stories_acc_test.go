@@ -397,7 +397,7 @@ func TestAccFleet_othersWithNames(t *testing.T) {
 	create("train-0")
 	create("train-4")
 	for _, step := range []struct{ command, others, plan string }{
-		{"plan", "train-0", "slot 4: instance " + ids["train-4"] + " is destroyed if an interrupted run of this fleet created it"},
+		{"plan", "train-0", "slot 4: instance " + ids["train-4"] + " is destroyed if an interrupted run of this fleet"},
 		{"apply -auto-approve", "train-4", "Fleet train did not create all instances with such names"},
 		{"plan -detailed-exitcode", "train-0", "No changes."},
 		{"plan -destroy", "train-0", "1 to destroy"},

@@ -37,9 +37,13 @@ resource "gpurent_fleet" "train" {
 output "ids" {
   value = [for slot, member in gpurent_fleet.train.instances : member.id]
 }
+
+output "generations" {
+  value = [for slot, member in gpurent_fleet.train.instances : member.generation]
+}
 `
 
-// testedRuns is a test file. Its provider block makes Terraform 1.13 and newer serve all runs with one provider process.
+// testedRuns is a test file. Its provider block makes Terraform 1.13 and newer serve all runs with one process.
 // Runs do not hand values to one another: OpenTofu 1.12 then destroys nothing at the end.
 const testedRuns = `
 run "plan" {
@@ -81,7 +85,7 @@ run "larger" {
   }
 
   assert {
-    condition     = gpurent_fleet.train.ready == 3 && alltrue([for m in gpurent_fleet.train.instances : m.generation == 1])
+    condition     = gpurent_fleet.train.ready == 3 && toset(output.generations) == toset([1])
     error_message = "The ids are ${jsonencode(output.ids)}."
   }
 }
@@ -92,7 +96,7 @@ run "smaller" {
   }
 
   assert {
-    condition     = keys(gpurent_fleet.train.instances) == tolist(["0"]) && gpurent_fleet.train.instances["0"].generation == 1
+    condition     = keys(gpurent_fleet.train.instances) == tolist(["0"]) && toset(output.generations) == toset([1])
     error_message = "The ids are ${jsonencode(output.ids)}."
   }
 }
@@ -175,8 +179,8 @@ run "plan_at_the_end" {
 }
 `
 
-// startTest writes the configuration of a fleet and a test file, whose provider block has a burn limit that just suffices
-// for three members.
+// startTest writes the configuration of a fleet and a test file, whose provider block has a burn limit that just
+// suffices for three members.
 func startTest(t *testing.T, runs string) (*acctest.Env, *acctest.Workspace) {
 	t.Helper()
 	// The tests expect no other warnings, and a limit that just suffices.
@@ -194,8 +198,8 @@ func startTest(t *testing.T, runs string) (*acctest.Env, *acctest.Workspace) {
 	return env, w
 }
 
-// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members. It
-// rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
+// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members.
+// It rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
 func TestAccFleet_terraformTest(t *testing.T) {
 	t.Parallel()
 	env, w := startTest(t, testedRuns)

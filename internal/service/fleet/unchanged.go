@@ -50,7 +50,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		generation := data.Members[slot].Generation
 		members = append(members, reconcile.Member{Slot: slot, Generation: generation, Instance: inst})
 	}
-	if digest(members) != data.Digest || hasOthers(listing.Items, data.Name, members, data.Excluded) {
+	if digest(members) != data.Digest || hasOthers(listing.Items, data.Name, members, data.excluded()) {
 		return false
 	}
 	for i := range members {
