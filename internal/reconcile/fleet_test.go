@@ -629,7 +629,7 @@ func TestApply_WaitsForOffers(t *testing.T) {
 	}
 }
 
-// A burn limit reads the account once, unless offers were waited for.
+// A burn limit reads the account once, unless it has waited for offers.
 func TestApply_BurnLimitRequests(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		ten, manager := spec(10), e.manager()

@@ -330,7 +330,7 @@ func TestApply_SameAfterKilledRun(t *testing.T) {
 	})
 }
 
-// The price of a planned member counts once, also if its first offer is refused or offers were waited for.
+// The price of a planned member counts once, also if its first offer is refused or after a wait for offers.
 func TestApply_BurnCountsOnce(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		offers := e.offers()
