@@ -82,7 +82,7 @@ func parseOperations(document []byte) ([]Operation, error) {
 			ops = append(ops, Operation{ID: op.ID, Method: strings.ToUpper(key), Path: path, Scope: op.Scope})
 		}
 	}
-	slices.SortFunc(ops, func(a, b Operation) int {
+	slices.SortStableFunc(ops, func(a, b Operation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
 	})
 	return ops, nil

@@ -154,7 +154,7 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 		changes, reserved = slices.Delete(changes, first, first+1), slices.Delete(reserved, first, first+1)
 	}
 	left = append(left, a.rentAll(ctx, changes, reserved)...)
-	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
+	sortChanges(left)
 	return left
 }
 
@@ -256,7 +256,7 @@ func (a *apply) recover(ctx context.Context, missing []Change, selected func(i i
 		}
 	}
 	left = append(left, a.rentAll(ctx, unknown, make([]*placement.Candidate, len(unknown)))...)
-	slices.SortFunc(left, func(x, y Change) int { return x.Slot - y.Slot })
+	sortChanges(left)
 	return left
 }
 

@@ -55,8 +55,13 @@ func Plan(spec Spec, members []Member) []Change {
 			changes = append(changes, Change{Slot: slot, Action: Create})
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
+	sortChanges(changes)
 	return changes
+}
+
+// sortChanges sorts changes by slot.
+func sortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
 // shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.

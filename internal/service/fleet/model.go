@@ -167,7 +167,7 @@ func (m model) members(private privateData) []reconcile.Member {
 		private.complete(&member)
 		members = append(members, member)
 	}
-	slices.SortFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
+	slices.SortStableFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
 	return members
 }
 
