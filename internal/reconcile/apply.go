@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -35,9 +34,6 @@ type Result struct {
 	// Interrupted: ctx ended first.
 	Interrupted bool
 }
-
-// rollbackTimeout limits the destruction of what an apply created.
-const rollbackTimeout = 15 * time.Minute
 
 // Apply takes the changes of Plan, at most for the time of the timeout, and as long again for each group of a rolling
 // update. The members in the result exist, whatever else happened.
@@ -204,75 +200,6 @@ func (a *apply) ended() bool {
 	return a.fatal != nil || a.broken && (a.All || a.updating)
 }
 
-// destroyAll destroys members concurrently, and returns the slots that are empty afterwards.
-func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Change) {
-	var all sync.WaitGroup
-	for _, change := range changes {
-		all.Go(func() {
-			member := change.Member
-			if member.Lost() && !a.recoverOrphan(ctx, change, &member) {
-				return
-			}
-			confirmed, err := a.destroy(ctx, member)
-			if err != nil {
-				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
-				return
-			}
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			delete(a.members, change.Slot)
-			a.result.Destroyed = append(a.result.Destroyed, member.Instance.ID)
-			emptied = append(emptied, change)
-		})
-	}
-	all.Wait()
-	return emptied
-}
-
-// recoverOrphan finds the instance that a killed run has rented for a slot. It returns false if there is none.
-func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member) bool {
-	placed, err := a.Placement.Create(ctx, a.request(change, nil))
-	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
-		placed.Instance, err = e.Instance, nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case placement.KindOf(err) == placement.NoOffer:
-		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
-		return false
-	case err != nil:
-		a.failures[change.Slot] = err
-		return false
-	}
-	if member.Orphan != "" && member.Orphan != placed.ID {
-		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
-	}
-	member.Instance, member.Recovery, member.Generation = placed.Instance, placed.Recovery, placed.Generation
-	a.members[change.Slot] = member
-	return true
-}
-
-// destroy destroys a member and waits until it is gone.
-func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, err error) {
-	id, owners := member.Instance.ID, &m.Placement.Owners
-	owners.Add(id)
-	if !owners.BeginDestroy(id, member.Recovery) {
-		return true, nil // another resource of this run has recovered it
-	}
-	if member.Instance.Status == rental.StatusFailed && member.Offer != nil {
-		m.Placement.RecordFailure(member.Offer.ID)
-	}
-	burn := m.Spending.BurnBeforeDestroy(ctx, member.Instance)
-	if confirmed, err = m.Lifecycle.Destroy(ctx, id); err != nil {
-		owners.CancelDestroy(id)
-		return confirmed, err
-	}
-	m.Spending.Destroyed(id, burn)
-	m.Placement.Remove(id)
-	return true, nil
-}
-
 // moveAll starts to move existing members to the desired state.
 func (a *apply) moveAll(ctx context.Context, changes []Change) {
 	for _, change := range changes {
@@ -382,36 +309,6 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	}
 }
 
-// rollBack destroys the members that this apply created.
-func (a *apply) rollBack(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
-	defer cancel()
-	var changes []Change
-	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
-		if member := a.members[slot]; member != nil && a.created[slot] {
-			changes = append(changes, Change{slot, Destroy, *member})
-		}
-	}
-	timedOut := a.timedOut()
-	for _, change := range a.destroyAll(ctx, changes) {
-		a.result.RolledBack = append(a.result.RolledBack, change.Member)
-		if !timedOut && lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
-			delete(a.failures, change.Slot) // it was not the reason
-		}
-	}
-	sortBySlot(a.result.RolledBack)
-}
-
-// timedOut reports whether the end of the time is the only reason for the failures.
-func (a *apply) timedOut() bool {
-	for _, err := range a.failures {
-		if lifecycle.KindOf(err) != lifecycle.Interrupted {
-			return false
-		}
-	}
-	return true
-}
-
 // finish returns the result.
 func (a *apply) finish() Result {
 	for _, member := range a.members {
@@ -423,22 +320,4 @@ func (a *apply) finish() Result {
 		a.result.Failures = append(a.result.Failures, Failure{slot, a.members[slot], a.failures[slot]})
 	}
 	return a.result
-}
-
-// DestroyAll destroys members and the orphans that belong to the fleet concurrently. The result contains those that may
-// still exist.
-func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
-	var changes []Change
-	for _, member := range members {
-		if !member.Lost() {
-			a.members[member.Slot] = &member
-		}
-		changes = append(changes, Change{member.Slot, Destroy, member})
-	}
-	a.destroyAll(waitCtx, changes)
-	a.result.Interrupted = ctx.Err() != nil
-	return a.finish()
 }

@@ -1,0 +1,134 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// rollbackTimeout limits the destruction of what an apply created.
+const rollbackTimeout = 15 * time.Minute
+
+// destroyAll destroys members concurrently, and returns the slots that are empty afterwards.
+func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Change) {
+	var all sync.WaitGroup
+	for _, change := range changes {
+		all.Go(func() {
+			member := change.Member
+			if member.Lost() && !a.recoverOrphan(ctx, change, &member) {
+				return
+			}
+			confirmed, err := a.destroy(ctx, member)
+			if err != nil {
+				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
+				return
+			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.members, change.Slot)
+			a.result.Destroyed = append(a.result.Destroyed, member.Instance.ID)
+			emptied = append(emptied, change)
+		})
+	}
+	all.Wait()
+	return emptied
+}
+
+// recoverOrphan finds the instance that a killed run has rented for a slot. It returns false if there is none.
+func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member) bool {
+	placed, err := a.Placement.Create(ctx, a.request(change, nil))
+	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
+		placed.Instance, err = e.Instance, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case placement.KindOf(err) == placement.NoOffer:
+		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
+		return false
+	case err != nil:
+		a.failures[change.Slot] = err
+		return false
+	}
+	if member.Orphan != "" && member.Orphan != placed.ID {
+		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
+	}
+	member.Instance, member.Recovery, member.Generation = placed.Instance, placed.Recovery, placed.Generation
+	a.members[change.Slot] = member
+	return true
+}
+
+// destroy destroys a member and waits until it is gone.
+func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, err error) {
+	id, owners := member.Instance.ID, &m.Placement.Owners
+	owners.Add(id)
+	if !owners.BeginDestroy(id, member.Recovery) {
+		return true, nil // another resource of this run has recovered it
+	}
+	if member.Instance.Status == rental.StatusFailed && member.Offer != nil {
+		m.Placement.RecordFailure(member.Offer.ID)
+	}
+	burn := m.Spending.BurnBeforeDestroy(ctx, member.Instance)
+	if confirmed, err = m.Lifecycle.Destroy(ctx, id); err != nil {
+		owners.CancelDestroy(id)
+		return confirmed, err
+	}
+	m.Spending.Destroyed(id, burn)
+	m.Placement.Remove(id)
+	return true, nil
+}
+
+// rollBack destroys the members that this apply created.
+func (a *apply) rollBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
+	defer cancel()
+	var changes []Change
+	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
+		if member := a.members[slot]; member != nil && a.created[slot] {
+			changes = append(changes, Change{slot, Destroy, *member})
+		}
+	}
+	timedOut := a.timedOut()
+	for _, change := range a.destroyAll(ctx, changes) {
+		a.result.RolledBack = append(a.result.RolledBack, change.Member)
+		if !timedOut && lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
+			delete(a.failures, change.Slot) // it was not the reason
+		}
+	}
+	sortBySlot(a.result.RolledBack)
+}
+
+// timedOut reports whether the end of the time is the only reason for the failures.
+func (a *apply) timedOut() bool {
+	for _, err := range a.failures {
+		if lifecycle.KindOf(err) != lifecycle.Interrupted {
+			return false
+		}
+	}
+	return true
+}
+
+// DestroyAll destroys members and the orphans that belong to the fleet concurrently. The result contains those that may
+// still exist.
+func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
+	var changes []Change
+	for _, member := range members {
+		if !member.Lost() {
+			a.members[member.Slot] = &member
+		}
+		changes = append(changes, Change{member.Slot, Destroy, member})
+	}
+	a.destroyAll(waitCtx, changes)
+	a.result.Interrupted = ctx.Err() != nil
+	return a.finish()
+}

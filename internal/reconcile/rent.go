@@ -1,0 +1,239 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// rent rents an instance for an empty slot, and begins to wait for it. Without a candidate it only recovers the
+// instance of an earlier run. It returns true if nothing was rented and another offer may be tried.
+func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Candidate) (again bool) {
+	slot := change.Slot
+	a.mu.Lock()
+	ended := a.fatal != nil || a.paused != nil
+	a.mu.Unlock()
+	if candidate != nil {
+		err := a.reserve(slot, candidate.KopH)
+		if err != nil || ended || ctx.Err() != nil {
+			a.unreserve(slot)
+			a.Placement.Release(*candidate)
+			return true
+		}
+	}
+	request := a.request(change, candidate)
+	check := a.check(slot, candidate)
+	request.CheckPrice = check.CheckPrice()
+	placed, err := a.Placement.Create(ctx, request)
+	if err != nil {
+		check.End()
+		a.unreserve(slot)
+		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
+			change.Member.owns(e.Instance) {
+			// A killed run has rented the instance, and it is outdated now.
+			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				a.result.Destroyed = append(a.result.Destroyed, e.Instance.ID)
+				return true
+			}
+		}
+		return a.refused(slot, candidate, err)
+	}
+	check.Created(placed.Instance)
+	member := a.add(change, candidate, placed, request)
+	if err := a.reject(ctx, member, placed, request); err != nil {
+		check.End()
+		a.fail(slot, err)
+		return false
+	}
+	target := a.target(*member)
+	if a.MaxTotalKopH > 0 { // it may be outbid, and a new bid must not cost more
+		target.MaxPriceKopH = placed.PriceWithoutDisk(placed.Price.StoppedKopH)
+		if a.MaxPriceKopH > 0 {
+			target.MaxPriceKopH = min(target.MaxPriceKopH, a.MaxPriceKopH)
+		}
+	}
+	a.waits.Go(func() {
+		defer check.End()
+		var total int64
+		target.Accept = func(inst rental.Instance, started bool) bool {
+			placed.Instance = inst
+			total = a.observe(member, inst)
+			return started || !placed.AboveCap(request) && (a.MaxTotalKopH == 0 || total <= a.MaxTotalKopH)
+		}
+		a.converge(a.bootCtx, member, target) //nolint:contextcheck // it ends earlier than ctx
+		if a.rejected(slot) {
+			reason := &Error{Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH}
+			if !placed.AboveCap(request) {
+				reason = &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
+			}
+			a.fail(slot, a.discard(ctx, member, placed.Recovered, reason))
+		}
+	})
+	return false
+}
+
+// check returns the spending check of a slot, nil if nothing is rented. Several attempts to fill a slot share it: they
+// add its price to the plan only once.
+func (a *apply) check(slot int, candidate *placement.Candidate) *spending.Creation {
+	if candidate == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.checks[slot] == nil {
+		a.checks[slot] = a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
+	}
+	a.checks[slot].SetWaits(a.waited)
+	return a.checks[slot]
+}
+
+// owns reports whether an instance with the idempotency key of a lost member belongs to its fleet and not to another
+// one with the same name: the state had a member in its slot, or the plan has shown the instance.
+func (m Member) owns(inst rental.Instance) bool {
+	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID)
+}
+
+// observe records an observation of a new member, and returns the sum of the running prices.
+func (a *apply) observe(member *Member, inst rental.Instance) (totalKopH int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	member.Instance = inst
+	return a.totalKopH()
+}
+
+func (a *apply) rejected(slot int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return lifecycle.KindOf(a.failures[slot]) == lifecycle.Rejected
+}
+
+// request returns the request for the instance of a slot.
+func (a *apply) request(change Change, candidate *placement.Candidate) placement.Request {
+	request := placement.Request{
+		Order: a.Order, Image: a.Image, Candidate: candidate, MaxPriceKopH: a.MaxPriceKopH, IdempotencyPrefix: keyPrefix,
+		Generation: change.Member.Generation + 1,
+	}
+	request.Order.Name = MemberName(a.Name, change.Slot)
+	return request
+}
+
+// SpendingKey identifies the planned price of the member in a slot: see spending.Tracker.Plan.
+func SpendingKey(fleet string, slot int) string { return keyPrefix + MemberName(fleet, slot) }
+
+// refused records a failed creation. It returns true if another offer may be tried.
+func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (again bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, _ := errors.AsType[*placement.Error](err)
+	switch {
+	case e != nil && e.Kind == placement.NoOffer:
+		return true // there is nothing to recover
+	case e != nil && (e.Kind == placement.OfferRefused || e.Kind == placement.OfferAboveCap):
+		a.lastRefusal = err
+		if id := candidate.Offer.ID; e.Available == placement.AboveCap && a.raised[id] < maxRaised {
+			a.raised[id]++ // the next list has its new price
+			return true
+		}
+		a.tried[candidate.Offer.ID] = true
+		if e.Available == placement.Available || e.Available == placement.AvailabilityUnknown {
+			if a.refusals++; a.refusals >= maxRefusals {
+				a.paused = err
+			}
+		}
+		return true
+	}
+	a.failures[slot] = err
+	a.decide()
+	if _, limit := errors.AsType[spending.Problems](err); limit || e == nil && rental.IsDefinitive(err) {
+		a.fatal = err // it is the same for all slots
+	}
+	return false
+}
+
+// add records a new member.
+func (a *apply) add(
+	change Change, candidate *placement.Candidate, placed placement.Placed, request placement.Request,
+) *Member {
+	member := &Member{
+		Slot: change.Slot, Generation: placed.Generation, Instance: placed.Instance, Order: request.Order,
+		Recovery: placed.Recovery,
+	}
+	if placed.OfferID != "" && candidate != nil {
+		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer), candidate.Query}
+	}
+	a.Placement.Owners.Add(placed.ID)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refusals = 0
+	a.members[change.Slot] = member
+	// The API returns whole seconds. Without a time, an earlier attempt of this apply may have created the instance.
+	existed := !placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
+	a.created[change.Slot] = !placed.Recovered || !existed
+	delete(a.pending, change.Slot)
+	delete(a.failures, change.Slot)
+	if placed.Recovered {
+		a.result.Recovered = append(a.result.Recovered, *member)
+	}
+	return member
+}
+
+// reject discards a new instance that exceeds a cap or is not as requested. It returns the reason, nil if the instance
+// stays.
+func (a *apply) reject(
+	ctx context.Context, member *Member, placed placement.Placed, request placement.Request,
+) error {
+	a.mu.Lock()
+	total := a.totalKopH()
+	a.mu.Unlock()
+	differences := placed.Differences(request)
+	switch {
+	case placed.AboveCap(request):
+		price := placed.Price.RunningKopH
+		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveCap, PriceKopH: price, LimitKopH: a.MaxPriceKopH})
+	case a.MaxTotalKopH > 0 && total > a.MaxTotalKopH:
+		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH})
+	case placed.Unreadable == nil && !placed.Recovered && len(differences) > 0 && differences[0].Harmful:
+		return a.discard(ctx, member, false, &Error{Kind: NotAsRequested, Differences: differences})
+	}
+	return nil
+}
+
+// discard destroys a new member because of reason, or stops one that an earlier run rented. An interruption does not
+// prevent that. If it fails, the member stays and reason contains the error.
+func (a *apply) discard(ctx context.Context, member *Member, recovered bool, reason *Error) error {
+	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	defer stop()
+	id := member.Instance.ID
+	if recovered {
+		reason.Stopped = true
+		stopped, err := a.Lifecycle.RequestStop(ctx, id)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if reason.Err = err; err == nil {
+			member.Instance = stopped
+		}
+		return reason
+	}
+	owners := &a.Placement.Owners
+	owners.BeginDestroy(id, member.Recovery)
+	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id); reason.Err != nil {
+		owners.CancelDestroy(id)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		member.Rejected = true
+		return reason
+	}
+	a.Placement.Remove(id)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.members, member.Slot)
+	a.result.Destroyed = append(a.result.Destroyed, id)
+	return reason
+}

@@ -1,0 +1,154 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// warnOfChanges warns of the members that the apply changes or rents again.
+func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []reconcile.Change) {
+	var text tfkit.Text
+	listed, existing := 0, 0
+	for _, change := range changes {
+		if isNew := change.Action == reconcile.Create && change.Member.Generation == 0 && change.Member.Orphan == ""; isNew {
+			continue
+		}
+		if existing++; listed < maxLines {
+			listed++
+			text += "\n  " + slotText(change.Slot) + ": " + reason(plan, change)
+		}
+	}
+	if existing == 0 {
+		return
+	}
+	if more := existing - listed; more > 0 {
+		text += tfkit.Textf("\n  … and %d more", more)
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
+		"replacement or destruction loses the disk of the member:"+text)
+}
+
+// addTooFewOffers warns that an apply could not fill all slots now.
+func (r *fleetResource) addTooFewOffers(
+	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
+) {
+	text := tfkit.Textf("%d offers are needed, and %d are available for them now (%d match the queries, and other "+
+		"resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
+	switch {
+	case choice.OverBudget:
+		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
+	case choice.Split:
+		text += " More offers match, but not with the same values of the arguments in same."
+	}
+	switch wait := plan.waitForOffer(); {
+	case wait > 0:
+		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
+	case spec.All:
+		text += " With allocation = \"all\" the apply fails, unless an earlier run has created the members."
+	default:
+		text += " The apply creates fewer members, unless an earlier run has created them."
+	}
+	if choice.Matching == 0 {
+		text += explainQueries(ctx, r.Meta, spec)
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
+}
+
+func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
+	text := tfkit.Textf("The %d members that stay cost %s while they run, and max_total_kop_h is %s. Lower size, or "+
+		"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
+	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
+	if lowered {
+		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")
+		return
+	}
+	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
+}
+
+// addOtherMembers describes instances that are not in the state. created: the plan creates the fleet.
+func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
+	ids := make([]string, len(others))
+	for i, inst := range others {
+		ids[i] = inst.ID + " (" + inst.NameString() + ")"
+	}
+	text := tfkit.Textf("%s are active, and this state does not contain them.", ids)
+	if created {
+		text += " If an interrupted run of this configuration created them, an apply with the same arguments adopts those " +
+			"in the slots below size, and the next plan shows the destruction of the others. If another state manages a fleet " +
+			"with this name, choose another name: both states would own the same instances."
+	} else {
+		text += " The state contains other instances with the same names, so this fleet changes and destroys none of " +
+			"these. Rename or destroy them in the service's console."
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
+}
+
+// warnOfOrphans names the instances that the destruction of a fleet includes although they are not in the state.
+func warnOfOrphans(diags *diag.Diagnostics, name string, members []reconcile.Member) {
+	var ids []string
+	for _, member := range members {
+		if member.Orphan != "" {
+			ids = append(ids, fmt.Sprintf("%s (%s)", member.Orphan, reconcile.MemberName(name, member.Slot)))
+		}
+	}
+	if len(ids) > 0 {
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does "+
+			"not contain them. Those that an interrupted run of this fleet created are destroyed with the fleet. The others "+
+			"stay.", ids))
+	}
+}
+
+func addSameName(diags *diag.Diagnostics, name string) {
+	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of "+
+		"the members derive from the name, so both fleets would own the same instances. Choose another name.")
+}
+
+// addKept describes the replacement of a fleet whose creation failed.
+func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
+	exist := 0
+	for _, member := range members {
+		if !member.Lost() {
+			exist++
+		}
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
+		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. Another "+
+		"warning lists the members that it changes, if there are any. To replace all members, run terraform untaint with "+
+		"the address of the resource, and then apply with -replace and the same address.", exist))
+}
+
+// addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
+func addDestroyed(diags *diag.Diagnostics, name string, members int) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
+		"name. The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. "+
+		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.",
+		members))
+}
+
+func addNullQuery(diags *diag.Diagnostics, index int) {
+	at := path.Root("offer_queries").AtListIndex(index)
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNullQuery), tfkit.Textf(
+		"offer_queries[%d] is null. Remove it. A query that selects all offers is {}.", index))
+}
+
+func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
+	tfkit.AddAttributeError(diags, path.Root("min_ready"), tfkit.Summaryf(summaryMinReady), tfkit.Textf(
+		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
+}
+
+func addWaitAboveTimeout(
+	diags *diag.Diagnostics, summary tfkit.Summary, argument tfkit.Text, wait, timeout time.Duration,
+) {
+	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), summary, tfkit.Textf(
+		"wait_for_offer is %s, and %s is %s. Raise the timeout, or remove it: the default contains the wait.", wait,
+		argument, timeout))
+}
