@@ -89,6 +89,17 @@ func (e *Env) Offers(query string) []Offer {
 	return Fetch[page[Offer]](e, "offers?"+query).Data
 }
 
+// BurnOf returns a burn limit in kopecks per hour that just suffices for so many servers with one RTX 4090. They use the
+// cheapest offers, and other ones while they are replaced.
+func (e *Env) BurnOf(servers int64) int64 {
+	e.t.Helper()
+	var most int64
+	for _, offer := range e.Offers("gpu=rtx_4090&num_gpus=1")[:2*servers] {
+		most = max(most, offer.Price.OnDemandKopH)
+	}
+	return servers*most + most/2
+}
+
 // Delete sends a DELETE request, for a change outside of Terraform.
 func (e *Env) Delete(path string) {
 	e.t.Helper()

@@ -171,14 +171,7 @@ func (c *cell) checkMembers(size int) {
 	if state := saved(c.workspace, "gpurent_fleet"); len(state) != fleets || fleets > 0 && state[0].Tainted {
 		c.Errorf("the state has %d fleets, want %d that is not tainted: %v", len(state), fleets, state)
 	}
-	now, state := readAccount(c.env), members(c.workspace)
-	if orphans := without(now.live, state[:]); len(orphans) > 0 {
-		c.counts.orphans += len(orphans)
-		c.Errorf("in the API but not in the state: %v", orphans)
-	}
-	if len(now.live) != left {
-		c.Errorf("%d instances exist, want %d", len(now.live), left)
-	}
+	now, state := c.checkCount(left)
 	for slot, member := range state {
 		before, after, live := inSlot(c.before.all, slot), inSlot(now.all, slot), inSlot(now.live, slot)
 		ran := slices.IndexFunc(before, func(o object) bool { return c.keeps && o.Status == "running" })
@@ -198,17 +191,24 @@ func (c *cell) checkMembers(size int) {
 	}
 }
 
-// checkSize expects the existing instances to be the members in the state, and none to be rented twice.
-func (c *cell) checkSize(size int) {
+// checkCount expects a number of instances, all of them in the state. It returns both.
+func (c *cell) checkCount(want int) (now account, state [fleetSize]object) {
 	c.Helper()
-	now, state := readAccount(c.env), members(c.workspace)
+	now, state = readAccount(c.env), members(c.workspace)
 	if orphans := without(now.live, state[:]); len(orphans) > 0 {
 		c.counts.orphans += len(orphans)
 		c.Errorf("in the API but not in the state: %v", orphans)
 	}
-	if len(now.live) != size {
-		c.Errorf("%d instances exist, want %d", len(now.live), size)
+	if len(now.live) != want {
+		c.Errorf("%d instances exist, want %d", len(now.live), want)
 	}
+	return now, state
+}
+
+// checkSize expects the existing instances to be the members in the state, and none to be rented twice.
+func (c *cell) checkSize(size int) {
+	c.Helper()
+	now, state := c.checkCount(size)
 	for slot := range state {
 		if rented := len(inSlot(now.all, slot)) - len(inSlot(c.before.all, slot)); rented > 1 {
 			c.counts.duplicates += rented - 1

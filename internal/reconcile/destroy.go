@@ -3,8 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -90,8 +88,8 @@ func (a *apply) rollBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
 	defer cancel()
 	var changes []Change
-	for _, slot := range slices.Sorted(maps.Keys(a.created)) {
-		if member := a.members[slot]; member != nil && a.created[slot] {
+	for slot, member := range a.members {
+		if a.created[slot] {
 			changes = append(changes, Change{slot, Destroy, *member})
 		}
 	}

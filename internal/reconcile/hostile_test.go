@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,8 +24,6 @@ import (
 // hook is a transport that changes requests and responses of the simulator.
 type hook func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 
-var retries = 10
-
 type hooked struct {
 	e *env
 	h hook
@@ -37,7 +36,7 @@ func (h hooked) RoundTrip(req *http.Request) (*http.Response, error) {
 func (e *env) intercept(h hook) {
 	e.t.Helper()
 	client, err := rental.New(rental.Config{
-		BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: hooked{e, h}, MaxRetries: retries,
+		BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: hooked{e, h}, MaxRetries: 10,
 	})
 	if err != nil {
 		e.t.Fatal(err)
@@ -82,6 +81,38 @@ func isCreate(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/instances")
 }
 
+// stuckAt returns a hook with which a member never gets ready.
+func stuckAt(name string) hook {
+	return func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		resp, err := send()
+		if isInstances(req) {
+			edit(resp, func(inst map[string]any) {
+				if inst["name"] == name && inst["status"] == "running" {
+					inst["status"] = "starting"
+				}
+			})
+		}
+		return resp, err
+	}
+}
+
+// multiplyPrice changes the running price of an instance in a response.
+func multiplyPrice(inst map[string]any, percent int64) {
+	price := inst["price"].(map[string]any)
+	price["running_kop_h"] = must(price["running_kop_h"].(json.Number).Int64()) * percent / 100
+}
+
+// wantSame fails unless all members before are in the result with the same instances.
+func wantSame(t *testing.T, before, result reconcile.Result) {
+	t.Helper()
+	after := ids(result.Members)
+	for slot, id := range ids(before.Members) {
+		if after[slot] != id {
+			t.Errorf("healthy member %d was destroyed: %s", slot, describe(result))
+		}
+	}
+}
+
 func apiError(status int, code string) *http.Response {
 	body := `{"error":{"code":"` + code + `","message":"x"}}`
 	return &http.Response{
@@ -101,21 +132,10 @@ func interruptible(size int) reconcile.Spec {
 // look like a success.
 func TestApply_AllTimeoutIsAFailure(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					if inst["name"] == "train-1" && inst["status"] == "running" {
-						inst["status"] = "starting" // stays old
-					}
-				})
-			}
-			return resp, err
-		})
+		e.intercept(stuckAt("train-1"))
 		all := spec(3)
 		all.All = true
 		result := e.apply(all, nil)
-		t.Log(describe(result), len(result.RolledBack), len(e.active()))
 		if len(result.Failures) == 0 && len(result.Members) != 3 {
 			t.Errorf("no failure, but %d of 3 members; %d rolled back", len(result.Members), len(result.RolledBack))
 		}
@@ -126,17 +146,7 @@ func TestApply_AllTimeoutIsAFailure(t *testing.T) {
 func TestApply_AllBootFailureEndsWaits(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.setOffer(e.offers()[0].ID, simulator.OfferPatch{FailBoots: new(true)})
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					if inst["name"] == "train-1" && inst["status"] == "running" {
-						inst["status"] = "starting"
-					}
-				})
-			}
-			return resp, err
-		})
+		e.intercept(stuckAt("train-1"))
 		all := spec(3)
 		all.All = true
 		began := time.Now()
@@ -189,12 +199,7 @@ func TestApply_ForeignNameShrinkByPrice(t *testing.T) {
 			}
 		}
 		result := e.apply(three, members)
-		before, after := ids(first.Members), ids(result.Members)
-		for slot, id := range before {
-			if after[slot] != id {
-				t.Errorf("healthy member %d was destroyed: %s", slot, describe(result))
-			}
-		}
+		wantSame(t, first, result)
 	})
 }
 
@@ -213,12 +218,7 @@ func TestApply_ForeignNameInHole(t *testing.T) {
 		e.createOther("train-2")
 		members, _ = e.read(second.Members, second.Destroyed...)
 		result := e.apply(spec(4), members)
-		before, after := ids(second.Members), ids(result.Members)
-		for slot, id := range before {
-			if after[slot] != id {
-				t.Errorf("healthy member %d was destroyed: %s", slot, describe(result))
-			}
-		}
+		wantSame(t, second, result)
 	})
 }
 
@@ -270,11 +270,7 @@ func TestApply_TotalCapAfterCreate(t *testing.T) {
 		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			resp, err := send()
 			if isInstances(req) && req.Method == http.MethodGet {
-				edit(resp, func(inst map[string]any) {
-					price := inst["price"].(map[string]any)
-					running := must(price["running_kop_h"].(json.Number).Int64())
-					price["running_kop_h"] = running * 120 / 100
-				})
+				edit(resp, func(inst map[string]any) { multiplyPrice(inst, 120) })
 			}
 			return resp, err
 		})
@@ -298,13 +294,8 @@ func TestApply_SameAfterKilledRun(t *testing.T) {
 				groups[*offer.Country] = append(groups[*offer.Country], offer)
 			}
 		}
-		var sizes []string
-		for country := range groups {
-			sizes = append(sizes, country)
-		}
-		slices.SortFunc(sizes, func(a, b string) int { return len(groups[b]) - len(groups[a]) })
+		sizes := slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return len(groups[b]) - len(groups[a]) })
 		most, second := sizes[0], sizes[1]
-		t.Log(most, len(groups[most]), second, len(groups[second]))
 		keep := map[string]int{most: 5, second: 5}
 		for _, offer := range e.offers() {
 			if offer.Country == nil || keep[*offer.Country] == 0 {
@@ -335,9 +326,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		offers := e.offers()
 		withheld := e.limit(1)
-		for _, id := range withheld[:1] {
-			e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 3 * time.Minute})
-		}
+		e.setOffer(withheld[0], simulator.OfferPatch{Available: new(true), After: 3 * time.Minute})
 		two, manager := spec(2), e.manager()
 		two.WaitForOffer = time.Hour
 		var total int64
@@ -542,7 +531,6 @@ func TestApply_ManyStaleOffers(t *testing.T) {
 				refused++
 			}
 		}
-		t.Log(refused, "refusals")
 		if len(result.Members) != 30 {
 			t.Errorf("%d of 30 members: %s", len(result.Members), describe(result))
 		}
@@ -647,11 +635,7 @@ func TestApply_NotDiscardedIsPlanned(t *testing.T) {
 			}
 			resp, err := send()
 			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					price := inst["price"].(map[string]any)
-					running := must(price["running_kop_h"].(json.Number).Int64())
-					price["running_kop_h"] = running * 3
-				})
+				edit(resp, func(inst map[string]any) { multiplyPrice(inst, 300) })
 			}
 			return resp, err
 		})
@@ -659,7 +643,6 @@ func TestApply_NotDiscardedIsPlanned(t *testing.T) {
 		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
 		two.Queries[0].MaxPriceKopH = &two.MaxPriceKopH
 		result := e.apply(two, nil)
-		t.Log(describe(result))
 		broken = false
 		time.Sleep(time.Minute)
 		members, _ := e.read(result.Members)
@@ -715,7 +698,7 @@ func TestApply_StartAndUpdate(t *testing.T) {
 	})
 }
 
-// An interrupted rollback keeps in the result what still exists, and the next apply continues.
+// An interrupted rollback keeps in the result what still exists.
 func TestApply_InterruptedRollback(t *testing.T) {
 	for after := 0; after < 12000; after += 250 {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -735,8 +718,6 @@ func TestApply_InterruptedRollback(t *testing.T) {
 					t.Errorf("%d: %s is an orphan: %s", after, inst.NameString(), describe(result))
 				}
 			}
-			members, _ := e.read(result.Members, result.Destroyed...)
-			_ = members
 		})
 	}
 }

@@ -76,6 +76,10 @@ func (m *Manager) FindOrphans(
 		return nil, nil, err
 	}
 	all = slices.Clone(members)
+	isExcluded := map[string]bool{}
+	for _, id := range excluded {
+		isExcluded[id] = true
+	}
 	index := map[int]int{}
 	for i := range all {
 		all[i].Orphan = ""
@@ -85,7 +89,7 @@ func (m *Manager) FindOrphans(
 		id := named.Instance.ID
 		i, known := index[named.Slot]
 		switch {
-		case slices.Contains(excluded, id):
+		case isExcluded[id]:
 			listed = append(listed, id)
 		case m.Placement.Owners.Has(id):
 		case !known:

@@ -103,10 +103,9 @@ func (r *fleetResource) checkChanges(
 	if diags.HasError() {
 		return
 	}
+	actions := actionsBySlot(changes)
 	stays := slices.DeleteFunc(slices.Clone(members), func(m reconcile.Member) bool {
-		return slices.ContainsFunc(changes, func(c reconcile.Change) bool {
-			return c.Slot == m.Slot && (c.Action == reconcile.Destroy || rentsInstance(c.Action))
-		})
+		return actions[m.Slot] == reconcile.Destroy || rentsInstance(actions[m.Slot])
 	})
 	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
 }
@@ -118,13 +117,9 @@ func checkTotal(
 ) {
 	var total int64
 	running := 0
+	actions := actionsBySlot(changes)
 	for _, member := range members {
-		var action reconcile.Action
-		for _, change := range changes {
-			if change.Slot == member.Slot {
-				action = change.Action
-			}
-		}
+		action := actions[member.Slot]
 		gone := action == reconcile.Destroy || action == reconcile.Stop || rentsInstance(action) || member.Lost()
 		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
 			total += member.Instance.Price.RunningKopH
@@ -134,6 +129,15 @@ func checkTotal(
 	if spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
 		addTotalAboveCap(diags, spec, running, total, lowered)
 	}
+}
+
+// actionsBySlot returns the actions of changes, of which each slot has at most one.
+func actionsBySlot(changes []reconcile.Change) map[int]reconcile.Action {
+	actions := map[int]reconcile.Action{}
+	for _, change := range changes {
+		actions[change.Slot] = change.Action
+	}
+	return actions
 }
 
 func rentsInstance(action reconcile.Action) bool {

@@ -38,12 +38,7 @@ func startLimited(t *testing.T, members int64) (env *acctest.Env, provider strin
 	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu",
 		"price-moves-on-create", "lagging-list", "optional-fields-absent"))
 	env.AddSSHKey()
-	var fits int64
-	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:2*members] {
-		fits = max(fits, offer.Price.OnDemandKopH)
-	}
-	limits := fmt.Sprintf("spending = { max_burn_kop_h = %d }", members*fits+fits/2)
-	return env, env.Provider(limits)
+	return env, env.Provider(fmt.Sprintf("spending = { max_burn_kop_h = %d }", env.BurnOf(members)))
 }
 
 // members returns the ids of the members in the state by slot.

@@ -186,14 +186,9 @@ func startTest(t *testing.T, runs string) (*acctest.Env, *acctest.Workspace) {
 	// The tests expect no other warnings, and a limit that just suffices.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
-	var fits int64
-	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:6] {
-		fits = max(fits, offer.Price.OnDemandKopH)
-	}
-	fits = 3*fits + fits/2
 	env.AddSSHKey()
 	w := env.Workspace(testedFleet)
-	limits := fmt.Sprintf("spending = {\n    require_funds  = \"error\"\n    max_burn_kop_h = %d\n  }", fits)
+	limits := fmt.Sprintf("spending = {\n    require_funds  = \"error\"\n    max_burn_kop_h = %d\n  }", env.BurnOf(3))
 	w.Write("runs.tftest.hcl", env.Provider(limits)+runs)
 	return env, w
 }

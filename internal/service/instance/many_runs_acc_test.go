@@ -100,13 +100,7 @@ func TestAccInstance_terraformTest(t *testing.T) {
 	// its instances.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
-	// The instances use the cheapest offers. One more offer is for a replacement that is created before its predecessor is
-	// destroyed.
-	var fits int64
-	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:6] {
-		fits = max(fits, offer.Price.OnDemandKopH)
-	}
-	fits = 3*fits + fits/2
+	fits := env.BurnOf(3)
 	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(2*fits + 1_000_000), CreditLimitKop: new(int64(0))})
 	env.AddSSHKey()
 	w := env.Workspace(testConfig)
