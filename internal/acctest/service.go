@@ -89,8 +89,8 @@ func (e *Env) Offers(query string) []Offer {
 	return Fetch[page[Offer]](e, "offers?"+query).Data
 }
 
-// BurnOf returns a burn limit in kopecks per hour that just suffices for so many servers with one RTX 4090. They use the
-// cheapest offers, and other ones while they are replaced.
+// BurnOf returns a burn limit in kopecks per hour that just suffices for so many servers with one RTX 4090. They use
+// the cheapest offers, and other ones while they are replaced.
 func (e *Env) BurnOf(servers int64) int64 {
 	e.t.Helper()
 	var most int64

@@ -208,8 +208,8 @@ func (c *cell) checkCount(want int) (now account, state [fleetSize]object) {
 // checkSize expects the existing instances to be the members in the state, and none to be rented twice.
 func (c *cell) checkSize(size int) {
 	c.Helper()
-	now, state := c.checkCount(size)
-	for slot := range state {
+	now, _ := c.checkCount(size)
+	for slot := range fleetSize {
 		if rented := len(inSlot(now.all, slot)) - len(inSlot(c.before.all, slot)); rented > 1 {
 			c.counts.duplicates += rented - 1
 			c.Errorf("slot %d: %d instances were rented", slot, rented)
