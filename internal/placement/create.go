@@ -17,6 +17,9 @@ const noOffer = "none"
 // destroyed, the first unused key of the series is for its replacement.
 func (c *creation) request(offerID string) (Placed, error) {
 	c.sent = true
+	if placed, found, err := c.skipToExpected(); found || err != nil {
+		return placed, err
+	}
 	for attempt := 0; ; attempt++ {
 		placed, used, err := c.tryKey(offerID)
 		if !used || err != nil {
@@ -31,6 +34,26 @@ func (c *creation) request(offerID string) (Placed, error) {
 			return Placed{}, &Error{Kind: KeysUsedUp, Key: c.keys.base}
 		}
 	}
+}
+
+// skipToExpected moves to the expected generation if the key before it is used. If that key's instance exists, found is
+// true. An unused key proves nothing about the keys before it, which the search then begins with.
+func (c *creation) skipToExpected() (placed Placed, found bool, err error) {
+	first, expected := c.keys.number, c.ExpectedGeneration
+	if expected-1 <= first {
+		return Placed{}, false, nil
+	}
+	c.keys.number = expected - 1
+	placed, used, err := c.tryKey(noOffer)
+	switch {
+	case used:
+		c.keys.number = expected
+		return Placed{}, false, nil
+	case err != nil && provesNothingRented(err):
+		c.keys.number = first
+		return Placed{}, false, nil
+	}
+	return placed, err == nil, err
 }
 
 // tryKey requests an instance under the current key. used reports that its instance is destroyed, or that this process

@@ -60,6 +60,9 @@ type Request struct {
 	IdempotencyPrefix string
 	// Generation is the number of the first key of the series to use; 0 for the first one. See Placed.
 	Generation int
+	// ExpectedGeneration is the generation that a similar request has reached; 0 if unknown. If the key before it is used,
+	// so are all keys before that one.
+	ExpectedGeneration int
 	// CheckPrice is called with the price of an offer before it is rented. release is called if the API rejects the
 	// request. An error ends Create and is returned unchanged. A nil CheckPrice allows every price.
 	CheckPrice func(ctx context.Context, kopH int64) (release func(), err error)

@@ -279,6 +279,46 @@ func TestCreate_UsesTheSuccessorOfAKey(t *testing.T) {
 	}
 }
 
+// The key before the expected generation decides where the search for an unused key begins.
+func TestCreate_ExpectedGeneration(t *testing.T) {
+	destroyed := rental.Instance{ID: "ins_old", Status: rental.StatusDestroyed}
+	running := rental.Instance{
+		ID: "ins_running", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
+		Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	for name, test := range map[string]struct {
+		used         []rental.Instance // by the first keys
+		id           string
+		generation   int
+		postRequests int
+	}{
+		"the key before it is used":      {slices.Repeat([]rental.Instance{destroyed}, 8), "ins_off_1", 9, 2},
+		"an earlier run has rented":      {append(slices.Repeat([]rental.Instance{destroyed}, 7), running), "ins_running", 8, 1},
+		"more keys are used":             {slices.Repeat([]rental.Instance{destroyed}, 9), "ins_off_1", 10, 3},
+		"fewer keys are used":            {[]rental.Instance{destroyed}, "ins_off_1", 2, 3},
+		"no key is used":                 {nil, "ins_off_1", 1, 2},
+		"an earlier run rented long ago": {[]rental.Instance{destroyed, running}, "ins_running", 2, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_1": 100})
+			for keys := seriesOf("key"); keys.number <= len(test.used); keys.next() {
+				api.byKey[keys.current()] = test.used[keys.number-1]
+			}
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				request := query(5, 0)
+				request.IdempotencyKey, request.ExpectedGeneration = "key", 9
+				placed, err := p.Create(t.Context(), request)
+				if err != nil || placed.ID != test.id || placed.Generation != test.generation {
+					t.Errorf("got %s, generation %d, %v", placed.ID, placed.Generation, err)
+				}
+			})
+			if sent := api.counts["POST /instances"]; sent != test.postRequests {
+				t.Errorf("%d create requests, want %d", sent, test.postRequests)
+			}
+		})
+	}
+}
+
 // Two creations with one key at the same time are an error for the second.
 func TestCreate_KeyInUse(t *testing.T) {
 	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200})

@@ -83,10 +83,12 @@ type apply struct {
 	created  map[int]bool               // slots whose instance this apply created
 	checks   map[int]*spending.Creation // by slot
 	waited   bool                       // for offers
-	broken   bool                       // a slot has failed, and nothing in this apply changes that
-	updating bool                       // members with old arguments are being replaced
-	fatal    error                      // prevents every further creation
-	result   Result
+	// generation is the one of the member that was created last in a slot whose generation was unknown; 0 for none.
+	generation int
+	broken     bool  // a slot has failed, and nothing in this apply changes that
+	updating   bool  // members with old arguments are being replaced
+	fatal      error // prevents every further creation
+	result     Result
 
 	tried       map[string]bool // offers that were refused
 	raised      map[string]int  // how often an offer was refused because its price rose

@@ -145,8 +145,10 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 		reserved[i] = &candidates[i]
 	}
 	left := slices.Clone(missing[used:])
-	if first := slices.IndexFunc(changes, Change.replaces); first >= 0 {
-		// A refusal that concerns all slots must not cost all members that are replaced.
+	if used > 0 {
+		// A refusal that concerns all slots must not cost all members that are replaced, nor a request for each. And the
+		// others need not search for their keys.
+		first := max(0, slices.IndexFunc(changes, Change.replaces))
 		left = append(left, a.rentAll(ctx, changes[first:first+1], reserved[first:first+1])...)
 		changes, reserved = slices.Delete(changes, first, first+1), slices.Delete(reserved, first, first+1)
 	}

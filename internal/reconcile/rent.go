@@ -120,6 +120,11 @@ func (a *apply) request(change Change, candidate *placement.Candidate) placement
 		Order: a.Order, Image: a.Image, Candidate: candidate, MaxPriceKopH: a.MaxPriceKopH, IdempotencyPrefix: keyPrefix,
 		Generation: change.Member.Generation + 1,
 	}
+	if change.Member.Generation == 0 {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		request.ExpectedGeneration = a.generation
+	}
 	request.Order.Name = MemberName(a.Name, change.Slot)
 	return request
 }
@@ -176,6 +181,9 @@ func (a *apply) add(
 	// The API returns whole seconds. Without a time, an earlier attempt of this apply may have created the instance.
 	existed := !placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
 	a.created[change.Slot] = !placed.Recovered || !existed
+	if change.Member.Generation == 0 {
+		a.generation = placed.Generation
+	}
 	delete(a.pending, change.Slot)
 	delete(a.failures, change.Slot)
 	if placed.Recovered {
