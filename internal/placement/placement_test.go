@@ -286,18 +286,19 @@ func TestCreate_ExpectedGeneration(t *testing.T) {
 		ID: "ins_running", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
 		Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
+	destroyedTimes := func(n int) []rental.Instance { return slices.Repeat([]rental.Instance{destroyed}, n) }
 	for name, test := range map[string]struct {
 		used         []rental.Instance // by the first keys
 		id           string
 		generation   int
 		postRequests int
 	}{
-		"the key before it is used":      {slices.Repeat([]rental.Instance{destroyed}, 8), "ins_off_1", 9, 2},
-		"an earlier run has rented":      {append(slices.Repeat([]rental.Instance{destroyed}, 7), running), "ins_running", 8, 1},
-		"more keys are used":             {slices.Repeat([]rental.Instance{destroyed}, 9), "ins_off_1", 10, 3},
-		"fewer keys are used":            {[]rental.Instance{destroyed}, "ins_off_1", 2, 3},
+		"the key before it is used":      {destroyedTimes(8), "ins_off_1", 9, 2},
+		"an earlier run has rented":      {append(destroyedTimes(7), running), "ins_running", 8, 1},
+		"more keys are used":             {destroyedTimes(9), "ins_off_1", 10, 3},
+		"fewer keys are used":            {destroyedTimes(1), "ins_off_1", 2, 3},
 		"no key is used":                 {nil, "ins_off_1", 1, 2},
-		"an earlier run rented long ago": {[]rental.Instance{destroyed, running}, "ins_running", 2, 3},
+		"an earlier run rented long ago": {append(destroyedTimes(1), running), "ins_running", 2, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(map[string]int64{"off_1": 100})

@@ -312,6 +312,7 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 		{config(2, `wait_for_offer = "1h"`, `timeouts = { update = "30m" }`), "wait_for_offer exceeds timeouts.update"},
 		{other(`{}]`, "null]"), `(?s)Query is null.*offer_queries\[1\]`},
 		{config(2, `wait_for_offer = "soon"`), "duration above zero"},
+		{config(2, `timeouts = { create = "-5m" }`), "duration above zero"},
 		{config(2, `ready_when = { log_pattern = "(" }`), "regular expression"},
 	})
 }
