@@ -41,8 +41,8 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 	a := &apply{
 		Manager: m, Spec: spec, timeout: timeout,
 		members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
-		created: map[int]bool{}, checks: map[int]*spending.Creation{}, tried: map[string]bool{}, raised: map[string]int{},
-		workers: make(chan struct{}, maxRequests),
+		created: map[int]bool{}, discards: map[int]bool{}, checks: map[int]*spending.Creation{},
+		tried: map[string]bool{}, raised: map[string]int{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
 		if member.Lost() {
@@ -80,12 +80,14 @@ type apply struct {
 	failures map[int]error              // by slot
 	pending  map[int]int64              // prices of what is being rented or started, by slot
 	began    time.Time                  // by the clock of the API, before the first creation
+	initial  map[string]bool            // ids of the instances that existed then
 	created  map[int]bool               // slots whose instance this apply created
+	discards map[int]bool               // slots whose member exceeds a cap
 	checks   map[int]*spending.Creation // by slot
 	waited   bool                       // for offers
 	// generation is the one of the member that was created last in a slot whose generation was unknown; 0 for none.
 	generation int
-	broken     bool  // a slot has failed, and nothing in this apply changes that
+	decided    error // the first failure that nothing in this apply changes
 	updating   bool  // members with old arguments are being replaced
 	fatal      error // prevents every further creation
 	result     Result
@@ -110,16 +112,12 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
 	a.phase(ctx, func(ctx context.Context) {
-		a.destroyAll(ctx, of(Destroy))
+		a.begin(func() { a.destroyAll(ctx, of(Destroy)) })
 		a.moveAll(ctx, of(Start, Stop, Wait))
-		missing := of(Create, Replace)
 		if a.All {
 			a.waits.Wait()
-			if a.notTry(missing) {
-				return
-			}
 		}
-		a.fill(ctx, missing)
+		a.fill(ctx, of(Create, Replace))
 	})
 	if a.All && a.failed() && ctx.Err() == nil {
 		a.rollBack(ctx)
@@ -154,6 +152,24 @@ func (a *apply) phase(ctx context.Context, do func(ctx context.Context)) {
 	a.waits.Wait()
 }
 
+// patience is how long an apply waits for one part before it begins the next one. A server that is slow must not
+// prevent all other changes, but a request may wait for the next minute of the rate limit.
+const patience = time.Minute
+
+// begin calls do and waits until it returns, or for patience. ended is closed when do returns.
+func (a *apply) begin(do func()) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	a.waits.Go(func() {
+		defer close(done)
+		do()
+	})
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+	return done
+}
+
 // filter returns the selected changes.
 func filter(changes []Change, selected func(Change) bool) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !selected(c) })
@@ -165,41 +181,44 @@ func (a *apply) failed() bool {
 	return len(a.failures) > 0
 }
 
-// notTry records that slots are not filled if a change of another one has failed.
-func (a *apply) notTry(missing []Change) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.failures) == 0 {
-		return false
-	}
-	reason := a.failures[slices.Min(slices.Collect(maps.Keys(a.failures)))]
-	for _, change := range missing {
-		a.failures[change.Slot] = &Error{Kind: NotTried, Err: reason}
-	}
-	return true
-}
-
 func (a *apply) fail(slot int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failures[slot] = err
-	a.decide()
+	a.decide(err)
 }
 
 // decide records that a slot has failed for this apply. With All that decides the outcome, and ends the waits for new
 // members. The lock is held.
-func (a *apply) decide() {
-	a.broken = true
+func (a *apply) decide(err error) {
+	if a.decided == nil {
+		a.decided = err
+	}
 	if a.All && a.cancelBoot != nil {
 		a.cancelBoot()
 	}
 }
 
-// ended reports whether the failure of one slot prevents that others are filled.
+// obstacle returns the failure that prevents that other slots are filled; nil for none. The lock is held.
+func (a *apply) obstacle() error {
+	if a.fatal == nil && (a.All || a.updating) {
+		return a.decided
+	}
+	return a.fatal
+}
+
+// ended reports whether no other slot is filled.
 func (a *apply) ended() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.fatal != nil || a.broken && (a.All || a.updating)
+	return a.obstacle() != nil
+}
+
+// halted reports whether no other slot is filled in this round.
+func (a *apply) halted() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.obstacle() != nil || a.paused != nil
 }
 
 // moveAll starts to move existing members to the desired state.
@@ -209,7 +228,7 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 		member := a.members[change.Slot]
 		a.mu.Unlock()
 		target := a.target(change.Member)
-		if change.Action != Stop {
+		if a.State == rental.DesiredRunning {
 			limit, err := a.startLimit(ctx, change.Member)
 			if err != nil {
 				a.fail(change.Slot, err)
@@ -218,8 +237,14 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 			target.MaxPriceKopH = limit
 		}
 		a.waits.Go(func() {
+			defer a.unreserve(change.Slot)
+			if change.Member.NotReady && a.State == rental.DesiredRunning { // it may have been above a cap before
+				placed := placement.Placed{Instance: change.Member.Instance, Recovered: true}
+				request := placement.Request{Order: change.Member.Order, MaxPriceKopH: a.MaxPriceKopH}
+				a.convergeWithinCaps(ctx, ctx, member, target, placed, request)
+				return
+			}
 			a.converge(ctx, member, target)
-			a.unreserve(change.Slot)
 		})
 	}
 }
@@ -232,78 +257,19 @@ func (a *apply) target(member Member) lifecycle.Target {
 	}
 }
 
-// startLimit returns the highest price of a start without the disk, so that the fleet stays below its total cap, and
-// reserves it.
-func (a *apply) startLimit(ctx context.Context, member Member) (kopH int64, err error) {
-	if a.MaxTotalKopH == 0 {
-		return a.MaxPriceKopH, nil
-	}
-	inst := member.Instance
-	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
-	disk := inst.Price.RunningKopH - price
-	if inst.Type == rental.Interruptible && member.Offer != nil {
-		offer, err := a.Client.GetOffer(ctx, member.Offer.ID)
-		if err != nil && !rental.IsNotFound(err) {
-			return 0, err
-		}
-		if bid, ok := offer.PriceKopH(inst.Type); err == nil && ok {
-			price = max(price, bid) // a stopped instance may start at its old price
-		}
-	}
-	if a.MaxPriceKopH > 0 {
-		price = min(price, a.MaxPriceKopH)
-	}
-	if err := a.reserve(member.Slot, price+disk); err != nil {
-		return 0, err
-	}
-	return price, nil
-}
-
-// reserve adds the price of a slot that is about to be filled or started, in place of the price of its present member.
-// It returns an error if the fleet would exceed its total cap.
-func (a *apply) reserve(slot int, kopH int64) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.pending[slot] = kopH
-	if total := a.totalKopH(); a.MaxTotalKopH > 0 && total > a.MaxTotalKopH {
-		delete(a.pending, slot)
-		return &Error{Kind: OverBudget, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
-	}
-	return nil
-}
-
-func (a *apply) unreserve(slot int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.pending, slot)
-}
-
-// totalKopH is the sum of the running prices of all members, and of what is being rented or started. The lock is held.
-func (a *apply) totalKopH() (total int64) {
-	for slot, member := range a.members {
-		total += max(member.Instance.Price.RunningKopH, a.pending[slot])
-	}
-	for slot, kopH := range a.pending {
-		if a.members[slot] == nil {
-			total += kopH
-		}
-	}
-	return total
-}
-
 // converge moves a member to the desired state and waits until it is there.
 func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.Target) {
 	inst, _, err := a.Lifecycle.Converge(ctx, member.Instance, target)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	member.Instance = inst
-	member.NotReady = lifecycle.KindOf(err) == lifecycle.Interrupted
+	member.NotReady = err != nil
 	if err == nil && a.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {
 		err = &Error{Kind: KeptOutbid}
 	}
 	if err != nil {
 		a.failures[member.Slot] = err
-		a.decide()
+		a.decide(err)
 	}
 	if lifecycle.KindOf(err) == lifecycle.Gone {
 		delete(a.members, member.Slot)

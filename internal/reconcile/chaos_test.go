@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -240,5 +242,73 @@ func (w *walk) end() {
 		if !ids[id] {
 			w.fail("%s (%s) is not in the state: %v", id, inst.name, slices.Collect(maps.Keys(ids)))
 		}
+	}
+}
+
+// Random histories of keys: each slot has some used keys and perhaps a running instance of a killed run. Nothing is
+// rented twice, and every running instance is received.
+func TestApply_RandomKeyHistories(t *testing.T) {
+	for seed := range *chaosSeeds / 4 {
+		random := rand.New(rand.NewPCG(seed, 7))
+		run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+			e.enrich()
+			e.simulator.SetRateLimit(0, 0)
+			const size = 6
+			live := map[int]string{}
+			hidden := random.IntN(3) == 0 // the list has no names
+			for slot := range size {
+				used := random.IntN(10)
+				alive := random.IntN(2) == 0
+				name := reconcile.MemberName("train", slot)
+				for number := 1; number <= used+1; number++ {
+					if number > used && !alive {
+						break
+					}
+					key := "gpurent_fleet~" + name
+					if number > 1 {
+						key = fmt.Sprintf("gpurent_fleet~~%d~%s", number, name)
+					}
+					order := spec(1).Order
+					order.Name, order.OfferID = name, e.offers()[0].ID
+					inst, _, err := e.client.CreateInstance(t.Context(), key, order)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if number <= used {
+						if _, err := e.client.DeleteInstance(t.Context(), inst.ID); err != nil {
+							t.Fatal(err)
+						}
+						continue
+					}
+					live[slot] = inst.ID
+				}
+			}
+			time.Sleep(5 * time.Minute)
+			flaky := rand.New(rand.NewPCG(seed, 8))
+			var mu sync.Mutex
+			e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				mu.Lock()
+				lose := isCreate(req) && flaky.IntN(5) == 0
+				mu.Unlock()
+				resp, err := send()
+				if lose {
+					return apiError(http.StatusInternalServerError, "internal"), nil
+				}
+				if isInstances(req) && hidden {
+					edit(resp, func(inst map[string]any) { delete(inst, "name") })
+				}
+				return resp, err
+			})
+			fleet := spec(size)
+			result := e.manager().Apply(t.Context(), fleet, nil, 2*time.Hour)
+			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {
+				t.Errorf("seed %d: %s; %d active", seed, describe(result), len(e.active()))
+			}
+			for slot, id := range live {
+				if ids(result.Members)[slot] != id {
+					t.Errorf("seed %d: slot %d has %s instead of %s", seed, slot, ids(result.Members)[slot], id)
+				}
+			}
+		})
 	}
 }

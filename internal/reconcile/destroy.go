@@ -49,7 +49,9 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 	defer a.mu.Unlock()
 	switch {
 	case placement.KindOf(err) == placement.NoOffer:
-		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
+		if member.Orphan != "" {
+			a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
+		}
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err
@@ -83,7 +85,7 @@ func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, e
 	return true, nil
 }
 
-// rollBack destroys the members that this apply created.
+// rollBack destroys the members that this apply created, also those of requests with an unknown outcome.
 func (a *apply) rollBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
 	defer cancel()
@@ -91,6 +93,11 @@ func (a *apply) rollBack(ctx context.Context) {
 	for slot, member := range a.members {
 		if a.created[slot] {
 			changes = append(changes, Change{slot, Destroy, *member})
+		}
+	}
+	for slot, err := range a.failures {
+		if a.members[slot] == nil && placement.KindOf(err) == placement.OutcomeUnknown {
+			changes = append(changes, Change{slot, Destroy, Member{Slot: slot}})
 		}
 	}
 	timedOut := a.timedOut()

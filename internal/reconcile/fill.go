@@ -27,7 +27,7 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 	}
 	began := time.Now()
 	missing = a.adopt(ctx, missing)
-	recovered := false
+	probed, recovered := false, false
 	for round := 0; len(missing) > 0 && !a.ended(); round++ {
 		a.resume()
 		before, done := len(missing), a.progress()
@@ -38,23 +38,28 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		case len(missing) == 0 || ctx.Err() != nil || a.ended():
 		case progress && round+1 < attempts:
 			continue // another offer may be available now
-		case left <= 0 && !recovered:
-			// A killed run can be the reason for too few offers, and the list may lack what it rented.
-			recovered, before = true, len(missing)
-			if missing = a.recoverAll(ctx, missing); len(missing) < before {
-				continue
+		case left > 0 && !probed:
+			// A killed run rented for the first slot before the others. The list may lack what it rented.
+			probed, before = true, len(missing)
+			if missing = a.recoverAll(ctx, missing[:1], missing[1:]...); len(missing) < before {
+				missing = a.recoverAll(ctx, missing)
 			}
+			fallthrough
 		case left > 0:
 			a.waited = true
 			clear(a.tried)                                                // they may become available again
 			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
 			continue
+		case !recovered:
+			// A killed run can be the reason for too few offers.
+			recovered, before = true, len(missing)
+			if missing = a.recoverAll(ctx, missing); len(missing) < before {
+				continue
+			}
 		}
 		break
 	}
-	for _, change := range missing {
-		a.failUnfilled(ctx, change.Slot)
-	}
+	a.failUnfilled(ctx, missing)
 }
 
 // progress grows with each reason to look for offers again at once.
@@ -85,10 +90,15 @@ func (a *apply) resume() {
 }
 
 // adopt recovers the orphans that belong to the fleet, before anything is rented: they count towards the total cap. It
-// returns the slots that are still missing.
+// also destroys the rejected members, which must not run until an offer is available. It returns the slots that are
+// still missing.
 func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 	named := map[int]bool{}
+	a.initial = map[string]bool{}
 	if listing, _ := a.Cache.InitialInstances(ctx); listing != nil { //nolint:errcheck // the keys find them, too
+		for _, inst := range listing.Items {
+			a.initial[inst.ID] = true
+		}
 		for _, member := range Named(listing.Items, a.Name) {
 			named[member.Slot] = named[member.Slot] || !a.Placement.Owners.Has(member.Instance.ID)
 		}
@@ -96,25 +106,28 @@ func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 	if a.began.IsZero() {
 		a.began = a.Client.Now() // the list has shown the clock of the API
 	}
-	return a.recover(ctx, missing, func(_ int, change Change) bool {
-		return change.Member.Orphan != "" || change.Action == Create && named[change.Slot]
+	return a.recover(ctx, missing, func(change Change) bool {
+		return change.Member.Orphan != "" || change.Member.Rejected || change.Action == Create && named[change.Slot]
 	})
 }
 
-// failUnfilled records why a slot was not filled, unless an attempt has recorded it.
-func (a *apply) failUnfilled(ctx context.Context, slot int) {
+// failUnfilled records why slots were not filled, unless an attempt has recorded it.
+func (a *apply) failUnfilled(ctx context.Context, missing []Change) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case a.failures[slot] != nil:
+	reason := error(&Error{Kind: NoOffer, Err: a.lastRefusal})
+	switch obstacle := a.obstacle(); {
 	case ctx.Err() != nil:
-		a.failures[slot] = &placement.Error{Kind: placement.Interrupted, Err: ctx.Err()}
-	case a.fatal != nil:
-		a.failures[slot] = &Error{Kind: NotTried, Err: a.fatal}
+		reason = &placement.Error{Kind: placement.Interrupted, Err: ctx.Err()}
+	case obstacle != nil:
+		reason = &Error{Kind: NotTried, Err: obstacle}
 	case a.result.Choice != nil && a.result.Choice.OverBudget:
-		a.failures[slot] = &Error{Kind: OverBudget, LimitKopH: a.MaxTotalKopH}
-	default:
-		a.failures[slot] = &Error{Kind: NoOffer, Err: a.lastRefusal}
+		reason = &Error{Kind: OverBudget, LimitKopH: a.MaxTotalKopH}
+	}
+	for _, change := range missing {
+		if a.failures[change.Slot] == nil {
+			a.failures[change.Slot] = reason
+		}
 	}
 }
 
@@ -134,25 +147,32 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 	}
 	a.result.Choice = &choice
 	candidates := choice.Candidates
-	if a.All && len(candidates) < len(missing) {
-		a.release(candidates)
-		return missing
-	}
-	used := min(len(candidates), len(missing))
-	a.release(candidates[used:])
-	changes, reserved := slices.Clone(missing[:used]), make([]*placement.Candidate, used)
+	reserved := make([]*placement.Candidate, len(candidates))
 	for i := range reserved {
 		reserved[i] = &candidates[i]
 	}
+	if a.All && len(reserved) < len(missing) {
+		a.release(reserved...)
+		return missing
+	}
+	used := min(len(reserved), len(missing))
+	a.release(reserved[used:]...)
+	changes, reserved := slices.Clone(missing[:used]), reserved[:used]
 	left := slices.Clone(missing[used:])
 	if used > 0 {
 		// A refusal that concerns all slots must not cost all members that are replaced, nor a request for each. And the
 		// others need not search for their keys.
 		first := max(0, slices.IndexFunc(changes, Change.replaces))
-		left = append(left, a.rentAll(ctx, changes[first:first+1], reserved[first:first+1])...)
+		alone, candidate := changes[first], reserved[first]
 		changes, reserved = slices.Delete(changes, first, first+1), slices.Delete(reserved, first, first+1)
+		var again []Change
+		ended := a.begin(func() {
+			again = a.rentAll(ctx, []Change{alone}, []*placement.Candidate{candidate})
+		})
+		left = append(left, a.rentAll(ctx, changes, reserved)...)
+		<-ended
+		left = append(left, again...)
 	}
-	left = append(left, a.rentAll(ctx, changes, reserved)...)
 	sortChanges(left)
 	return left
 }
@@ -167,13 +187,14 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
 			if change.replaces() {
-				stays, failed := a.destroyReplaced(ctx, change, candidates[i])
+				stays, failed := a.destroyReplaced(ctx, change)
 				if stays {
 					mu.Lock()
 					defer mu.Unlock()
 					again = append(again, change)
 				}
 				if stays || failed {
+					a.release(candidates[i])
 					return
 				}
 			}
@@ -188,9 +209,11 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 	return again
 }
 
-func (a *apply) release(candidates []placement.Candidate) {
+func (a *apply) release(candidates ...*placement.Candidate) {
 	for _, candidate := range candidates {
-		a.Placement.Release(candidate)
+		if candidate != nil {
+			a.Placement.Release(*candidate)
+		}
 	}
 }
 
@@ -222,38 +245,27 @@ func (a *apply) demand(missing []Change) placement.Demand {
 // replaces reports whether the member of the slot has to be destroyed first.
 func (c Change) replaces() bool { return c.Action != Create && !c.Member.Lost() }
 
-// destroyReplaced destroys the member that is replaced from a candidate. It stays if nothing can be rented any more.
-func (a *apply) destroyReplaced(
-	ctx context.Context, change Change, candidate *placement.Candidate,
-) (stays, failed bool) {
-	a.mu.Lock()
-	stays = a.fatal != nil || a.paused != nil || ctx.Err() != nil
-	a.mu.Unlock()
-	failed = !stays && len(a.destroyAll(ctx, []Change{change})) == 0
-	if stays || failed {
-		a.Placement.Release(*candidate)
+// destroyReplaced destroys the member that is replaced. It stays if nothing can be rented any more.
+func (a *apply) destroyReplaced(ctx context.Context, change Change) (stays, failed bool) {
+	if a.halted() || ctx.Err() != nil {
+		return true, false
 	}
-	return stays, failed
+	return false, len(a.destroyAll(ctx, []Change{change})) == 0
 }
 
-// recoverAll returns the slots without those whose instance an earlier run rented.
-func (a *apply) recoverAll(ctx context.Context, missing []Change) []Change {
-	return a.recover(ctx, missing, func(_ int, change Change) bool {
+// recoverAll returns the slots without those whose instance an earlier run rented, and others.
+func (a *apply) recoverAll(ctx context.Context, missing []Change, others ...Change) []Change {
+	left := a.recover(ctx, missing, func(change Change) bool {
 		return change.Action == Create // else its instance exists, so the key of the next one is not used
 	})
+	return append(left, others...)
 }
 
 // recover finds the instances that an earlier run rented for some of the slots. It returns the slots that are still
 // missing.
-func (a *apply) recover(ctx context.Context, missing []Change, selected func(i int, change Change) bool) []Change {
-	var unknown, left []Change
-	for i, change := range missing {
-		if selected(i, change) {
-			unknown = append(unknown, change)
-		} else {
-			left = append(left, change)
-		}
-	}
+func (a *apply) recover(ctx context.Context, missing []Change, selected func(Change) bool) []Change {
+	unknown := filter(missing, selected)
+	left := filter(missing, func(c Change) bool { return !selected(c) })
 	left = append(left, a.rentAll(ctx, unknown, make([]*placement.Candidate, len(unknown)))...)
 	sortChanges(left)
 	return left

@@ -126,6 +126,15 @@ func (e *env) apply(spec reconcile.Spec, members []reconcile.Member) reconcile.R
 	return e.manager().Apply(e.t.Context(), spec, members, 30*time.Minute)
 }
 
+// enrich lifts the limits of the account.
+func (e *env) enrich() {
+	e.t.Helper()
+	account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
+	if err := e.simulator.SetAccount(account); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
 // count returns the number of requests with a method.
 func (e *env) count(method string) (n int) {
 	for _, request := range e.simulator.Requests() {
@@ -219,10 +228,7 @@ func (e *env) want(result reconcile.Result, members int) {
 
 func TestApply_CreatesManyMembers(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-		account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-		if err := e.simulator.SetAccount(account); err != nil {
-			t.Fatal(err)
-		}
+		e.enrich()
 		began := time.Now()
 		e.want(e.apply(spec(200), nil), 200)
 		took := time.Since(began)

@@ -485,10 +485,7 @@ func TestApply_SameWithoutPrivateState(t *testing.T) {
 // Offers that were taken a moment ago, in a list that is a minute old, do not end the apply while others are free.
 func TestApply_ManyStaleOffers(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-		account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-		if err := e.simulator.SetAccount(account); err != nil {
-			t.Fatal(err)
-		}
+		e.enrich()
 		thirty := spec(30)
 		offers := e.offers()
 		began := time.Now()
@@ -574,10 +571,7 @@ func TestApply_RequestsOfAllWithWait(t *testing.T) {
 	for name, all := range map[string]bool{"any": false, "all": true} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-				account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-				if err := e.simulator.SetAccount(account); err != nil {
-					t.Fatal(err)
-				}
+				e.enrich()
 				left := 0
 				if all {
 					left = 99
@@ -659,10 +653,7 @@ func TestApply_NoFundsWhileReplacing(t *testing.T) {
 			run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
 				fleet := interruptible(20)
 				fleet.OnOutbid, fleet.All = lifecycle.OutbidReplace, all
-				account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-				if err := e.simulator.SetAccount(account); err != nil {
-					t.Fatal(err)
-				}
+				e.enrich()
 				first := e.apply(fleet, nil)
 				e.want(first, 20)
 				for _, m := range first.Members {

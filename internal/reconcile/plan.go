@@ -64,13 +64,21 @@ func sortChanges(changes []Change) {
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
-// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
+// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing. An
+// orphan in a slot that is not known and not needed never stays: most likely it does not belong to the fleet.
 func (s Spec) shrink(members []Member) (kept, dropped []Member) {
-	surplus := len(members) - s.Size
-	if surplus <= 0 {
-		return members, nil
+	var order []Member
+	for _, m := range members {
+		if m.Lost() && m.Generation == 0 && m.Slot >= s.Size {
+			dropped = append(dropped, m)
+		} else {
+			order = append(order, m)
+		}
 	}
-	order := slices.Clone(members)
+	surplus := len(order) - s.Size
+	if surplus <= 0 {
+		return order, dropped
+	}
 	slices.SortStableFunc(order, func(a, b Member) int {
 		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
 		if !s.ShrinkByPrice {
@@ -78,7 +86,7 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 		}
 		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot))
 	})
-	return sortBySlot(order[surplus:]), order[:surplus]
+	return sortBySlot(order[surplus:]), append(dropped, order[:surplus]...)
 }
 
 // presence is 0 for a member without an instance, and 1 for an orphan, which may not belong to the fleet.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -15,14 +14,11 @@ import (
 // instance of an earlier run. It returns true if nothing was rented and another offer may be tried.
 func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Candidate) (again bool) {
 	slot := change.Slot
-	a.mu.Lock()
-	ended := a.fatal != nil || a.paused != nil
-	a.mu.Unlock()
 	if candidate != nil {
 		err := a.reserve(slot, candidate.KopH)
-		if err != nil || ended || ctx.Err() != nil {
+		if err != nil || a.halted() || ctx.Err() != nil {
 			a.unreserve(slot)
-			a.Placement.Release(*candidate)
+			a.release(candidate)
 			return true
 		}
 	}
@@ -46,35 +42,19 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		return a.refused(slot, candidate, err)
 	}
 	check.Created(placed.Instance)
-	member := a.add(change, candidate, placed, request)
-	if err := a.reject(ctx, member, placed, request); err != nil {
+	member, reason := a.add(change, candidate, placed, request)
+	if reason != nil {
 		check.End()
-		a.fail(slot, err)
+		a.fail(slot, a.discard(ctx, member, placed.Recovered, reason))
 		return false
 	}
 	target := a.target(*member)
 	if a.MaxTotalKopH > 0 { // it may be outbid, and a new bid must not cost more
-		target.MaxPriceKopH = placed.PriceWithoutDisk(placed.Price.StoppedKopH)
-		if a.MaxPriceKopH > 0 {
-			target.MaxPriceKopH = min(target.MaxPriceKopH, a.MaxPriceKopH)
-		}
+		target.MaxPriceKopH = a.withinCap(placed.PriceWithoutDisk(placed.Price.StoppedKopH))
 	}
 	a.waits.Go(func() {
 		defer check.End()
-		var total int64
-		target.Accept = func(inst rental.Instance, started bool) bool {
-			placed.Instance = inst
-			total = a.observe(member, inst)
-			return started || !placed.AboveCap(request) && (a.MaxTotalKopH == 0 || total <= a.MaxTotalKopH)
-		}
-		a.converge(a.bootCtx, member, target) //nolint:contextcheck // it ends earlier than ctx
-		if a.rejected(slot) {
-			reason := &Error{Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH}
-			if !placed.AboveCap(request) {
-				reason = &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
-			}
-			a.fail(slot, a.discard(ctx, member, placed.Recovered, reason))
-		}
+		a.convergeWithinCaps(ctx, a.bootCtx, member, target, placed, request)
 	})
 	return false
 }
@@ -98,20 +78,6 @@ func (a *apply) check(slot int, candidate *placement.Candidate) *spending.Creati
 // one with the same name: the state had a member in its slot, or the plan has shown the instance.
 func (m Member) owns(inst rental.Instance) bool {
 	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID)
-}
-
-// observe records an observation of a new member, and returns the sum of the running prices.
-func (a *apply) observe(member *Member, inst rental.Instance) (totalKopH int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	member.Instance = inst
-	return a.totalKopH()
-}
-
-func (a *apply) rejected(slot int) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return lifecycle.KindOf(a.failures[slot]) == lifecycle.Rejected
 }
 
 // request returns the request for the instance of a slot.
@@ -155,18 +121,19 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 		return true
 	}
 	a.failures[slot] = err
-	a.decide()
+	a.decide(err)
 	if _, limit := errors.AsType[spending.Problems](err); limit || e == nil && rental.IsDefinitive(err) {
 		a.fatal = err // it is the same for all slots
 	}
 	return false
 }
 
-// add records a new member.
+// add records a new member. It returns the reason to discard it, nil for none: the member exceeds a cap, or is not as
+// requested.
 func (a *apply) add(
 	change Change, candidate *placement.Candidate, placed placement.Placed, request placement.Request,
-) *Member {
-	member := &Member{
+) (member *Member, reason *Error) {
+	member = &Member{
 		Slot: change.Slot, Generation: placed.Generation, Instance: placed.Instance, Order: request.Order,
 		Recovery: placed.Recovery,
 	}
@@ -179,7 +146,8 @@ func (a *apply) add(
 	a.refusals = 0
 	a.members[change.Slot] = member
 	// The API returns whole seconds. Without a time, an earlier attempt of this apply may have created the instance.
-	existed := !placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
+	existed := a.initial[placed.ID] ||
+		!placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
 	a.created[change.Slot] = !placed.Recovered || !existed
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
@@ -189,28 +157,13 @@ func (a *apply) add(
 	if placed.Recovered {
 		a.result.Recovered = append(a.result.Recovered, *member)
 	}
-	return member
-}
-
-// reject discards a new instance that exceeds a cap or is not as requested. It returns the reason, nil if the instance
-// stays.
-func (a *apply) reject(
-	ctx context.Context, member *Member, placed placement.Placed, request placement.Request,
-) error {
-	a.mu.Lock()
-	total := a.totalKopH()
-	a.mu.Unlock()
+	reason = a.exceeds(change.Slot, placed, request)
 	differences := placed.Differences(request)
-	switch {
-	case placed.AboveCap(request):
-		price := placed.Price.RunningKopH
-		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveCap, PriceKopH: price, LimitKopH: a.MaxPriceKopH})
-	case a.MaxTotalKopH > 0 && total > a.MaxTotalKopH:
-		return a.discard(ctx, member, placed.Recovered, &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH})
-	case placed.Unreadable == nil && !placed.Recovered && len(differences) > 0 && differences[0].Harmful:
-		return a.discard(ctx, member, false, &Error{Kind: NotAsRequested, Differences: differences})
+	if reason == nil && placed.Unreadable == nil && !placed.Recovered && len(differences) > 0 && differences[0].Harmful {
+		a.discards[change.Slot] = true
+		reason = &Error{Kind: NotAsRequested, Differences: differences}
 	}
-	return nil
+	return member, reason
 }
 
 // discard destroys a new member because of reason, or stops one that an earlier run rented. An interruption does not
@@ -227,6 +180,7 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		if reason.Err = err; err == nil {
 			member.Instance = stopped
 		}
+		member.NotReady = true
 		return reason
 	}
 	owners := &a.Placement.Owners

@@ -1,0 +1,286 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// bodyOf reads the body of a request and restores it.
+func bodyOf(req *http.Request) string {
+	body := must(io.ReadAll(req.Body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	return string(body)
+}
+
+// One offer whose host answers 503 for ever must not prevent that the other members are rented.
+func TestApply_UnavailableOffer(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		bad := e.offers()[0].ID
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if isCreate(req) && strings.Contains(bodyOf(req), `"`+bad+`"`) {
+				return apiError(http.StatusServiceUnavailable, "provider_unavailable"), nil
+			}
+			return send()
+		})
+		began := time.Now()
+		result := e.apply(spec(4), nil)
+		t.Logf("%s: %s", time.Since(began), describe(result))
+		if len(result.Members) < 3 {
+			t.Errorf("%d members, want 3 of 4", len(result.Members))
+		}
+	})
+}
+
+// The same for a heal: a member that hangs in destroying blocks the creation of others.
+func TestApply_StuckReplacement(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(3), nil)
+		e.want(first, 3)
+		stuck := first.Members[0].Instance.ID
+		e.setInstance(stuck, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
+		members, _ := e.read(first.Members)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isInstances(req) {
+				edit(resp, func(inst map[string]any) {
+					if inst["id"] == stuck && inst["status"] == "destroyed" {
+						inst["status"] = "destroying"
+					}
+				})
+			}
+			return resp, err
+		})
+		result := e.apply(spec(5), members)
+		t.Log(describe(result))
+		if n := reconcile.Ready(result.Members, rental.DesiredRunning); n < 4 {
+			t.Errorf("%d ready members, want 4 of 5", n)
+		}
+	})
+}
+
+// A surplus member that hangs in destroying must not prevent the heal of others.
+func TestApply_StuckDestruction(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(4), nil)
+		e.want(first, 4)
+		stuck := first.Members[3].Instance.ID
+		e.setInstance(first.Members[0].Instance.ID, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
+		members, _ := e.read(first.Members)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isInstances(req) {
+				edit(resp, func(inst map[string]any) {
+					if inst["id"] == stuck && inst["status"] == "destroyed" {
+						inst["status"] = "destroying"
+					}
+				})
+			}
+			return resp, err
+		})
+		result := e.apply(spec(3), members)
+		t.Log(describe(result))
+		for _, m := range result.Members {
+			if m.Slot == 0 && m.Instance.Status == rental.StatusFailed {
+				t.Error("the failed member was not replaced, because another one hangs in destroying")
+			}
+		}
+	})
+}
+
+// With All, a first member that is discarded decides the outcome: nothing more is rented.
+func TestApply_AllStopsRenting(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+		e.enrich()
+		var once atomic.Bool
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isCreate(req) && !once.Swap(true) {
+				edit(resp, func(inst map[string]any) { multiplyPrice(inst, 1000) })
+			}
+			return resp, err
+		})
+		all := spec(60)
+		all.All = true
+		all.MaxPriceKopH = 1_000_000_000
+		for _, o := range e.offers()[:80] {
+			all.MaxPriceKopH = max(1, o.Price.OnDemandKopH)
+		}
+		all.Queries[0].MaxPriceKopH = &all.MaxPriceKopH
+		result := e.apply(all, nil)
+		t.Logf("%.200s", describe(result))
+		if n := len(e.all()); n > 20 {
+			t.Errorf("%d instances were rented and destroyed although the first one had decided the outcome", n)
+		}
+	})
+}
+
+// With All, outbid members are not destroyed after the first replacement has decided the outcome.
+func TestApply_AllStopsReplacing(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+		fleet := interruptible(10)
+		fleet.OnOutbid, fleet.All = lifecycle.OutbidReplace, true
+		e.enrich()
+		first := e.apply(fleet, nil)
+		e.want(first, 10)
+		for _, m := range first.Members {
+			e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(2 * m.Instance.Price.RunningKopH)})
+		}
+		members, _ := e.read(first.Members)
+		var once atomic.Bool
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isCreate(req) && !once.Swap(true) {
+				edit(resp, func(inst map[string]any) { inst["disk_gb"] = 10 }) // not as requested
+			}
+			return resp, err
+		})
+		result := e.apply(fleet, members)
+		t.Log(describe(result))
+		if len(result.Members) < 9 {
+			t.Errorf("%d of 10 members were destroyed after the first one had failed", 10-len(result.Members))
+		}
+	})
+}
+
+// A rolling update stops at the first failure, also within a group.
+func TestApply_RollingGroupStops(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(6), nil)
+		e.want(first, 6)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isCreate(req) {
+				edit(resp, func(inst map[string]any) { inst["disk_gb"] = 10 }) // not as requested
+			}
+			return resp, err
+		})
+		updated := spec(6)
+		updated.MaxUnavailable, updated.Order.DiskGB = 5, 40
+		result := e.apply(updated, first.Members)
+		t.Log(describe(result))
+		if len(result.Members) < 5 {
+			t.Errorf("%d of 6 members are left; the first replacement was not as requested", len(result.Members))
+		}
+	})
+}
+
+// With All, a server whose create response was lost for ever is not left behind.
+func TestApply_AllUnknownOutcome(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		bad := e.offers()[2].ID
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if isCreate(req) && strings.Contains(bodyOf(req), `"`+bad+`"`) {
+				if _, err := send(); err != nil {
+					return nil, err
+				}
+				return apiError(http.StatusInternalServerError, "internal"), nil
+			}
+			return send()
+		})
+		all := spec(4)
+		all.All = true
+		result := e.apply(all, nil)
+		t.Log(describe(result))
+		known := ids(result.Members)
+		for _, inst := range e.active() {
+			t.Errorf("%s (%s) is left behind; members %v", inst.NameString(), inst.ID, known)
+		}
+	})
+}
+
+// What a killed run rented is found before a wait for offers, also if the API returns no names.
+func TestApply_KilledRunBeforeWait(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.limit(3)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if isInstances(req) {
+				edit(resp, func(inst map[string]any) { delete(inst, "name") })
+			}
+			return resp, err
+		})
+		first := e.apply(spec(3), nil)
+		e.want(first, 3)
+		three := spec(3)
+		three.WaitForOffer = 5 * time.Hour
+		began := time.Now()
+		result := e.manager().Apply(t.Context(), three, nil, 6*time.Hour)
+		t.Log(describe(result))
+		if took := time.Since(began); took > 10*time.Minute {
+			t.Errorf("it took %s until the members of the killed run were found", took)
+		}
+	})
+}
+
+// Ctrl-C and timeouts in a rolling update leave every server in the result, and the next apply finishes.
+func TestApply_InterruptedRolling(t *testing.T) {
+	for after := 0; after < 30000; after += 1900 {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			first := e.apply(spec(3), nil)
+			e.want(first, 3)
+			updated := spec(3)
+			updated.MaxUnavailable, updated.Order.DiskGB = 1, 40
+			ctx := t.Context()
+			cctx, cancel := context.WithTimeout(ctx, time.Duration(after)*time.Millisecond)
+			defer cancel()
+			result := e.manager().Apply(cctx, updated, first.Members, time.Hour)
+			known := ids(result.Members)
+			time.Sleep(time.Minute)
+			for _, inst := range e.active() {
+				found := false
+				for _, id := range known {
+					found = found || id == inst.ID
+				}
+				if !found {
+					t.Errorf("%d: %s is an orphan: %s", after, inst.NameString(), describe(result))
+				}
+			}
+			members, _ := e.read(append(result.Members, result.Lost...), result.Destroyed...)
+			e.want(e.apply(updated, members), 3)
+			if all := len(e.all()); all > 7 {
+				t.Errorf("%d: %d instances were rented", after, all)
+			}
+		})
+	}
+}
+
+// The total cap and the price cap hold in the middle of a restart of outbid members, and another apply heals.
+func TestApply_InterruptedStop(t *testing.T) {
+	for after := 0; after < 12000; after += 900 {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			three := interruptible(3)
+			three.MaxTotalKopH = 1_000_000
+			first := e.apply(three, nil)
+			e.want(first, 3)
+			stopped := three
+			stopped.State = rental.DesiredStopped
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(after)*time.Millisecond)
+			defer cancel()
+			result := e.manager().Apply(ctx, stopped, first.Members, time.Hour)
+			if len(result.Members) != 3 {
+				t.Fatal(describe(result))
+			}
+			members, _ := e.read(result.Members)
+			result = e.apply(stopped, members)
+			if reconcile.Ready(result.Members, rental.DesiredStopped) != 3 || len(result.Failures) > 0 {
+				t.Fatal(after, describe(result))
+			}
+			ctx, cancel = context.WithTimeout(t.Context(), time.Duration(after)*time.Millisecond)
+			defer cancel()
+			result = e.manager().Apply(ctx, three, result.Members, time.Hour)
+			members, _ = e.read(result.Members)
+			e.want(e.apply(three, members), 3)
+		})
+	}
+}
