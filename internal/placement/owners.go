@@ -96,6 +96,14 @@ func (o *Owners) PlanKey(key string, owner Owner) (other Owner, clash bool) {
 	return Owner{}, false
 }
 
+// IsPlanned reports whether a single plan creates an instance with the key.
+func (o *Owners) IsPlanned(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, planned := o.planned[key]
+	return planned
+}
+
 // KeyOwner returns the instance of a state that has the key.
 func (o *Owners) KeyOwner(key string) (owner Owner, found bool) {
 	o.mu.Lock()

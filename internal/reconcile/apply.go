@@ -108,6 +108,12 @@ const maxRequests = 16
 // slots at the same time. With All it fills slots only if it could move the existing members, because it would destroy
 // the new members again otherwise. It replaces members with old arguments last, when everything else is ready.
 func (a *apply) run(ctx context.Context, changes []Change) {
+	for _, change := range changes {
+		if change.Destroys() && change.Member.Protected {
+			a.fail(change.Slot, &Error{Kind: NotPlanned})
+		}
+	}
+	changes = filter(changes, func(c Change) bool { return a.failures[c.Slot] == nil })
 	of := func(actions ...Action) []Change {
 		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
@@ -132,11 +138,7 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		outdated = outdated[len(group):]
 		a.phase(ctx, func(ctx context.Context) { a.fill(ctx, group) })
 	}
-	if err := ctx.Err(); err != nil {
-		for _, change := range outdated {
-			a.fail(change.Slot, &placement.Error{Kind: placement.Interrupted, Err: err})
-		}
-	}
+	a.failUnfilled(ctx, outdated)
 }
 
 // phase runs a part of the apply and waits until its members are ready.
@@ -152,11 +154,11 @@ func (a *apply) phase(ctx context.Context, do func(ctx context.Context)) {
 	a.waits.Wait()
 }
 
-// patience is how long an apply waits for one part before it begins the next one. A server that is slow must not
+// headStart is how long an apply waits for one part before it begins the next one. A server that is slow must not
 // prevent all other changes, but a request may wait for the next minute of the rate limit.
-const patience = time.Minute
+const headStart = time.Minute
 
-// begin calls do and waits until it returns, or for patience. ended is closed when do returns.
+// begin calls do and waits until it returns, or the head start is over. ended is closed when do returns.
 func (a *apply) begin(do func()) (ended <-chan struct{}) {
 	done := make(chan struct{})
 	a.waits.Go(func() {
@@ -165,7 +167,7 @@ func (a *apply) begin(do func()) (ended <-chan struct{}) {
 	})
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(headStart):
 	}
 	return done
 }
@@ -284,8 +286,12 @@ func (a *apply) finish() Result {
 	}
 	sortBySlot(a.result.Members)
 	sortBySlot(a.result.Recovered)
+	last := maps.Clone(a.members)
+	for _, member := range a.result.RolledBack {
+		last[member.Slot] = &member
+	}
 	for _, slot := range slices.Sorted(maps.Keys(a.failures)) {
-		a.result.Failures = append(a.result.Failures, Failure{slot, a.members[slot], a.failures[slot]})
+		a.result.Failures = append(a.result.Failures, Failure{slot, last[slot], a.failures[slot]})
 	}
 	return a.result
 }

@@ -27,6 +27,8 @@ const (
 	NotAsRequested
 	// NotDestroyed: the instance could not be destroyed, with Err. Confirmed reports whether the API accepted the request.
 	NotDestroyed
+	// NotPlanned: the instance of a protected member would have to be destroyed.
+	NotPlanned
 	// KeptOutbid: the instance was outbid, and OnOutbid leaves it so.
 	KeptOutbid
 )
@@ -45,7 +47,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := [...]string{
 		"none", "no offer", "over budget", "not tried", "above the price cap", "above the total price cap",
-		"not as requested", "not destroyed", "kept outbid",
+		"not as requested", "not destroyed", "not planned", "kept outbid",
 	}[e.Kind]
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -67,7 +69,7 @@ func KindOf(err error) ErrorKind {
 // Failure is the reason why a slot is not as described.
 type Failure struct {
 	Slot int
-	// Member is the instance in the slot as it was last read; nil if there is none.
+	// Member is the instance in the slot as it was last read, before it was rolled back; nil if there was none.
 	Member *Member
 	Err    error
 }

@@ -134,6 +134,9 @@ func (a *apply) failUnfilled(ctx context.Context, missing []Change) {
 // allocate chooses offers for all missing slots and rents from them. It returns the slots that are still missing.
 func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Change {
 	choice, err := a.Placement.Choose(ctx, a.demand(missing), round > 0)
+	if err != nil && ctx.Err() != nil {
+		return missing // the end of the apply is the reason
+	}
 	if err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()

@@ -81,6 +81,8 @@ type Member struct {
 	NotReady bool
 	// Rejected: an apply created the instance, rejected it and could not destroy it.
 	Rejected bool
+	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.
+	Protected bool
 	// Recovery identifies the apply that recovered the instance: see placement.Placed.
 	Recovery string
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -138,6 +139,29 @@ func TestApply_AllTimeoutIsAFailure(t *testing.T) {
 		result := e.apply(all, nil)
 		if len(result.Failures) == 0 && len(result.Members) != 3 {
 			t.Errorf("no failure, but %d of 3 members; %d rolled back", len(result.Members), len(result.RolledBack))
+		}
+		for _, failure := range result.Failures {
+			if failure.Member == nil {
+				t.Errorf("%s, without its instance", failure)
+			}
+		}
+	})
+}
+
+// An interruption while the offers are read is reported as such.
+func TestApply_InterruptedWhileReadingOffers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		ctx, cancel := context.WithCancel(t.Context())
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if strings.HasSuffix(req.URL.Path, "/offers") {
+				cancel()
+				return nil, ctx.Err()
+			}
+			return send()
+		})
+		result := e.manager().Apply(ctx, spec(1), nil, time.Hour)
+		if len(result.Failures) != 1 || placement.KindOf(result.Failures[0].Err) != placement.Interrupted {
+			t.Error(describe(result))
 		}
 	})
 }

@@ -31,6 +31,11 @@ type Change struct {
 	Member Member
 }
 
+// Destroys reports whether the change destroys the instance of its member.
+func (c Change) Destroys() bool {
+	return !c.Member.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
+}
+
 // Plan returns the changes that lead from the members to the description, sorted by slot. It depends only on its
 // arguments.
 func Plan(spec Spec, members []Member) []Change {
@@ -89,9 +94,12 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	return sortBySlot(order[surplus:]), append(dropped, order[:surplus]...)
 }
 
-// presence is 0 for a member without an instance, and 1 for an orphan, which may not belong to the fleet.
+// presence is 0 for a member without an instance, and 1 for an orphan, which may not belong to the fleet. It is highest
+// for a protected member.
 func (m Member) presence() int {
 	switch {
+	case m.Protected && !m.Lost():
+		return 3
 	case !m.Lost():
 		return 2
 	case m.Orphan != "":

@@ -284,3 +284,27 @@ func TestApply_InterruptedStop(t *testing.T) {
 		})
 	}
 }
+
+// A member that the plan did not show as destroyed stays: it is not replaced, and a smaller size destroys another one.
+func TestApply_Protected(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(4), nil)
+		e.want(first, 4)
+		for _, slot := range []int{0, 2} {
+			failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
+			e.setInstance(first.Members[slot].Instance.ID, failed)
+		}
+		members, _ := e.read(first.Members)
+		for i := range members {
+			members[i].Protected = i != 1 && i != 2
+		}
+		result := e.apply(spec(3), members)
+		before, now := ids(members), ids(result.Members)
+		if len(now) != 3 || now[0] != before[0] || now[2] == before[2] || now[3] != before[3] {
+			t.Errorf("%v, before %v", now, before)
+		}
+		if len(result.Failures) != 1 || reconcile.KindOf(result.Failures[0].Err) != reconcile.NotPlanned {
+			t.Error(describe(result))
+		}
+	})
+}

@@ -79,6 +79,19 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 	}
 }
 
+// FieldErrors returns what the API wrote about single fields of a request, in one line; empty for nothing.
+func FieldErrors(err error) (text Text) {
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		return ""
+	}
+	issues := apiErr.Issues()
+	for _, issue := range issues[:min(len(issues), maxIssues)] {
+		text += Textf("; %s: %s", issue.Field, issue.Message)
+	}
+	return text
+}
+
 // ErrorDetail returns the detail of AddAPIError for a diagnostic with another summary.
 func ErrorDetail(err error) Text {
 	_, detail := explain(err, "")

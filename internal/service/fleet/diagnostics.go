@@ -123,9 +123,9 @@ func failureText(o outcome, failure reconcile.Failure) tfkit.Text {
 	}
 	if e, ok := errors.AsType[*reconcile.Error](failure.Err); ok {
 		if notRented := e.Kind <= reconcile.NotTried; notRented && id != "" {
-			return fleetErrorText(e) + "; " + id + "stays"
+			return fleetErrorText(o, failure, e) + "; " + id + "stays"
 		}
-		return id + fleetErrorText(e)
+		return id + fleetErrorText(o, failure, e)
 	}
 	if e, ok := errors.AsType[*placement.Error](failure.Err); ok {
 		return id + placementErrorText(e)
@@ -136,22 +136,28 @@ func failureText(o outcome, failure reconcile.Failure) tfkit.Text {
 	if problems, ok := errors.AsType[spending.Problems](failure.Err); ok {
 		return id + tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
 	}
-	return id + tfkit.Textf("%s", failure.Err)
+	return id + tfkit.Textf("%s", failure.Err) + tfkit.FieldErrors(failure.Err)
 }
 
-func fleetErrorText(e *reconcile.Error) tfkit.Text {
+func fleetErrorText(o outcome, failure reconcile.Failure, e *reconcile.Error) tfkit.Text {
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	var text tfkit.Text
 	switch e.Kind {
 	case reconcile.NoOffer:
 		if refusal, ok := errors.AsType[*placement.Error](e.Err); ok {
-			return "no offer is left; the last refusal: " + placementErrorText(refusal)
+			return "no offer could be rented; the last refusal: " + placementErrorText(refusal)
+		}
+		if o.All {
+			return "not rented, because there are too few offers"
 		}
 		return "no offer is left"
 	case reconcile.OverBudget:
 		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices", limit)
 	case reconcile.NotTried:
 		return tfkit.Textf("not tried, because another member failed: %s", e.Err)
+	case reconcile.NotPlanned:
+		return "is " + statusText(failure.Member.Instance) + ", and the plan did not show that it is destroyed: it stays " +
+			"until the next apply"
 	case reconcile.NotDestroyed:
 		if e.Confirmed {
 			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
@@ -184,6 +190,9 @@ func fleetErrorText(e *reconcile.Error) tfkit.Text {
 func placementErrorText(e *placement.Error) tfkit.Text {
 	switch e.Kind {
 	case placement.Interrupted:
+		if errors.Is(e.Err, context.DeadlineExceeded) {
+			return "nothing was rented before the timeout"
+		}
 		return "interrupted, nothing was rented"
 	case placement.OutcomeUnknown:
 		return tfkit.Textf("the outcome of the create request is unknown: the next apply receives the instance if there is "+
@@ -233,12 +242,23 @@ func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfk
 	return tfkit.Textf("%s", e)
 }
 
-// explain describes which filters exclude the offers that a fleet lacked.
+// explain describes which offers a fleet lacked, and which filters exclude all of them.
 func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
-	if o.Choice == nil || o.Choice.Matching > 0 {
-		return ""
+	lacking := 0
+	for _, failure := range o.Failures {
+		if reconcile.KindOf(failure.Err) == reconcile.NoOffer {
+			lacking++
+		}
 	}
-	return explainQueries(ctx, r.Meta, o.Spec)
+	switch {
+	case o.Choice == nil:
+		return ""
+	case o.Choice.Matching == 0:
+		return explainQueries(ctx, r.Meta, o.Spec)
+	case o.All && lacking > len(o.Choice.Candidates):
+		return "\n\n" + offersText(o.Spec, *o.Choice, lacking)
+	}
+	return ""
 }
 
 func explainQueries(ctx context.Context, meta *tfkit.Meta, spec reconcile.Spec) tfkit.Text {

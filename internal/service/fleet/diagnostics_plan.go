@@ -41,14 +41,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 func (r *fleetResource) addTooFewOffers(
 	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
 ) {
-	text := tfkit.Textf("%d offers are needed, and %d are available for them now (%d match the queries, and other "+
-		"resources of this plan use %d).", count, len(choice.Candidates), choice.Matching, choice.Reserved)
-	switch {
-	case choice.OverBudget:
-		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
-	case choice.Split:
-		text += " More offers match, but not with the same values of the arguments in same."
-	}
+	text := offersText(spec, choice, count)
 	switch wait := plan.waitForOffer(); {
 	case wait > 0:
 		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
@@ -61,6 +54,19 @@ func (r *fleetResource) addTooFewOffers(
 		text += explainQueries(ctx, r.Meta, spec)
 	}
 	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
+}
+
+// offersText describes why there are fewer offers than needed.
+func offersText(spec reconcile.Spec, choice placement.Choice, needed int) tfkit.Text {
+	text := tfkit.Textf("%d offers are needed, and %d are available for them now (%d match the queries, and other "+
+		"resources of this run use %d).", needed, len(choice.Candidates), choice.Matching, choice.Reserved)
+	switch {
+	case choice.OverBudget:
+		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
+	case choice.Split:
+		text += " More offers match, but not with the same values of the arguments in same."
+	}
+	return text
 }
 
 func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
@@ -80,14 +86,14 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	for i, inst := range others {
 		ids[i] = inst.ID + " (" + inst.NameString() + ")"
 	}
-	text := tfkit.Textf("%s are active, and this state does not contain them.", ids)
+	text := tfkit.Textf("Active instances with such names: %s. The state contains other ones, so this fleet changes and "+
+		"destroys none of these. Rename or destroy them in the service's console.", ids)
 	if created {
-		text += " If an interrupted run of this configuration created them, an apply with the same arguments adopts those " +
-			"in the slots below size, and the next plan shows the destruction of the others. If another state manages a fleet " +
-			"with this name, choose another name: both states would own the same instances."
-	} else {
-		text += " The state contains other instances with the same names, so this fleet changes and destroys none of " +
-			"these. Rename or destroy them in the service's console."
+		text = tfkit.Textf("Active instances with such names: %s. If an interrupted run of this configuration created them, "+
+			"an apply with the same arguments adopts those in the slots below size, and the next plan shows the destruction "+
+			"of the others. If the same plan destroys a fleet with this name, they are its members: if only its resource was "+
+			"renamed, add a moved block. If another state manages a fleet with this name, choose another name: both states "+
+			"would own the same instances.", ids)
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
 }

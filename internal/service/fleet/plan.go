@@ -73,11 +73,16 @@ func (r *fleetResource) planDestroy(
 	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
 		return
 	}
-	members := state.members(private)
+	name, members := state.ID.ValueString(), state.members(private)
 	r.own(members)
-	recordRefresh(r.Meta, state.ID.ValueString(), privateData{}, nil) // no replacement keeps the members
-	warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
-	r.warnOfOthers(ctx, state.ID.ValueString(), private, false, &resp.Diagnostics)
+	record, _ := r.Meta.RefreshedFleets.Load(name)
+	warned, _ := record.(refreshed)
+	if !warned.warned && r.Meta.Run.Single() && r.Meta.Placement.Owners.IsPlanned(reconcile.SpendingKey(name, 0)) {
+		addDestroyed(&resp.Diagnostics, name, len(members))
+	}
+	recordRefresh(r.Meta, name, privateData{}, nil) // no replacement keeps the members
+	warnOfOrphans(&resp.Diagnostics, name, members)
+	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -117,6 +122,7 @@ func (r *fleetResource) planCreate(
 	var destroyed []reconcile.Member
 	if found {
 		destroyed = r.warnOfDestroyed(ctx, name, &resp.Diagnostics)
+		r.Meta.RefreshedFleets.Store(name, refreshed{warned: len(destroyed) > 0})
 	}
 	r.checkCreate(ctx, plan, destroyed, private, &resp.Diagnostics)
 }
@@ -147,7 +153,7 @@ func (r *fleetResource) planContinuation(
 	resp.Diagnostics.Append(diags...)
 	addKept(&resp.Diagnostics, private.Name, failed.members)
 	changes := reconcile.Plan(spec, failed.members)
-	r.checkUpdate(ctx, update{plan, spec, private, failed.members, changes, false}, &resp.Diagnostics)
+	r.checkUpdate(ctx, update{plan, spec, private, failed.members, changes, false, false}, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -175,6 +181,12 @@ func (r *fleetResource) planUpdate(
 	private.Checked = replaced || slices.ContainsFunc(changes, func(c reconcile.Change) bool {
 		return rentsInstance(c.Action) || c.Action == reconcile.Start
 	})
+	private.Destroys = nil
+	for _, change := range changes {
+		if change.Destroys() {
+			private.Destroys = append(private.Destroys, change.Slot)
+		}
+	}
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	if !r.Meta.Ready() {
 		return
@@ -194,8 +206,9 @@ func (r *fleetResource) planUpdate(
 	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
 		addSameName(&resp.Diagnostics, name)
 	}
+	imageChanged := !plan.Image.Equal(state.Image)
 	lowered := !plan.MaxTotalKopH.Equal(state.MaxTotalKopH)
-	r.checkUpdate(ctx, update{plan, spec, private, members, changes, lowered}, &resp.Diagnostics)
+	r.checkUpdate(ctx, update{plan, spec, private, members, changes, lowered, imageChanged}, &resp.Diagnostics)
 }
 
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.

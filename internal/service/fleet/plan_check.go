@@ -75,6 +75,7 @@ type update struct {
 	members []reconcile.Member
 	changes []reconcile.Change
 	lowered bool // max_total_kop_h has changed
+	image   bool // image has changed
 }
 
 // checkUpdate checks the changes of existing members at plan, and warns of them.
@@ -84,30 +85,19 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	}
 	r.warnOfOthers(ctx, u.spec.Name, u.private, false, diags)
 	checkTotal(diags, u.spec, u.changes, u.members, u.lowered)
-	if len(u.changes) == 0 {
-		return
-	}
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
-	r.checkChanges(ctx, u.plan, u.spec, u.members, u.changes, diags)
-}
-
-// checkChanges checks the changes of an existing fleet at plan.
-func (r *fleetResource) checkChanges(
-	ctx context.Context, plan model, spec reconcile.Spec, members []reconcile.Member, changes []reconcile.Change,
-	diags *diag.Diagnostics,
-) {
-	rents := slices.ContainsFunc(changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
-	if rents {
-		r.checkTemplate(ctx, plan, true, diags)
+	rents := slices.ContainsFunc(u.changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
+	if rents || u.image {
+		r.checkTemplate(ctx, u.plan, true, diags)
 	}
-	if diags.HasError() {
+	if len(u.changes) == 0 || diags.HasError() {
 		return
 	}
-	actions := actionsBySlot(changes)
-	stays := slices.DeleteFunc(slices.Clone(members), func(m reconcile.Member) bool {
+	actions := actionsBySlot(u.changes)
+	stays := slices.DeleteFunc(slices.Clone(u.members), func(m reconcile.Member) bool {
 		return actions[m.Slot] == reconcile.Destroy || rentsInstance(actions[m.Slot])
 	})
-	r.checkOffers(ctx, plan, spec, stays, changes, 0, diags)
+	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, 0, diags)
 }
 
 // checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below

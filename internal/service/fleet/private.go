@@ -34,6 +34,8 @@ type privateData struct {
 	// Checked: the plan has checked what the fleet or its replacement rents and starts. Only planned private states
 	// contain it.
 	Checked bool `json:"checked,omitempty"`
+	// Destroys are the slots whose instances the plan destroys. Only planned private states contain it.
+	Destroys []int `json:"destroys,omitempty"`
 	// Name is the name of the fleet. It is empty in the plan of a creation that is not a part of a replacement.
 	Name string `json:"name,omitempty"`
 	// Settled: a plan with the same arguments has nothing to do.

@@ -119,6 +119,9 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 	w.Configure(provider + renamed)
 	contains(t, w.Run("plan", "-no-color"), "The plan also destroys a fleet with the name train", "add a moved block",
 		"!keeps its members")
+	for range 5 { // the order of the two plans varies
+		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "The plan also destroys a fleet with the name train")
+	}
 	w.Configure(provider + renamed + "moved {\n  from = gpurent_fleet.train\n  to   = gpurent_fleet.other\n}\n")
 	contains(t, w.Run("plan", "-no-color"), "has moved to", "!also destroys", "0 to add, 0 to change, 0 to destroy")
 	w.Run("apply", "-auto-approve")
@@ -286,11 +289,13 @@ func TestAccFleet_totalCapOfStart(t *testing.T) {
 // A creation that rents nothing does not refer to members.
 func TestAccFleet_nothingRented(t *testing.T) {
 	env := acctest.Start(t)
-	limitOffers(t, env, 0)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
-			Config: env.Config(config(1)), ExpectError: words("min_ready is 1. Nothing was rented."),
+			Config: env.Config(config(1, `ssh_key_ids = ["nokey"]`)), ExpectError: words("no such SSH key: nokey"),
+		}, {
+			PreConfig: func() { limitOffers(t, env, 0) },
+			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. Nothing was rented."),
 		}, {
 			Config: env.Config(config(0)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 		}},

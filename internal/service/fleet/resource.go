@@ -168,7 +168,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	if !plan.Instances.IsUnknown() {
 		private.Arguments = plan.argumentsWithDefault()
-		private.Checked, private.Failed = false, false
+		private.Checked, private.Failed, private.Destroys = false, false, nil
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
@@ -177,6 +177,9 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
+	}
+	for i := range members {
+		members[i].Protected = !slices.Contains(private.Destroys, members[i].Slot)
 	}
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
@@ -194,7 +197,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(diags...)
 	members := state.members(private)
 	if private.Keeps {
-		r.Meta.KeptFleets.Store(state.ID.ValueString(), refreshed{private, members})
+		r.Meta.KeptFleets.Store(state.ID.ValueString(), refreshed{private: private, members: members})
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)

@@ -137,7 +137,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config:      env.Config(config(8, all)),
-			ExpectError: regexp.MustCompile(`(?s)Fleet train was not allocated.*allocation\s+is\s+"all"`),
+			ExpectError: words(`slot 7: not rented, because there are too few offers 8 offers are needed, and 7 are available`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
@@ -248,6 +248,14 @@ func TestAccFleet_changesInPlace(t *testing.T) {
 				}
 				return nil
 			}),
+		},
+		resource.TestStep{
+			Config:      env.Config(config(2, `image = "foo/bar:1"`)),
+			ExpectError: regexp.MustCompile("Image differs from the template"),
+		},
+		resource.TestStep{
+			Config:      env.Config(config(2, `image = "foo/bar:1"`, `update = "rolling"`)),
+			ExpectError: regexp.MustCompile("Image differs from the template"),
 		},
 	)
 }

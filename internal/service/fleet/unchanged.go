@@ -65,13 +65,14 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 type refreshed struct {
 	private privateData
 	members []reconcile.Member
+	warned  bool // a plan has warned that it destroys this fleet and creates another one with its name
 }
 
 // recordRefresh records what a refresh has read of a fleet in the state.
 func recordRefresh(meta *tfkit.Meta, name string, private privateData, members []reconcile.Member) {
 	record := refreshed{}
 	if private.Failed {
-		record = refreshed{private, members}
+		record = refreshed{private: private, members: members}
 	}
 	meta.RefreshedFleets.Store(name, record)
 }

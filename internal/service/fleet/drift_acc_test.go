@@ -1,0 +1,44 @@
+package fleet_test
+
+import (
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// An apply destroys no member that its plan did not name: a member that fails between plan and apply stays until the
+// next apply.
+func TestAccFleet_changesAfterPlan(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 4)
+	w := env.Workspace(provider + plain(3, 20))
+	w.Run("apply", "-auto-approve")
+	before := members(w)
+	failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
+	fail := func(slot string) {
+		if err := env.SetInstance(before[slot], failed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fail("2")
+	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2: failed, is replaced", "!slot 0")
+	fail("0")
+	output, err := w.Try("apply", "-no-color", "plan")
+	if err == nil {
+		t.Error("the apply succeeds with 2 of 3 ready members")
+	}
+	contains(t, output, "2 of 3 members are ready",
+		"slot 0: instance "+before["0"]+" is failed, and the plan did not show that it is destroyed: it stays until the "+
+			"next apply")
+	now := members(w)
+	if now["0"] != before["0"] || now["1"] != before["1"] || now["2"] == before["2"] {
+		t.Errorf("%v, before %v", now, before)
+	}
+	contains(t, w.Run("apply", "-no-color", "-auto-approve"), "slot 0: failed, is replaced")
+	if kept(now, members(w)) != 2 || len(members(w)) != 3 {
+		t.Errorf("%v, before %v", members(w), now)
+	}
+	w.Run("plan", "-detailed-exitcode")
+	w.Run("destroy", "-auto-approve")
+}
