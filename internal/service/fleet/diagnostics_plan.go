@@ -127,9 +127,10 @@ func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 		}
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
-		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. Another "+
-		"warning lists the members that it changes, if there are any. To replace all members, run terraform untaint with "+
-		"the address of the resource, and then apply with -replace and the same address.", exist))
+		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. If the apply "+
+		"ends before it creates the fleet again, the provider destroys them. Another warning lists the members that it "+
+		"changes, if there are any. To replace all members, run terraform untaint with the address of the resource, and "+
+		"then apply with -replace and the same address.", exist))
 }
 
 // addDestroyed describes a creation that has the name of a fleet that the same plan destroys.

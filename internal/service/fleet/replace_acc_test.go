@@ -32,11 +32,11 @@ resource "gpurent_fleet" "train" {
 }
 
 // startLimited starts a simulator, and returns a provider with a burn limit that just suffices for so many members.
-func startLimited(t *testing.T, members int64) (env *acctest.Env, provider string) {
+func startLimited(t *testing.T, members int64, options ...acctest.Option) (env *acctest.Env, provider string) {
 	t.Helper()
 	// The tests count messages, and use a limit that just suffices.
-	env = acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu",
-		"price-moves-on-create", "lagging-list", "optional-fields-absent"))
+	env = acctest.Start(t, append(options, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu",
+		"price-moves-on-create", "lagging-list", "optional-fields-absent"))...)
 	env.AddSSHKey()
 	return env, env.Provider(fmt.Sprintf("spending = { max_burn_kop_h = %d }", env.BurnOf(members)))
 }

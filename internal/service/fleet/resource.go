@@ -69,17 +69,6 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 }
 
-// takeKept returns the members that the deletion of the fleet has kept for its replacement, as they are now. Members
-// that cannot be read are returned as they were: the API may have accepted their creation.
-func (r *fleetResource) takeKept(ctx context.Context, name string) refreshed {
-	value, _ := r.Meta.KeptFleets.LoadAndDelete(name)
-	kept, _ := value.(refreshed)
-	if members, err := r.manager().Refresh(ctx, kept.members); err == nil {
-		kept.members = members
-	}
-	return kept
-}
-
 // Read refreshes the members. It removes those that the API reports as destroyed or not found.
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
@@ -189,7 +178,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 }
 
 // Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part
-// of the replacement of a fleet whose creation failed.
+// of the replacement of a fleet whose creation failed: see keep.
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -197,7 +186,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(diags...)
 	members := state.members(private)
 	if private.Keeps {
-		r.Meta.KeptFleets.Store(state.ID.ValueString(), refreshed{private: private, members: members})
+		r.keep(ctx, state.ID.ValueString(), refreshed{private: private, members: members})
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
