@@ -58,7 +58,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
-	if len(result.Members) > 0 || len(result.Failures) == 0 {
+	if len(result.Members) > 0 || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
 		private := privateAfter(plan, spec, result, kept.private)

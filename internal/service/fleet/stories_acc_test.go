@@ -178,6 +178,30 @@ func TestAccFleet_minReady(t *testing.T) {
 	)
 }
 
+// With min_ready = 0, a creation that rents nothing succeeds, and the next plan contains all members.
+func TestAccFleet_minReadyZero(t *testing.T) {
+	t.Parallel()
+	// The test counts the messages of each run.
+	env := acctest.Start(t, acctest.WithoutQuirks("all"))
+	env.AddSSHKey()
+	withheld := limitOffers(t, env, 0)
+	w := env.Workspace(env.Provider() + plain(2, 20, "min_ready = 0"))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Warning: Fleet train is not complete",
+		"0 of 2 members are ready", "The next plan contains the rest")
+	contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy")
+	for _, id := range withheld {
+		if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Run("apply", "-auto-approve")
+	if now := members(w); len(now) != 2 {
+		t.Errorf("members %v, want 2", now)
+	}
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+}
+
 // desired_state stops and starts all members in place.
 func TestAccFleet_stopsAndStarts(t *testing.T) {
 	env := acctest.Start(t)
