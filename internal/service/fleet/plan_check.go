@@ -105,20 +105,34 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 func checkTotal(
 	diags *diag.Diagnostics, spec reconcile.Spec, changes []reconcile.Change, members []reconcile.Member, lowered bool,
 ) {
-	var total int64
-	running := 0
+	if running, total := runningAfter(changes, members); exceedsTotal(spec, total) {
+		addTotalAboveCap(diags, spec, running, total, lowered)
+	}
+}
+
+// runningAfter returns the number of the members that stay and run, or are started, and the sum of their prices.
+func runningAfter(changes []reconcile.Change, members []reconcile.Member) (running int, totalKopH int64) {
 	actions := actionsBySlot(changes)
 	for _, member := range members {
 		action := actions[member.Slot]
 		gone := action == reconcile.Destroy || action == reconcile.Stop || rentsInstance(action) || member.Lost()
 		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
-			total += member.Instance.Price.RunningKopH
+			totalKopH += member.Instance.Price.RunningKopH
 			running++
 		}
 	}
-	if spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
-		addTotalAboveCap(diags, spec, running, total, lowered)
-	}
+	return running, totalKopH
+}
+
+func exceedsTotal(spec reconcile.Spec, totalKopH int64) bool {
+	return spec.MaxTotalKopH > 0 && totalKopH > spec.MaxTotalKopH
+}
+
+// isSettled reports whether a plan with the same arguments changes no member and warns of none. Instances that are not
+// members can lead to warnings, too.
+func isSettled(spec reconcile.Spec, members []reconcile.Member) bool {
+	_, totalKopH := runningAfter(nil, members)
+	return len(reconcile.Plan(spec, members)) == 0 && !exceedsTotal(spec, totalKopH)
 }
 
 // actionsBySlot returns the actions of changes, of which each slot has at most one.

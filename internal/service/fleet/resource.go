@@ -106,7 +106,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
 	spec, diags := state.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	settled := len(reconcile.Plan(spec, members)) == 0
+	settled := isSettled(spec, members)
 	listing, err := r.Meta.Cache.Instances.List(ctx)
 	if err != nil || hasOthers(listing.Items, name, members, private.excluded()) {
 		settled = false // the plan warns of them
@@ -134,7 +134,7 @@ func (r *fleetResource) own(members []reconcile.Member) {
 // privateAfter returns the private state after an apply.
 func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, before privateData) privateData {
 	members := slices.Concat(result.Members, result.Lost)
-	private := privateFrom(plan, members, len(reconcile.Plan(spec, members)) == 0)
+	private := privateFrom(plan, members, isSettled(spec, members))
 	private.Destroyed = slices.Concat(before.Destroyed, result.Destroyed)
 	private.Unrelated = slices.Concat(before.Unrelated, result.Unrelated)
 	return private

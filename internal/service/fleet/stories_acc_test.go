@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -309,6 +310,33 @@ func TestAccFleet_totalCap(t *testing.T) {
 		},
 		resource.TestStep{Config: env.Config(config(5)), Check: resource.TestCheckResourceAttr(address, "ready", "5")},
 	)
+}
+
+// Prices that rise above the cap outside Terraform are a warning in each plan until they fall.
+func TestAccFleet_totalCapAfterPriceRise(t *testing.T) {
+	t.Parallel()
+	var factor atomic.Int64
+	factor.Store(1)
+	// The test changes the prices itself.
+	env := acctest.Start(t, acctest.WithoutQuirks("all"), editInstances(func(inst map[string]any) {
+		price, _ := inst["price"].(map[string]any)
+		if kopH, ok := price["running_kop_h"].(float64); ok {
+			price["running_kop_h"] = kopH * float64(factor.Load())
+		}
+	}))
+	env.AddSSHKey()
+	w := env.Workspace(env.Provider() + plain(2, 20, fmt.Sprintf("max_total_kop_h = %d", env.BurnOf(2))))
+	w.Run("apply", "-auto-approve")
+	const warning = "Fleet train exceeds max_total_kop_h"
+	contains(t, w.Run("plan", "-no-color"), "!"+warning)
+	factor.Store(2)
+	contains(t, w.Run("plan", "-no-color"), warning)
+	w.Run("apply", "-refresh-only", "-auto-approve")
+	contains(t, w.Run("plan", "-no-color"), warning)
+	factor.Store(1)
+	w.Run("apply", "-refresh-only", "-auto-approve")
+	contains(t, w.Run("plan", "-no-color"), "!"+warning)
+	w.Run("destroy", "-auto-approve")
 }
 
 // The spending checks of the provider see the sum of all members, before anything is rented.
