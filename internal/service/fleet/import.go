@@ -15,19 +15,24 @@ import (
 )
 
 // imported returns the state of a fleet after an import. The arguments are those of the first member, or the defaults.
-// The members are read with the fields that the list may omit.
+// The members are read with the fields that the list may omit. An argument that the API does not return is null, and
+// the plan adopts the configured value: see model.members and replacingArguments.
 func (m model) imported(ctx context.Context, client *rental.Client, name string, members []reconcile.Member) model {
+	first := client.ReadOmitted(ctx, members[0].Instance)
+	members[0].Instance = first
 	for i := range members {
-		if i == 0 {
+		if omitsArgument(members[i].Instance, first) {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
 		}
-		members[i].Instance, members[i].Order = actualOrder(ctx, client, members[i].Instance)
+		members[i].Order = actualOrder(members[i].Instance)
 	}
-	first := members[0].Instance
 	m.ID, m.Name = types.StringValue(name), types.StringValue(name)
 	m.Size = types.Int64Value(int64(len(members)))
 	m.Template = tfkit.OptionalString(first.Template.Slug)
-	m.DiskGB = types.Int64Value(first.DiskGB)
+	m.DiskGB = types.Int64Null()
+	if first.DiskGB > 0 {
+		m.DiskGB = types.Int64Value(first.DiskGB)
+	}
 	m.Type = types.StringValue(string(first.Type))
 	m.Image = tfkit.OptionalString(members[0].Order.Image)
 	m.DesiredState = types.StringValue(string(rental.DesiredRunning))
@@ -43,19 +48,19 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	return m.withMembers(members)
 }
 
-// actualOrder returns what an instance was created with, as far as the API returns it, and the instance with the fields
-// that the list may omit.
-func actualOrder(
-	ctx context.Context, client *rental.Client, inst rental.Instance,
-) (rental.Instance, rental.InstanceCreate) {
-	if inst.Template.Slug == "" {
-		inst = client.ReadOmitted(ctx, inst)
-	}
+// omitsArgument reports whether an instance lacks an argument that the API returns for another member.
+func omitsArgument(inst, other rental.Instance) bool {
+	return inst.Template.Slug == "" && other.Template.Slug != "" || inst.DiskGB == 0 && other.DiskGB > 0 ||
+		inst.Image == "" && other.Image != "" && other.Template.Slug == tfinstance.CustomTemplate
+}
+
+// actualOrder returns what an instance was created with, as far as the API has returned it.
+func actualOrder(inst rental.Instance) rental.InstanceCreate {
 	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
 	if order.Template == tfinstance.CustomTemplate {
 		order.Image = inst.Image
 	}
-	return inst, order
+	return order
 }
 
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were

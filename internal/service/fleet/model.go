@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"slices"
@@ -154,7 +155,8 @@ func memberValue(member reconcile.Member, before types.Object) types.Object {
 	})
 }
 
-// members returns the members of a state, with the fields that a plan needs, and the lost members.
+// members returns the members of a state, with the fields that a plan needs, and the lost members. What the API has not
+// returned of imported members is what the state has adopted from the configuration.
 func (m model) members(private privateData) []reconcile.Member {
 	members := private.lost()
 	for slot, element := range m.Instances.Elements() {
@@ -164,11 +166,40 @@ func (m model) members(private privateData) []reconcile.Member {
 			continue
 		}
 		member := memberFrom(number, object.Attributes())
-		private.complete(&member)
+		if private.complete(&member) && isImported(member) {
+			m.completeOrder(&member.Order)
+		}
 		members = append(members, member)
 	}
 	slices.SortStableFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
 	return members
+}
+
+// isImported reports whether the fleet has not created the member.
+func isImported(member reconcile.Member) bool { return !member.Lost() && member.Generation == 0 }
+
+// completeOrder sets the unknown fields of what a member was created with to the arguments.
+func (m model) completeOrder(order *rental.InstanceCreate) {
+	order.Template = cmp.Or(order.Template, m.Template.ValueString())
+	order.DiskGB = cmp.Or(order.DiskGB, m.DiskGB.ValueInt64())
+	order.Type = cmp.Or(order.Type, rental.RentalType(m.Type.ValueString()))
+	if isCustom(m) && order.Template == tfinstance.CustomTemplate {
+		order.Image = cmp.Or(order.Image, m.Image.ValueString())
+	}
+}
+
+// adopted returns a state with the arguments of a plan that the state does not have.
+func (m model) adopted(plan model) model {
+	if m.Template.IsNull() {
+		m.Template = plan.Template
+	}
+	if m.DiskGB.IsNull() {
+		m.DiskGB = plan.DiskGB
+	}
+	if m.Image.IsNull() {
+		m.Image = plan.Image
+	}
+	return m
 }
 
 // memberFrom returns the member of an element of instances.

@@ -167,12 +167,12 @@ func (r *fleetResource) planUpdate(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	replacedBy := replacingArguments(state, plan)
+	members := state.adopted(plan).members(private)
+	replacedBy := replacingArguments(state, plan, members)
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
 	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	members := state.members(private)
 	changes := reconcile.Plan(spec, members)
 	if !replaced {
 		planComputed(state, &plan, changes)
@@ -238,8 +238,9 @@ func argumentsUnknown(plan model) bool {
 
 // replacingArguments returns the changed arguments that replace the fleet: those of its members, unless the update is
 // rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing:
-// the API has not returned it since the import.
-func replacingArguments(state, plan model) (replacing path.Paths) {
+// the API has not returned it since the import. Only for the image, that can also mean that the members were created
+// without it.
+func replacingArguments(state, plan model, members []reconcile.Member) (replacing path.Paths) {
 	if plan.Update.ValueString() == updateRolling {
 		return nil
 	}
@@ -256,7 +257,8 @@ func replacingArguments(state, plan model) (replacing path.Paths) {
 		}
 	}
 	// Only the custom template accepts any image. The image of another one is checked, and is the same for all members.
-	if custom := isCustom(state) || isCustom(plan); custom && !plan.Image.Equal(state.Image) {
+	unknown := state.Image.IsNull() && slices.ContainsFunc(members, isImported)
+	if custom := isCustom(state) || isCustom(plan); custom && !unknown && !plan.Image.Equal(state.Image) {
 		replacing = append(replacing, path.Root("image"))
 	}
 	return replacing

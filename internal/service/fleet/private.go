@@ -96,11 +96,11 @@ func (p privateData) covers(id string) bool {
 // excluded returns the ids of all instances that are no orphans.
 func (p privateData) excluded() []string { return slices.Concat(p.Destroyed, p.Unrelated) }
 
-// complete sets the fields of a member that only the private state has.
-func (p privateData) complete(member *reconcile.Member) {
+// complete sets the fields of a member that only the private state has. It returns false if it has none.
+func (p privateData) complete(member *reconcile.Member) bool {
 	private, found := p.Members[member.Slot]
 	if !found || private.ID != member.Instance.ID {
-		return
+		return false
 	}
 	member.NotReady, member.Rejected, member.Recovery = private.NotReady, private.Rejected, private.Recovery
 	if private.Order < len(p.Orders) {
@@ -114,6 +114,7 @@ func (p privateData) complete(member *reconcile.Member) {
 		member.Offer.Query = private.Query
 		member.Offer.Location = placement.Location{GPU: private.GPU, Country: private.Country}
 	}
+	return true
 }
 
 // privateFrom returns the private state of a fleet with its members. settled reports whether a plan has nothing to do.

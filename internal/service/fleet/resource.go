@@ -100,7 +100,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	for i := range members {
 		if !members[i].Lost() && members[i].Order.Template == "" {
 			// Terraform stores no private state if the provider was killed during an apply.
-			members[i].Instance, members[i].Order = actualOrder(ctx, r.Meta.Client, members[i].Instance)
+			if members[i].Instance.Template.Slug == "" {
+				members[i].Instance = r.Meta.Client.ReadOmitted(ctx, members[i].Instance)
+			}
+			members[i].Order = actualOrder(members[i].Instance)
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
@@ -162,7 +165,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	members, err := r.manager().Refresh(ctx, state.members(private))
+	members, err := r.manager().Refresh(ctx, state.adopted(plan).members(private))
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return

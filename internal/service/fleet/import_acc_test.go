@@ -1,0 +1,83 @@
+package fleet_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// custom returns a fleet with the custom template and an image.
+func custom(image string, arguments ...string) string {
+	config := plain(2, 20, append(arguments, fmt.Sprintf("image = %q", image))...)
+	return strings.Replace(config, `"pytorch"`, `"custom"`, 1)
+}
+
+// If the API omits an argument, the plan of an import adopts the configured value in place. Later changes of it replace
+// the members.
+func TestAccFleet_importsOmittedArguments(t *testing.T) {
+	t.Parallel()
+	const rolling = `update = "rolling"`
+	for name, test := range map[string]struct{ omitted, order, config, changed, rolling, reason string }{
+		"disk_gb": {
+			"disk_gb", `"template":"pytorch","disk_gb":20`, plain(2, 20), plain(2, 30), plain(2, 30, rolling),
+			"slot 0: is replaced, because its disk_gb is 20 instead of 30",
+		},
+		"image": {
+			"image", `"template":"custom","image":"nginx:1.27","disk_gb":20`, custom("nginx:1.27"), custom("nginx:1.28"),
+			custom("nginx:1.28", rolling), "slot 0: is replaced, because its image is nginx:1.27 instead of nginx:1.28",
+		},
+		"template": {
+			"template", `"template":"pytorch","disk_gb":20`, plain(2, 20), custom("nginx:1.27"),
+			custom("nginx:1.27", rolling), "slot 0: is replaced, because its template is pytorch instead of custom",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// The test omits the fields itself.
+			env := acctest.Start(t, acctest.WithoutQuirks("all"),
+				editInstances(func(inst map[string]any) { delete(inst, test.omitted) }))
+			env.AddSSHKey()
+			for slot := range 2 {
+				env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-%d",%s}`,
+					env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, slot, test.order))
+			}
+			env.Advance(time.Minute)
+			before := active(env)
+			w := env.Workspace(env.Provider() + test.config + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added, 1 changed, 0 destroyed",
+				"!changes existing members")
+			if now := members(w); now["0"] != before["train-0"] || now["1"] != before["train-1"] {
+				t.Errorf("%v, before %v", now, before)
+			}
+			contains(t, w.Run("plan", "-no-color"), "No changes.")
+			w.Configure(env.Provider() + test.changed)
+			contains(t, w.Run("plan", "-no-color"), "# forces replacement", "1 to add, 0 to change, 1 to destroy")
+			w.Configure(env.Provider() + test.rolling)
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), test.reason, "0 added, 1 changed, 0 destroyed")
+			if now := members(w); now["0"] == before["train-0"] || now["1"] == before["train-1"] {
+				t.Errorf("the members stay: %v", now)
+			}
+			contains(t, w.Run("plan", "-no-color"), "No changes.")
+			w.Run("destroy", "-auto-approve")
+		})
+	}
+}
+
+// An image that is added to a fleet that was created without one replaces it.
+func TestAccFleet_addsImage(t *testing.T) {
+	t.Parallel()
+	// Quirks can change the image and add messages.
+	env := acctest.Start(t, acctest.WithoutQuirks("all"))
+	env.AddSSHKey()
+	w := env.Workspace(env.Provider() + strings.Replace(plain(2, 20), `"pytorch"`, `"custom"`, 1))
+	w.Run("apply", "-auto-approve")
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Configure(env.Provider() + custom("nginx:1.27"))
+	contains(t, w.Run("plan", "-no-color"), "# forces replacement", "1 to add, 0 to change, 1 to destroy")
+	w.Configure(env.Provider() + custom("nginx:1.27", `update = "rolling"`))
+	contains(t, w.Run("plan", "-no-color"), "slot 0: is replaced", "0 to add, 1 to change, 0 to destroy")
+	w.Run("destroy", "-auto-approve")
+}
