@@ -24,9 +24,10 @@ type Target struct {
 	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
 	// reports whether this run has started the instance. A nil Accept accepts everything.
 	Accept func(inst rental.Instance, started bool) bool
-	// BeforeStart is called before each start, for example to check a spending limit. An error ends the wait and is
-	// returned unchanged. release is called when the wait is over. A nil BeforeStart allows every start.
-	BeforeStart func(ctx context.Context, inst rental.Instance) (release func(), err error)
+	// BeforeStart is called before each start, for example to check a spending limit. runningKopH is the price of the
+	// instance after the start, as far as it is known. An error ends the wait and is returned unchanged. release is called
+	// when the wait is over. A nil BeforeStart allows every start.
+	BeforeStart func(ctx context.Context, inst rental.Instance, runningKopH int64) (release func(), err error)
 	// Progress is called before each start and stop, and with every observation. Nil reports nothing.
 	Progress Progress
 }

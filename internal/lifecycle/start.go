@@ -9,7 +9,11 @@ import (
 // start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
 // the check of the price in its response.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
-	if err := c.checkPriceBeforeStart(ctx, *inst); err != nil {
+	bid, err := c.readBid(ctx, *inst)
+	if err == nil {
+		err = c.checkPriceBeforeStart(*inst, bid)
+	}
+	if err != nil {
 		if rental.IsDefinitive(err) || ctx.Err() != nil {
 			return err
 		}
@@ -17,7 +21,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		return nil // the next observation tries again
 	}
 	if c.BeforeStart != nil {
-		release, err := c.BeforeStart(ctx, *inst)
+		release, err := c.BeforeStart(ctx, *inst, inst.StartKopH(bid))
 		if err != nil {
 			return err
 		}
@@ -48,27 +52,33 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	return c.checkPriceAfterStart(detached, inst)
 }
 
-// checkPriceBeforeStart compares the price of a start with the cap if the price is known. The price of an on-demand
-// instance is locked. The price of a new bid is that of the offer, which is unknown after an import.
-func (c *converger) checkPriceBeforeStart(ctx context.Context, inst rental.Instance) error {
+// readBid returns the price of a new bid if a check before the start needs it, nil if it is unknown. It is the price of
+// the offer, which is unknown after an import. The price of an on-demand instance is locked.
+func (c *converger) readBid(ctx context.Context, inst rental.Instance) (kopH *int64, err error) {
+	if c.MaxPriceKopH == 0 && c.BeforeStart == nil || inst.Type != rental.Interruptible || c.OfferID == "" {
+		return nil, nil
+	}
+	offer, err := c.client.GetOffer(ctx, c.OfferID)
+	switch {
+	case rental.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return offer.Price.InterruptibleKopH, nil
+}
+
+// checkPriceBeforeStart compares the price of a start with the cap if the price is known.
+func (c *converger) checkPriceBeforeStart(inst rental.Instance, bid *int64) error {
 	switch {
 	case c.MaxPriceKopH == 0:
 		return nil
 	case inst.Type != rental.Interruptible:
 		return c.checkPrice(inst.PriceWithoutDisk(inst.Price.StoppedKopH))
-	case c.OfferID == "":
+	case bid == nil:
 		return nil
 	}
-	offer, err := c.client.GetOffer(ctx, c.OfferID)
-	switch {
-	case rental.IsNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	case offer.Price.InterruptibleKopH == nil:
-		return nil
-	}
-	return c.checkPrice(*offer.Price.InterruptibleKopH)
+	return c.checkPrice(*bid)
 }
 
 func (c *converger) checkPrice(kopH int64) error {

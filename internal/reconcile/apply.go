@@ -254,8 +254,8 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 // target returns the desired state of an existing member.
 func (a *apply) target(member Member) lifecycle.Target {
 	return lifecycle.Target{
-		State: a.State, OnOutbid: a.OnOutbid, MaxPriceKopH: a.MaxPriceKopH, OfferID: member.offerID(),
-		Template: a.Order.Template, Ready: a.Ready, BeforeStart: a.Spending.ReserveStart,
+		State: a.State, OnOutbid: a.OnOutbid, MaxPriceKopH: a.MaxPriceKopH, OfferID: member.OfferID(),
+		Template: a.Order.Template, Ready: a.Ready, BeforeStart: a.Spending.CheckStart(),
 	}
 }
 

@@ -109,7 +109,8 @@ func (m Member) location() placement.Location {
 	return location
 }
 
-func (m Member) offerID() string {
+// OfferID returns the offer that the member was rented from; empty if it is unknown.
+func (m Member) OfferID() string {
 	if m.Offer == nil {
 		return ""
 	}

@@ -392,6 +392,61 @@ func TestApply_BurnCountsOnceAfterRefusal(t *testing.T) {
 	})
 }
 
+// The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid. What the
+// plan has counted of the price does not count twice.
+func TestApply_RestartWithinBurnLimit(t *testing.T) {
+	for name, test := range map[string]struct {
+		known    bool  // the plan knows the new price
+		headroom int64 // of the limit, in kopecks per hour above the new burn rate
+		starts   bool
+	}{
+		"the price rises before the plan":                  {true, 0, true},
+		"the price rises before the plan, above the limit": {true, -1, false},
+		"the price rises after the plan":                   {false, 0, true},
+		"the price rises after the plan, above the limit":  {false, -1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				two := interruptible(2)
+				first := e.apply(two, nil)
+				e.want(first, 2)
+				outbid, other := first.Members[0], first.Members[1]
+				bid := 10 * outbid.Instance.Price.RunningKopH
+				e.setOffer(outbid.Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
+				members, _ := e.read(first.Members)
+				limit := other.Instance.Price.RunningKopH + bid + outbid.Instance.Price.StoppedKopH + test.headroom
+				manager := e.manager()
+				limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: limit}
+				manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
+				offerID := ""
+				if test.known {
+					offerID = outbid.Offer.ID
+				}
+				// what the plan does in the same process
+				change := must(manager.Spending.PlanStart(t.Context(), members[0].Instance, offerID))
+				p := manager.Spending.Check(t.Context(), change)
+				if refused := test.known && !test.starts; (p.Errors() != nil) != refused {
+					t.Fatalf("the plan has the problems %v", p)
+				}
+				if p.Errors() != nil {
+					return // there is no apply
+				}
+				result := manager.Apply(t.Context(), two, members, time.Hour)
+				if started := len(result.Failures) == 0; started != test.starts {
+					t.Errorf("want started %t: %s", test.starts, describe(result))
+				}
+				burn := int64(0)
+				for _, inst := range e.active() {
+					burn += inst.BurnKopH()
+				}
+				if burn > limit {
+					t.Errorf("the account burns %d, and max_burn_kop_h is %d: %s", burn, limit, describe(result))
+				}
+			})
+		})
+	}
+}
+
 // MaxUnavailable includes members that are not ready yet.
 func TestApply_RollingWithNotReady(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

@@ -23,7 +23,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		}
 	}
 	request := a.request(change, candidate)
-	check := a.check(slot, candidate)
+	check := a.check(slot)
 	request.CheckPrice = check.CheckPrice()
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {
@@ -59,12 +59,9 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	return false
 }
 
-// check returns the spending check of a slot, nil if nothing is rented. Several attempts to fill a slot share it: they
-// add its price to the plan only once.
-func (a *apply) check(slot int, candidate *placement.Candidate) *spending.Creation {
-	if candidate == nil {
-		return nil
-	}
+// check returns the spending check of a slot. Several attempts to fill a slot share it: they add its price to the plan
+// only once.
+func (a *apply) check(slot int) *spending.Creation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.checks[slot] == nil {

@@ -44,6 +44,16 @@ func (i Instance) PriceWithoutDisk(stoppedBefore int64) int64 {
 	return i.Price.RunningKopH - max(0, min(stoppedBefore, i.Price.StoppedKopH))
 }
 
+// StartKopH is what an instance costs after a start. bidKopH is the price of its offer for a new bid; nil if the price
+// is locked or the offer is unknown. The running price includes the disk, and a bid only a base disk. The whole disk is
+// added to a bid above the running price, so the result can be a little too high.
+func (i Instance) StartKopH(bidKopH *int64) int64 {
+	if bidKopH == nil || *bidKopH <= i.Price.RunningKopH {
+		return i.Price.RunningKopH
+	}
+	return *bidKopH + i.Price.StoppedKopH
+}
+
 // PriceKopH is what an offer costs for a rental type, without disk beyond the base disk. It is false if the offer
 // cannot be rented as that type.
 func (o Offer) PriceKopH(kind RentalType) (kopH int64, ok bool) {

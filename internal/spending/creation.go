@@ -70,10 +70,16 @@ func (c *Creation) check(ctx context.Context, kopH int64) error {
 	return problems.Errors()
 }
 
-// Created records the instance that was rented.
+// Created records the instance that was rented or recovered.
 func (c *Creation) Created(inst rental.Instance) {
-	if c != nil {
-		c.reservation.Rented(inst)
+	if c == nil {
+		return
+	}
+	c.reservation.Rented(inst)
+	if c.counted > 0 {
+		c.tracker.mu.Lock()
+		defer c.tracker.mu.Unlock()
+		c.tracker.counted[inst.ID] = max(c.counted, inst.Price.RunningKopH)
 	}
 }
 

@@ -40,6 +40,9 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 	defer func() { <-pending.reserving }()
 	for {
 		renting, starting, changed := pending.snapshot()
+		if id != "" {
+			starting[id] = kopH - addedKopH // its present cost, also if it has a reservation for an earlier start
+		}
 		burn, err := t.burnWith(ctx, starting)
 		if err != nil {
 			return &Reservation{}, t.unreadable(err)
@@ -56,27 +59,8 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 			}
 			continue
 		}
-		reservation := &Reservation{pending, id, kopH}
-		pending.mu.Lock()
-		defer pending.mu.Unlock()
-		pending.add(reservation)
-		return reservation, problems
+		return pending.hold(id, kopH), problems
 	}
-}
-
-// ReserveStart reserves the price of an instance before a start. release ends the reservation. It is for a process that
-// serves several runs, where a plan has no totals.
-func (t *Tracker) ReserveStart(ctx context.Context, inst rental.Instance) (release func(), err error) {
-	if t.single() || t.limits.MaxBurnKopH == 0 {
-		return func() {}, nil
-	}
-	added := ChangeOfStart(inst).AddedKopH
-	reservation, problems := t.reserve(ctx, inst.ID, inst.Price.RunningKopH, added)
-	if err := problems.Errors(); err != nil {
-		reservation.Release()
-		return nil, err
-	}
-	return reservation.Release, nil
 }
 
 // burnWith returns the burn rate of the account with these instances running.
@@ -122,6 +106,15 @@ func (r *Reservation) Release() {
 	r.pending.remove(r)
 }
 
+// hold adds a reservation without a check.
+func (p *pendingInstances) hold(id string, kopH int64) *Reservation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	reservation := &Reservation{p, id, kopH}
+	p.add(reservation)
+	return reservation
+}
+
 // snapshot returns the reservations, and a channel that is closed when they change.
 func (p *pendingInstances) snapshot() (renting int64, starting map[string]int64, changed <-chan struct{}) {
 	p.mu.Lock()
@@ -129,7 +122,9 @@ func (p *pendingInstances) snapshot() (renting int64, starting map[string]int64,
 	if p.changed == nil {
 		p.changed = make(chan struct{})
 	}
-	return p.renting, maps.Clone(p.starting), p.changed
+	starting = map[string]int64{}
+	maps.Copy(starting, p.starting)
+	return p.renting, starting, p.changed
 }
 
 // add and remove are called with the lock held.

@@ -37,11 +37,6 @@ type Change struct {
 	Creates bool
 }
 
-// ChangeOfStart returns the effect of a start.
-func ChangeOfStart(inst rental.Instance) Change {
-	return Change{StartsKopH: inst.Price.RunningKopH, AddedKopH: inst.Price.RunningKopH - inst.BurnKopH()}
-}
-
 // Tracker checks the limits for one configured provider. It is safe for concurrent use.
 type Tracker struct {
 	limits Limits
@@ -59,12 +54,15 @@ type Tracker struct {
 	added   int64 // rise of the burn rate by the plan
 	warned  map[Kind]bool
 	planned map[string][]int64 // prices of the planned instances that Check has added, by key
+	counted map[string]int64   // running prices that the plan contains, by started or created instance
+	priced  int                // starts whose offers the plan has read
 }
 
 // New returns a Tracker. single reports whether this process serves a single plan or apply.
 func New(limits Limits, client *rental.Client, cache *rental.Cache, single func() bool) *Tracker {
 	return &Tracker{
 		limits: limits, client: client, cache: cache, single: single, warned: map[Kind]bool{}, planned: map[string][]int64{},
+		counted: map[string]int64{},
 		pending: pendingInstances{reserving: make(chan struct{}, 1)},
 	}
 }

@@ -298,3 +298,78 @@ func TestCreation_DestroyedBeforeAWait(t *testing.T) {
 		}
 	})
 }
+
+// A start is compared with the limit at its price at that moment. What the plan has counted does not count twice.
+func TestCheckStart(t *testing.T) {
+	prices := rental.InstancePrice{RunningKopH: 100, StoppedKopH: 10}
+	outbid := rental.Instance{ID: "ins_1", Type: rental.Interruptible, Status: rental.StatusOutbid, Price: prices}
+	running := rental.Instance{ID: "ins_2", Status: rental.StatusRunning, Price: prices}
+	for name, test := range map[string]struct {
+		inst    rental.Instance // what is listed when the run begins
+		planned bool
+		kopH    int64
+		want    string
+	}{
+		"as planned":                   {outbid, true, 100, ""},
+		"more than planned":            {outbid, true, 200, ""},
+		"more than the limit":          {outbid, true, 201, "burn"},
+		"outbid after the plan":        {running, false, 200, ""},
+		"outbid after the plan, above": {running, false, 201, "burn"},
+		"not in the plan":              {outbid, false, 200, ""},
+		"not in the plan, above":       {outbid, false, 201, "burn"},
+		"less than before":             {outbid, true, 50, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, single := range []bool{true, false} {
+				api := &fakeAccount{available: 1e6, burn: test.inst.BurnKopH(), instances: []rental.Instance{test.inst}}
+				tracker := newTracker(t, api, Limits{MaxBurnKopH: 200}, single)
+				if test.planned {
+					change, err := tracker.PlanStart(t.Context(), test.inst, "")
+					if err != nil || len(tracker.Check(t.Context(), change)) > 0 {
+						t.Fatal(change, err)
+					}
+				} else if err := tracker.Check(t.Context(), Change{StartsKopH: 1}); err != nil {
+					t.Fatal(err)
+				}
+				now := outbid
+				now.ID = test.inst.ID
+				api.instances, api.burn = []rental.Instance{now}, now.BurnKopH()
+				var problems Problems
+				release, err := tracker.CheckStart()(t.Context(), now, test.kopH)
+				errors.As(err, &problems)
+				if got := kinds(problems); got != test.want {
+					t.Errorf("single run %t: %q, want %q", single, got, test.want)
+				}
+				if err == nil {
+					release()
+				}
+			}
+		})
+	}
+	if check := newTracker(t, &fakeAccount{}, Limits{RequireFunds: FundsError}, true).CheckStart(); check != nil {
+		t.Error("a start is checked without a limit")
+	}
+}
+
+// An instance that is outbid while it boots, and started again, does not count together with its creation.
+func TestCheckStart_OutbidAfterCreation(t *testing.T) {
+	for _, single := range []bool{true, false} {
+		api := &fakeAccount{available: 1e6}
+		tracker := newTracker(t, api, Limits{MaxBurnKopH: 150}, single)
+		creation := tracker.BeginCreate("key", false)
+		defer creation.End()
+		if got := checkPrice(t, creation); got != "" {
+			t.Fatal(got)
+		}
+		inst := rental.Instance{
+			ID: "ins_1", Status: rental.StatusOutbid, Price: rental.InstancePrice{RunningKopH: 100, StoppedKopH: 10},
+		}
+		creation.Created(inst)
+		api.instances = []rental.Instance{inst}
+		for kopH, refused := range map[int64]bool{150: false, 151: true} {
+			if _, err := tracker.CheckStart()(t.Context(), inst, kopH); (err != nil) != refused {
+				t.Errorf("single run %t, %d kopecks per hour: %v", single, kopH, err)
+			}
+		}
+	}
+}

@@ -155,7 +155,7 @@ func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
 	addedKopH int64, diags *diag.Diagnostics,
 ) {
-	change := spending.Change{AddedKopH: addedKopH}
+	tracker, change := r.Meta.Spending, spending.Change{AddedKopH: addedKopH}
 	var slots []int
 	updates := 0
 	for _, c := range changes {
@@ -168,12 +168,15 @@ func (r *fleetResource) checkOffers(
 			change.AddedKopH -= c.Member.Instance.BurnKopH()
 			change.Creates = true
 		case c.Action == reconcile.Start:
-			start := spending.ChangeOfStart(c.Member.Instance)
+			start, err := tracker.PlanStart(ctx, c.Member.Instance, c.Member.OfferID())
+			if err != nil {
+				tfkit.AddAPIError(diags, "determine the price of the planned fleet", err)
+				return
+			}
 			change.StartsKopH += start.StartsKopH
 			change.AddedKopH += start.AddedKopH
 		}
 	}
-	tracker := r.Meta.Spending
 	if queriesKnown(ctx, plan) && len(slots) > 0 {
 		choice, err := r.Meta.Placement.EstimateAll(ctx, spec.Demand(len(slots), stays))
 		if err != nil && tracker.Enforced() {

@@ -354,6 +354,26 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 	}
 }
 
+// The new bid of an outbid member counts with the price of its offer, and not with its old price.
+func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "outbid-soon-after-start",
+		"cached-offers"))
+	offers := env.Offers("type=interruptible&gpu=rtx_4090")
+	limit := 4 * *offers[1].Price.InterruptibleKopH
+	limited := env.Provider(fmt.Sprintf("spending = { max_burn_kop_h = %d }", limit)) + config(2, `type = "interruptible"`)
+	raise := func() {
+		for _, offer := range offers {
+			if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &limit}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
+		PreConfig: raise, Config: limited,
+		ExpectError: regexp.MustCompile(`(?s)Plan exceeds max_burn_kop_h.*Nothing\s+was\s+started`),
+	})
+}
+
 func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 	env := acctest.Start(t)
 	other := func(before, now string) string { return strings.Replace(config(1), before, now, 1) }

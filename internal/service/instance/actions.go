@@ -36,15 +36,15 @@ type instanceAction struct {
 	verb        string // "start"
 	// starts is true if the instance may run afterwards, which costs money.
 	starts bool
-	// cost returns how the action changes the spending of the account.
-	cost func(rental.Instance) spending.Change
+	// requestsStart reports whether the action requests a start of the instance; nil for never.
+	requestsStart func(rental.Instance) bool
 	// run changes the state of the instance.
 	run func(context.Context, *actionRun, rental.Instance)
 }
 
 func newStart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, cost: costOfStart, run: start,
+		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, requestsStart: needsStart, run: start,
 		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nA starting instance is not started again, a stopping " +
 			"one is started after it has stopped, and a running one is not changed. The start of an outbid instance " +
@@ -56,7 +56,6 @@ func newStart() action.Action {
 func newStop() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_stop"}, verb: "stop", run: stop,
-		cost: func(rental.Instance) spending.Change { return spending.Change{} },
 		description: "Stops an instance, and waits until it is stopped. Only the disk of a stopped instance is " +
 			"billed.\n\nA starting instance is stopped when it runs, an outbid one is not started again, and a stopped " +
 			"one is not changed.",
@@ -65,7 +64,8 @@ func newStop() action.Action {
 
 func newRestart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, cost: costOfRestart, run: restart,
+		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, run: restart,
+		requestsStart: func(inst rental.Instance) bool { return stopsFirst(inst) || needsStart(inst) },
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nAn instance that is stopped or outbid is only started. " +
 			"The action waits for an instance that is starting.\n\nAn on-demand instance is not stopped if the balance " +
@@ -76,19 +76,9 @@ func newRestart() action.Action {
 	}
 }
 
-func costOfStart(inst rental.Instance) spending.Change {
+func needsStart(inst rental.Instance) bool {
 	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
-	if inst.DesiredState == rental.DesiredStopped || next == lifecycle.ActionStart {
-		return spending.ChangeOfStart(inst)
-	}
-	return spending.Change{}
-}
-
-func costOfRestart(inst rental.Instance) spending.Change {
-	if stopsFirst(inst) {
-		return spending.ChangeOfStart(inst)
-	}
-	return costOfStart(inst)
+	return inst.DesiredState == rental.DesiredStopped || next == lifecycle.ActionStart
 }
 
 // notInConfiguration ends the description of every action.
@@ -198,8 +188,18 @@ func (a *instanceAction) ModifyPlan(
 	case isFinal(inst):
 		addFinal(&resp.Diagnostics, tfkit.Text(a.verb), inst, "")
 	default:
-		addSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, a.cost(inst)))
+		addSpendingProblems(&resp.Diagnostics, a.spendingProblems(ctx, inst))
 	}
+}
+
+// spendingProblems compares the action with the account. The offer of the instance is unknown, so a new bid counts with
+// the old price.
+func (a *instanceAction) spendingProblems(ctx context.Context, inst rental.Instance) spending.Problems {
+	if a.requestsStart == nil || !a.requestsStart(inst) {
+		return nil
+	}
+	change, _ := a.Meta.Spending.PlanStart(ctx, inst, "") //nolint:errcheck // without an offer, it sends no request
+	return a.Meta.Spending.Check(ctx, change)
 }
 
 // isFinal reports whether an instance is destroyed or failed.
@@ -297,7 +297,7 @@ func stopsFirst(inst rental.Instance) bool {
 // checkSpending compares the action with the account, as its plan did if the instance was known. It omits the warnings,
 // which the plan has shown.
 func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) bool {
-	err := run.action.Meta.Spending.Check(ctx, run.action.cost(inst)).Errors()
+	err := run.action.spendingProblems(ctx, inst).Errors()
 	if err != nil {
 		run.addError(ctx, inst, err)
 	}
@@ -335,7 +335,7 @@ func (run *actionRun) converge(
 	manager := run.action.Meta.Lifecycle
 	now, outcome, err := manager.Converge(ctx, inst, lifecycle.Target{
 		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		BeforeStart: run.action.Meta.Spending.ReserveStart, Progress: run.progress,
+		BeforeStart: run.action.Meta.Spending.CheckStart(), Progress: run.progress,
 	})
 	if err != nil {
 		run.addError(ctx, now, err)

@@ -221,14 +221,15 @@ func (m model) templateArguments() tfinstance.TemplateArguments {
 	}
 }
 
-// instance returns the instance of a state with its status and its prices only.
+// instance returns the instance of a state with its type, its status and its prices only.
 func (m model) instance() rental.Instance {
 	price := func(name string) int64 {
 		number, _ := m.Price.Attributes()[name].(types.Int64)
 		return number.ValueInt64()
 	}
 	return rental.Instance{
-		ID: m.ID.ValueString(), Status: rental.InstanceStatus(m.Status.ValueString()),
+		ID: m.ID.ValueString(), Type: rental.RentalType(m.Type.ValueString()),
+		Status:       rental.InstanceStatus(m.Status.ValueString()),
 		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
 		Price:        rental.InstancePrice{RunningKopH: price("running_kop_h"), StoppedKopH: price("stopped_kop_h")},
 	}

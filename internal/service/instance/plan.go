@@ -168,12 +168,22 @@ func (r *instanceResource) planUpdate(
 		case next == lifecycle.ActionNone:
 			warnAboveCap(&resp.Diagnostics, state, plan)
 		case next == lifecycle.ActionStart:
-			change := spending.ChangeOfStart(state.instance())
+			change := r.checkStart(ctx, state, &resp.Diagnostics)
 			replaced.StartsKopH, replaced.AddedKopH = change.StartsKopH, change.AddedKopH
-			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, change))
 		}
 	}
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
+}
+
+// checkStart checks the spending limits for the start of an instance, and returns the effect of the start.
+func (r *instanceResource) checkStart(ctx context.Context, state model, diags *diag.Diagnostics) spending.Change {
+	change, err := r.Meta.Spending.PlanStart(ctx, state.instance(), state.RentedOfferID.ValueString())
+	if err != nil {
+		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
+		return change
+	}
+	addSpendingProblems(diags, r.Meta.Spending.Check(ctx, change))
+	return change
 }
 
 // keyOfName returns the idempotency key of a new instance without a configured one: idempotency_prefix and its name. It

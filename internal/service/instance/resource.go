@@ -84,6 +84,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		r.renameRecovered(waitCtx, plan, placed.Instance, &resp.Diagnostics)
 	}
 	target := plan.target()
+	target.BeforeStart = r.Meta.Spending.CheckStart() // it may be outbid, and a new bid can cost more
 	target.Accept = func(inst rental.Instance, started bool) bool {
 		placed.Instance = inst
 		return started || !placed.AboveCap(request) // a start checks its price itself
@@ -292,7 +293,7 @@ func (r *instanceResource) converge(
 		current = &inst
 	}
 	target := plan.target()
-	target.BeforeStart = r.Meta.Spending.ReserveStart
+	target.BeforeStart = r.Meta.Spending.CheckStart()
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
 	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {

@@ -208,6 +208,55 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 	}
 }
 
+// A new bid is compared with the burn limit at the price of its offer, at plan and before the request.
+func TestUpdate_BurnLimitBeforeNewBid(t *testing.T) {
+	const limitError = "Error: Plan exceeds max_burn_kop_h"
+	for name, test := range map[string]struct {
+		limit           int64
+		atPlan, atStart int64 // price of the offer
+		wantPlan, want  string
+		sent            string
+	}{
+		"unchanged":                  {1010, 1000, 1000, "", "", "start"},
+		"known at plan":              {5010, 5000, 5000, "", "", "start"},
+		"above at plan":              {5010, 5001, 5001, limitError, "", ""},
+		"rises after the plan":       {5010, 1000, 5000, "", "", "start"},
+		"rises after the plan above": {5010, 1000, 5001, "", limitError, ""},
+		"no limit":                   {0, 1000, 5000, "", "", "start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := func() *rentaltest.Service {
+				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
+				s.BidKopH = test.atPlan
+				s.On["start"] = rentaltest.Starts
+				return s
+			}
+			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+				r := &instanceResource{}
+				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: test.limit})
+				raw, state := emptyState(t, r)
+				state = fromAPI(state, s.Inst)
+				state.RentedOfferID = types.StringValue("off_1")
+				var diags diag.Diagnostics
+				r.checkStart(t.Context(), state, &diags)
+				if expectPrefix(t, textOf(diags), test.wantPlan); diags.HasError() {
+					return // there is no apply
+				}
+				plan := state
+				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
+				expectChange(state, &plan)
+				s.BidKopH = test.atStart
+				resp := resource.UpdateResponse{State: raw}
+				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
+				expectPrefix(t, textOf(resp.Diagnostics), test.want)
+				if s.Requests() != test.sent {
+					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
+				}
+			})
+		})
+	}
+}
+
 // The error of a destruction describes why the instance may still exist.
 func TestDelete_Diagnostics(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -82,6 +82,46 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	}
 }
 
+// A new bid counts with the price of its offer at that moment, and not with the old price of the instance.
+func TestAccInstance_maxBurnOfNewBid(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	// The test outbids the instance itself, and the API must return the new price at once.
+	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "outbid-soon-after-start",
+		"cached-offers"))
+	offer := env.CheapestOffer("rtx_4090", "interruptible")
+	bid := *offer.Price.InterruptibleKopH
+	setBid := func(kopH int64) {
+		t.Helper()
+		if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &kopH}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited := func(kopH int64) string {
+		return configWithSpending(env, fmt.Sprintf("max_burn_kop_h = %d", kopH),
+			resourceBlock(fmt.Sprintf("%q", offer.ID), `type = "interruptible"`))
+	}
+	w := env.Workspace(limited(3 * bid))
+	w.Run("apply", "-auto-approve", "-no-color")
+	sent := env.CountRequests("POST", "/instances")
+	setBid(2 * bid) // it is outbid
+	w.Run("plan", "-no-color", "-out=saved")
+	setBid(10 * bid)
+	for _, arguments := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "saved"}} {
+		output, err := w.Try(arguments...)
+		if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+			t.Errorf("%s: %v, output:\n%s", arguments[0], err, output)
+		}
+	}
+	if n := env.CountRequests("POST", "/instances") - sent; n != 0 {
+		t.Errorf("%d requests to start it", n)
+	}
+	w.Configure(limited(11 * bid))
+	w.Run("apply", "-auto-approve", "-no-color")
+	w.Run("plan", "-no-color", "-detailed-exitcode")
+	w.Run("destroy", "-auto-approve", "-no-color")
+}
+
 func TestAccInstance_planErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
