@@ -672,6 +672,30 @@ func TestApply_RequestsOfAllWithWait(t *testing.T) {
 	}
 }
 
+// Requests of a create with a burn limit and a wait for offers.
+func TestApply_RequestsOfWaitWithBurnLimit(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
+		account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
+		if err := e.simulator.SetAccount(account); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range e.limit(0) {
+			e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 2 * time.Minute})
+		}
+		e.simulator.ClearRequests()
+		fleet, manager := spec(50), e.manager()
+		fleet.WaitForOffer = time.Hour
+		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1e9}
+		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
+		result := manager.Apply(t.Context(), fleet, nil, 2*time.Hour)
+		posts, gets := e.count("POST"), e.count("GET")
+		e.want(result, 50)
+		if posts+gets > 50*3/2+15 {
+			t.Errorf("%d POST, %d GET for 50 members", posts, gets)
+		}
+	})
+}
+
 // An instance with old arguments that a killed run left in the only missing slot is replaced in one apply, also if
 // the list does not contain it.
 func TestApply_OutdatedLeftover(t *testing.T) {

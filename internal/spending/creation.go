@@ -75,6 +75,9 @@ func (c *Creation) Created(inst rental.Instance) {
 	if c == nil {
 		return
 	}
+	if c.reservation.pending == nil {
+		c.tracker.pending.forgetAccount() // it lacks the instance
+	}
 	c.reservation.Rented(inst)
 	if c.counted > 0 {
 		c.tracker.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -17,7 +18,15 @@ type pendingInstances struct {
 	renting  int64            // sum of the prices of instances without an id
 	starting map[string]int64 // running prices by instance
 	changed  chan struct{}    // closed by the next change; nil without waiters
+	// account is the account as it was at readAt. It serves only if that is after changedAt, because it may lack an
+	// instance whose reservation has ended since.
+	account           account
+	readAt, changedAt time.Time
 }
+
+// maxAccountAge is how long several reservations use one reading of the account. What other runs rent in that time is
+// not noticed.
+const maxAccountAge = 5 * time.Second
 
 // Reservation is the price of an instance that is being rented or started.
 type Reservation struct {
@@ -43,13 +52,20 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 		if id != "" {
 			starting[id] = kopH - addedKopH // its present cost, also if it has a reservation for an earlier start
 		}
-		burn, err := t.burnWith(ctx, starting)
-		if err != nil {
-			return &Reservation{}, t.unreadable(err)
+		money, shared := pending.recentAccount()
+		if !shared {
+			var err error
+			if money, err = t.readCurrentAccount(ctx); err != nil {
+				return &Reservation{}, t.unreadable(err)
+			}
 		}
 		var problems Problems
 		if addedKopH > 0 {
-			problems = t.checkBurn(burn+renting, addedKopH)
+			problems = t.checkBurn(t.burnWith(money, starting)+renting, addedKopH)
+		}
+		if len(problems) > 0 && shared {
+			pending.forgetAccount() // an instance may have been stopped or destroyed since
+			continue
 		}
 		if len(problems) > 0 && renting > 0 {
 			// An instance whose create request is in flight may be in the listing, too, and be counted twice.
@@ -63,25 +79,33 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 	}
 }
 
-// burnWith returns the burn rate of the account with these instances running.
-func (t *Tracker) burnWith(ctx context.Context, starting map[string]int64) (int64, error) {
+// readCurrentAccount reads the account for this reservation and those of the next seconds.
+func (t *Tracker) readCurrentAccount(ctx context.Context) (account, error) {
+	began := time.Now()
 	balance, err := t.client.GetBalance(ctx)
 	if err != nil {
-		return 0, err
+		return account{}, err
 	}
-	money, unlisted, added := account{balance, map[string]int64{}}, maps.Clone(starting), int64(0)
+	money := account{balance, map[string]int64{}}
 	for inst, err := range t.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
 		if err != nil {
-			return 0, err
+			return account{}, err
 		}
 		money.listed[inst.ID] = inst.BurnKopH()
-		added += max(0, starting[inst.ID]-inst.BurnKopH())
-		delete(unlisted, inst.ID)
 	}
-	for _, kopH := range unlisted {
-		added += kopH
+	t.pending.mu.Lock()
+	defer t.pending.mu.Unlock()
+	t.pending.account, t.pending.readAt = money, began
+	return money, nil
+}
+
+// burnWith returns the burn rate of the account with these instances running.
+func (t *Tracker) burnWith(money account, starting map[string]int64) int64 {
+	added := int64(0)
+	for id, kopH := range starting {
+		added += max(0, kopH-money.listed[id])
 	}
-	return t.burnRate(money, t.destroyed.kopH(false)) + added, nil
+	return t.burnRate(money, t.destroyed.kopH(false)) + added
 }
 
 // Rented records the id and the price of the instance that was rented.
@@ -104,6 +128,7 @@ func (r *Reservation) Release() {
 	r.pending.mu.Lock()
 	defer r.pending.mu.Unlock()
 	r.pending.remove(r)
+	r.pending.changedAt = time.Now()
 }
 
 // hold adds a reservation without a check.
@@ -113,6 +138,20 @@ func (p *pendingInstances) hold(id string, kopH int64) *Reservation {
 	reservation := &Reservation{p, id, kopH}
 	p.add(reservation)
 	return reservation
+}
+
+// recentAccount returns the account as an earlier reservation has read it. It is false if that is too old.
+func (p *pendingInstances) recentAccount() (account, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.account, p.readAt.After(p.changedAt) && time.Since(p.readAt) < maxAccountAge
+}
+
+// forgetAccount makes the next reservation read the account.
+func (p *pendingInstances) forgetAccount() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changedAt = time.Now()
 }
 
 // snapshot returns the reservations, and a channel that is closed when they change.

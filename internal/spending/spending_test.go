@@ -197,6 +197,7 @@ func TestReserve_CountsInFlightRequestOnce(t *testing.T) {
 		// The API has created it, and its response is on the way.
 		inst := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100}}
 		api.instances = []rental.Instance{inst}
+		time.Sleep(maxAccountAge)
 		second := make(chan *Reservation)
 		go func() {
 			reservation, problems := tracker.reserve(t.Context(), "", 100, 100)
@@ -296,6 +297,54 @@ func TestCreation_DestroyedBeforeAWait(t *testing.T) {
 		if got := checkPrice(t, creation); got != "burn" {
 			t.Errorf("%q, want a problem with the burn rate", got)
 		}
+	})
+}
+
+// Creations that waited for an offer share one reading of the account for a few seconds, with what this run has rented
+// since then. A creation is refused only after another reading.
+func TestCreation_SharesReadingAfterAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := &fakeAccount{available: 1e6}
+		tracker := newTracker(t, api, Limits{MaxBurnKopH: 1000}, true)
+		reads := func(want int) {
+			t.Helper()
+			if got := api.counts["/api/v1/balance"]; got != want {
+				t.Errorf("the balance was read %d times, want %d", got, want)
+			}
+		}
+		var creations []*Creation
+		create := func(want string) {
+			t.Helper()
+			time.Sleep(time.Millisecond)
+			creation := tracker.BeginCreate("key", true)
+			if got := checkPrice(t, creation); got != want {
+				t.Errorf("%q, want %q", got, want)
+				return
+			}
+			inst := rental.Instance{Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100}}
+			inst.ID = string(rune('a' + len(creations)))
+			creation.Created(inst)
+			creations, api.instances = append(creations, creation), append(api.instances, inst)
+		}
+		for range 3 {
+			create("")
+		}
+		reads(2) // one of them for the beginning of the run
+		time.Sleep(maxAccountAge)
+		create("")
+		reads(3)
+		creations[0].End()
+		create("")
+		reads(4)
+		api.burn = 1000 // others have rented an instance
+		create("")
+		reads(4)
+		time.Sleep(maxAccountAge)
+		create("burn")
+		reads(5)
+		api.burn = 0 // and have stopped it
+		create("")
+		reads(6)
 	})
 }
 
