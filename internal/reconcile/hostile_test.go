@@ -396,7 +396,7 @@ func TestApply_BurnCountsOnceAfterRefusal(t *testing.T) {
 // plan has counted of the price does not count twice.
 func TestApply_RestartWithinBurnLimit(t *testing.T) {
 	for name, test := range map[string]struct {
-		known    bool  // the plan knows the new price
+		known    bool  // the plan has recorded the new price
 		headroom int64 // of the limit, in kopecks per hour above the new burn rate
 		starts   bool
 	}{
