@@ -147,17 +147,11 @@ func TestApply_StopsAboveTotal(t *testing.T) {
 		e.want(first, 2)
 		id := first.Members[1].Instance.ID
 		var until time.Time
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					if inst["id"] == id && inst["status"] == "running" && time.Now().Before(until) {
-						inst["status"] = "starting"
-					}
-				})
+		e.intercept(editing(func(inst map[string]any) {
+			if inst["id"] == id && inst["status"] == "running" && time.Now().Before(until) {
+				inst["status"] = "starting"
 			}
-			return resp, err
-		})
+		}))
 		until = time.Now().Add(time.Minute)
 		members, _ := e.read(first.Members)
 		two.State = rental.DesiredStopped
@@ -174,23 +168,7 @@ func TestApply_StopsAboveTotal(t *testing.T) {
 // What exceeds a cap and could not be destroyed is destroyed by the next apply, also if no offer is left.
 func TestApply_RejectedWithoutOffer(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		broken := true
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if req.Method == http.MethodDelete && broken {
-				return apiError(http.StatusForbidden, "forbidden"), nil
-			}
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) { multiplyPrice(inst, 300) })
-			}
-			return resp, err
-		})
-		two := spec(2)
-		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
-		two.Queries[0].MaxPriceKopH = &two.MaxPriceKopH
-		result := e.apply(two, nil)
-		broken = false
-		time.Sleep(time.Minute)
+		two, result := e.notDiscarded()
 		e.limit(0)
 		members, _ := e.read(result.Members)
 		result = e.apply(two, members)

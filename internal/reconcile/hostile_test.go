@@ -82,19 +82,33 @@ func isCreate(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/instances")
 }
 
-// stuckAt returns a hook with which a member never gets ready.
-func stuckAt(name string) hook {
+// editing returns a hook that changes each instance in all responses.
+func editing(change func(inst map[string]any)) hook {
 	return func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 		resp, err := send()
 		if isInstances(req) {
-			edit(resp, func(inst map[string]any) {
-				if inst["name"] == name && inst["status"] == "running" {
-					inst["status"] = "starting"
-				}
-			})
+			edit(resp, change)
 		}
 		return resp, err
 	}
+}
+
+// stuckAt returns a hook with which a member never gets ready.
+func stuckAt(name string) hook {
+	return editing(func(inst map[string]any) {
+		if inst["name"] == name && inst["status"] == "running" {
+			inst["status"] = "starting"
+		}
+	})
+}
+
+// stuckInDestroying returns a hook with which an instance is never destroyed.
+func stuckInDestroying(id string) hook {
+	return editing(func(inst map[string]any) {
+		if inst["id"] == id && inst["status"] == "destroyed" {
+			inst["status"] = "destroying"
+		}
+	})
 }
 
 // multiplyPrice changes the running price of an instance in a response.
@@ -722,26 +736,34 @@ func TestApply_OutdatedLeftover(t *testing.T) {
 	})
 }
 
+// notDiscarded applies a fleet whose members exceed their cap and could not be destroyed. Later requests to destroy
+// succeed.
+func (e *env) notDiscarded() (fleet reconcile.Spec, result reconcile.Result) {
+	e.t.Helper()
+	broken := true
+	e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if req.Method == http.MethodDelete && broken {
+			return apiError(http.StatusForbidden, "forbidden"), nil
+		}
+		resp, err := send()
+		if isInstances(req) {
+			edit(resp, func(inst map[string]any) { multiplyPrice(inst, 300) })
+		}
+		return resp, err
+	})
+	fleet = spec(2)
+	fleet.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
+	fleet.Queries[0].MaxPriceKopH = &fleet.MaxPriceKopH
+	result = e.apply(fleet, nil)
+	broken = false
+	time.Sleep(time.Minute)
+	return fleet, result
+}
+
 // What could not be destroyed although it exceeds a cap is planned again.
 func TestApply_NotDiscardedIsPlanned(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		broken := true
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if req.Method == http.MethodDelete && broken {
-				return apiError(http.StatusForbidden, "forbidden"), nil
-			}
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) { multiplyPrice(inst, 300) })
-			}
-			return resp, err
-		})
-		two := spec(2)
-		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
-		two.Queries[0].MaxPriceKopH = &two.MaxPriceKopH
-		result := e.apply(two, nil)
-		broken = false
-		time.Sleep(time.Minute)
+		two, result := e.notDiscarded()
 		members, _ := e.read(result.Members)
 		if len(members) == 2 && len(reconcile.Plan(two, members)) == 0 {
 			t.Errorf("members run above the cap, and the plan has no changes: %s", describe(result))

@@ -50,17 +50,7 @@ func TestApply_StuckReplacement(t *testing.T) {
 		stuck := first.Members[0].Instance.ID
 		e.setInstance(stuck, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
 		members, _ := e.read(first.Members)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					if inst["id"] == stuck && inst["status"] == "destroyed" {
-						inst["status"] = "destroying"
-					}
-				})
-			}
-			return resp, err
-		})
+		e.intercept(stuckInDestroying(stuck))
 		result := e.apply(spec(5), members)
 		t.Log(describe(result))
 		if n := reconcile.Ready(result.Members, rental.DesiredRunning); n < 4 {
@@ -77,17 +67,7 @@ func TestApply_StuckDestruction(t *testing.T) {
 		stuck := first.Members[3].Instance.ID
 		e.setInstance(first.Members[0].Instance.ID, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
 		members, _ := e.read(first.Members)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					if inst["id"] == stuck && inst["status"] == "destroyed" {
-						inst["status"] = "destroying"
-					}
-				})
-			}
-			return resp, err
-		})
+		e.intercept(stuckInDestroying(stuck))
 		result := e.apply(spec(3), members)
 		t.Log(describe(result))
 		for _, m := range result.Members {
@@ -203,13 +183,7 @@ func TestApply_AllUnknownOutcome(t *testing.T) {
 func TestApply_KilledRunBeforeWait(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.limit(3)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) { delete(inst, "name") })
-			}
-			return resp, err
-		})
+		e.intercept(editing(func(inst map[string]any) { delete(inst, "name") }))
 		first := e.apply(spec(3), nil)
 		e.want(first, 3)
 		three := spec(3)

@@ -40,13 +40,7 @@ func TestApply_AllKeepsRecoveredWithoutTime(t *testing.T) {
 		e.want(first, 3)
 		time.Sleep(time.Hour)
 		e.limit(0)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) { delete(inst, "created_at") })
-			}
-			return resp, err
-		})
+		e.intercept(editing(func(inst map[string]any) { delete(inst, "created_at") }))
 		all := spec(4)
 		all.All = true
 		members, _ := e.read(first.Members[:2]) // the state of slot 2 was not saved
