@@ -82,7 +82,7 @@ type apply struct {
 	began    time.Time                  // by the clock of the API, before the first creation
 	initial  map[string]bool            // ids of the instances that existed then
 	created  map[int]bool               // slots whose instance this apply created
-	discards map[int]bool               // slots whose member exceeds a cap
+	discards map[int]bool               // slots whose member is discarded: its price does not count for others
 	checks   map[int]*spending.Creation // by slot
 	waited   bool                       // for offers
 	// generation is the one of the member that was created last in a slot whose generation was unknown; 0 for none.

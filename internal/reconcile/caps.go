@@ -109,13 +109,15 @@ func (a *apply) exceeds(slot int, placed placement.Placed, request placement.Req
 			total -= member.Instance.Price.RunningKopH
 		}
 	}
+	var reason *Error
 	switch {
 	case placed.AboveCap(request):
-		a.discards[slot] = true
-		return &Error{Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH}
+		reason = &Error{Kind: AboveCap, PriceKopH: placed.Price.RunningKopH, LimitKopH: a.MaxPriceKopH}
 	case a.MaxTotalKopH > 0 && total > a.MaxTotalKopH:
-		a.discards[slot] = true
-		return &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
+		reason = &Error{Kind: AboveTotal, PriceKopH: total, LimitKopH: a.MaxTotalKopH}
+	default:
+		return nil
 	}
-	return nil
+	a.discards[slot] = true
+	return reason
 }

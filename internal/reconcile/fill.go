@@ -38,14 +38,10 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		case len(missing) == 0 || ctx.Err() != nil || a.ended():
 		case progress && round+1 < attempts:
 			continue // another offer may be available now
-		case left > 0 && !probed:
-			// A killed run rented for the first slot before the others. The list may lack what it rented.
-			probed, before = true, len(missing)
-			if missing = a.recoverAll(ctx, missing[:1], missing[1:]...); len(missing) < before {
-				missing = a.recoverAll(ctx, missing)
-			}
-			fallthrough
 		case left > 0:
+			if !probed {
+				probed, missing = true, a.recoverKilled(ctx, missing)
+			}
 			a.waited = true
 			clear(a.tried)                                                // they may become available again
 			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
@@ -165,7 +161,7 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 	if used > 0 {
 		// A refusal that concerns all slots must not cost all members that are replaced, nor a request for each. And the
 		// others need not search for their keys.
-		first := max(0, slices.IndexFunc(changes, Change.replaces))
+		first := max(0, slices.IndexFunc(changes, Change.Destroys))
 		alone, candidate := changes[first], reserved[first]
 		changes, reserved = slices.Delete(changes, first, first+1), slices.Delete(reserved, first, first+1)
 		var again []Change
@@ -189,7 +185,7 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 		all.Go(func() {
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
-			if change.replaces() {
+			if change.Destroys() {
 				stays, failed := a.destroyReplaced(ctx, change)
 				if stays {
 					mu.Lock()
@@ -245,9 +241,6 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	return demand
 }
 
-// replaces reports whether the member of the slot has to be destroyed first.
-func (c Change) replaces() bool { return c.Action != Create && !c.Member.Lost() }
-
 // destroyReplaced destroys the member that is replaced. It stays if nothing can be rented any more.
 func (a *apply) destroyReplaced(ctx context.Context, change Change) (stays, failed bool) {
 	if a.halted() || ctx.Err() != nil {
@@ -256,12 +249,22 @@ func (a *apply) destroyReplaced(ctx context.Context, change Change) (stays, fail
 	return false, len(a.destroyAll(ctx, []Change{change})) == 0
 }
 
-// recoverAll returns the slots without those whose instance an earlier run rented, and others.
-func (a *apply) recoverAll(ctx context.Context, missing []Change, others ...Change) []Change {
-	left := a.recover(ctx, missing, func(change Change) bool {
+// recoverKilled finds what a killed run rented, also if the list lacks it. That run rented for the first slot before
+// the others, so a request for that slot shows whether there was one. It returns the slots that are still missing.
+func (a *apply) recoverKilled(ctx context.Context, missing []Change) []Change {
+	first := missing[0].Slot
+	left := a.recover(ctx, missing, func(c Change) bool { return c.Slot == first && c.Action == Create })
+	if len(left) < len(missing) {
+		return a.recoverAll(ctx, left)
+	}
+	return left
+}
+
+// recoverAll returns the slots without those whose instance an earlier run rented.
+func (a *apply) recoverAll(ctx context.Context, missing []Change) []Change {
+	return a.recover(ctx, missing, func(change Change) bool {
 		return change.Action == Create // else its instance exists, so the key of the next one is not used
 	})
-	return append(left, others...)
 }
 
 // recover finds the instances that an earlier run rented for some of the slots. It returns the slots that are still

@@ -44,7 +44,7 @@ func (t *Tracker) BeginCreate(key string, waits bool) *Creation {
 // CheckPrice returns the check of an offer that is about to be rented, nil if no limit can fail. If it returns no error
 // and the offer is not rented, the caller calls release, because other creations may wait for the result.
 func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) (release func(), err error) {
-	if c == nil || !c.tracker.Enforced() {
+	if !c.tracker.Enforced() {
 		return nil
 	}
 	return func(ctx context.Context, kopH int64) (func(), error) {
@@ -72,9 +72,6 @@ func (c *Creation) check(ctx context.Context, kopH int64) error {
 
 // Created records the instance that was rented or recovered.
 func (c *Creation) Created(inst rental.Instance) {
-	if c == nil {
-		return
-	}
 	if c.reservation.pending == nil {
 		c.tracker.pending.forgetAccount() // it lacks the instance
 	}
@@ -91,9 +88,6 @@ func (c *Creation) SetWaits(waits bool) { c.waits = waits }
 
 // End ends the creation, when the instance runs or could not be rented.
 func (c *Creation) End() {
-	if c == nil {
-		return
-	}
 	c.reservation.Release()
 	c.reservation = &Reservation{}
 }

@@ -153,7 +153,9 @@ func (r *fleetResource) planContinuation(
 	resp.Diagnostics.Append(diags...)
 	addKept(&resp.Diagnostics, private.Name, failed.members)
 	changes := reconcile.Plan(spec, failed.members)
-	r.checkUpdate(ctx, update{plan, spec, private, failed.members, changes, false, false}, &resp.Diagnostics)
+	r.checkUpdate(ctx, update{
+		plan: plan, spec: spec, private: private, members: failed.members, changes: changes,
+	}, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -206,9 +208,10 @@ func (r *fleetResource) planUpdate(
 	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
 		addSameName(&resp.Diagnostics, name)
 	}
-	imageChanged := !plan.Image.Equal(state.Image)
-	lowered := !plan.MaxTotalKopH.Equal(state.MaxTotalKopH)
-	r.checkUpdate(ctx, update{plan, spec, private, members, changes, lowered, imageChanged}, &resp.Diagnostics)
+	r.checkUpdate(ctx, update{
+		plan: plan, spec: spec, private: private, members: members, changes: changes,
+		lowered: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), image: !plan.Image.Equal(state.Image),
+	}, &resp.Diagnostics)
 }
 
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
