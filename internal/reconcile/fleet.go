@@ -97,6 +97,9 @@ type Offer struct {
 // Lost reports whether the instance of the member is gone.
 func (m Member) Lost() bool { return m.Instance.ID == "" }
 
+// Imported reports whether the fleet has not created the instance of the member.
+func (m Member) Imported() bool { return !m.Lost() && m.Generation == 0 }
+
 func (m Member) location() placement.Location {
 	location := placement.Location{GPU: m.Instance.GPU.Slug}
 	if m.Instance.Country != nil {

@@ -117,7 +117,7 @@ func (s Spec) next(m Member) Action {
 		return Replace
 	}
 	action := lifecycle.NextAction(m.Instance, s.State, s.OnOutbid)
-	if s.outdated(m.Order) && action != lifecycle.ActionReplace && action != lifecycle.ActionGone {
+	if s.outdated(m) && action != lifecycle.ActionReplace && action != lifecycle.ActionGone {
 		return Update // whatever its status: another apply would have to replace it otherwise
 	}
 	switch action {
@@ -137,12 +137,14 @@ func (s Spec) next(m Member) Action {
 	return 0
 }
 
-// outdated reports whether a member was created with other arguments. Fields that are not known are not compared.
-func (s Spec) outdated(made rental.InstanceCreate) bool {
-	want := s.Order
-	return made.Template != "" && made.Template != want.Template || made.DiskGB != 0 && made.DiskGB != want.DiskGB ||
-		made.Type != "" && made.Type != want.Type ||
-		made.Template != "" && made.Image != want.Image && !rental.SameImage(made.Image, want.Image)
+// outdated reports whether a member was created with other arguments. Fields that are not known are not compared. The
+// API can return the default image of an imported member that was created without one.
+func (s Spec) outdated(m Member) bool {
+	made, want := m.Order, s.Order
+	sameImage := made.Image == want.Image || rental.SameImage(made.Image, want.Image) ||
+		m.Imported() && want.Image == ""
+	return made.Template != "" && (made.Template != want.Template || !sameImage) ||
+		made.DiskGB != 0 && made.DiskGB != want.DiskGB || made.Type != "" && made.Type != want.Type
 }
 
 // Demand returns the demand for the offers of new members, which join those that stay.

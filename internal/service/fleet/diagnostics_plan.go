@@ -58,8 +58,8 @@ func (r *fleetResource) addTooFewOffers(
 
 // offersText describes why there are fewer offers than needed.
 func offersText(spec reconcile.Spec, choice placement.Choice, needed int) tfkit.Text {
-	text := tfkit.Textf("%d offers are needed, and %d are available for them now (%d match the queries, and other "+
-		"resources of this run use %d).", needed, len(choice.Candidates), choice.Matching, choice.Reserved)
+	text := tfkit.Textf("Offers needed: %d. Offers available for them now: %d. Offers that match the queries: %d, of "+
+		"which other resources of this run use %d.", needed, len(choice.Candidates), choice.Matching, choice.Reserved)
 	switch {
 	case choice.OverBudget:
 		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
@@ -70,8 +70,8 @@ func offersText(spec reconcile.Spec, choice placement.Choice, needed int) tfkit.
 }
 
 func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
-	text := tfkit.Textf("The %d members that stay cost %s while they run, and max_total_kop_h is %s. Lower size, or "+
-		"raise max_total_kop_h.", members, tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
+	text := tfkit.Textf("The fleet keeps %s, at a price of %s while running, and max_total_kop_h is %s. Lower size, "+
+		"or raise max_total_kop_h.", membersText(members), tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
 	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
 	if lowered {
 		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")
@@ -127,18 +127,18 @@ func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 		}
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
-		"failed. Terraform shows a replacement, but the apply keeps its %d members and continues the creation. If the apply "+
+		"failed. Terraform shows a replacement, but the apply keeps %s and continues the creation. If the apply "+
 		"ends before it creates the fleet again, the provider destroys them. Another warning lists the members that it "+
 		"changes, if there are any. To replace all members, run terraform untaint with the address of the resource, and "+
-		"then apply with -replace and the same address.", exist))
+		"then apply with -replace and the same address.", membersText(exist)))
 }
 
 // addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
 func addDestroyed(diags *diag.Diagnostics, name string, members int) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
-		"name. The plan destroys it with its %d members, and creates another one. After terraform taint this is expected. "+
+		"name. The plan destroys it with %s, and creates another one. After terraform taint this is expected. "+
 		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.",
-		members))
+		membersText(members)))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

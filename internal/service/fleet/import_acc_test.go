@@ -81,3 +81,26 @@ func TestAccFleet_addsImage(t *testing.T) {
 	contains(t, w.Run("plan", "-no-color"), "slot 0: is replaced", "0 to add, 1 to change, 0 to destroy")
 	w.Run("destroy", "-auto-approve")
 }
+
+// The API returns the default image of members that were rented without one. An import without an image keeps them.
+func TestAccFleet_importsDefaultImage(t *testing.T) {
+	t.Parallel()
+	// The test sets the image itself.
+	env := acctest.Start(t, acctest.WithoutQuirks("all"), editInstances(func(inst map[string]any) {
+		inst["image"] = "ubuntu:24.04"
+	}))
+	env.AddSSHKey()
+	env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-0","template":"custom","disk_gb":20}`,
+		env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID))
+	env.Advance(time.Minute)
+	before := active(env)
+	for _, update := range []string{`update = "replace"`, `update = "rolling"`} {
+		config := strings.Replace(plain(1, 20, update), `"pytorch"`, `"custom"`, 1)
+		w := env.Workspace(env.Provider() + config + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+		contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added", "0 destroyed", "!is replaced")
+		if now := members(w); now["0"] != before["train-0"] {
+			t.Errorf("%s: %v, before %v", update, now, before)
+		}
+		contains(t, w.Run("plan", "-no-color"), "No changes.")
+	}
+}

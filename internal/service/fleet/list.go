@@ -98,6 +98,6 @@ func display(g group) (id, name string) {
 	for _, member := range g.members {
 		burn += member.Instance.BurnKopH()
 	}
-	return g.name, fmt.Sprintf("%s (%d members, %d running, %s per hour)", g.name, len(g.members),
+	return g.name, fmt.Sprintf("%s (%s, %d running, %s per hour)", g.name, membersText(len(g.members)),
 		reconcile.Ready(g.members, rental.DesiredRunning), tfkit.Rubles(burn))
 }

@@ -166,7 +166,7 @@ func (m model) members(private privateData) []reconcile.Member {
 			continue
 		}
 		member := memberFrom(number, object.Attributes())
-		if private.complete(&member) && isImported(member) {
+		if private.complete(&member) && member.Imported() {
 			m.completeOrder(&member.Order)
 		}
 		members = append(members, member)
@@ -174,9 +174,6 @@ func (m model) members(private privateData) []reconcile.Member {
 	slices.SortStableFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
 	return members
 }
-
-// isImported reports whether the fleet has not created the member.
-func isImported(member reconcile.Member) bool { return !member.Lost() && member.Generation == 0 }
 
 // completeOrder sets the unknown fields of what a member was created with to the arguments.
 func (m model) completeOrder(order *rental.InstanceCreate) {

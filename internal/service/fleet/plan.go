@@ -242,7 +242,7 @@ func argumentsUnknown(plan model) bool {
 // replacingArguments returns the changed arguments that replace the fleet: those of its members, unless the update is
 // rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing:
 // the API has not returned it since the import. Only for the image, that can also mean that the members were created
-// without it.
+// without it. The API can return the default image of imported members, which were created without one.
 func replacingArguments(state, plan model, members []reconcile.Member) (replacing path.Paths) {
 	if plan.Update.ValueString() == updateRolling {
 		return nil
@@ -260,7 +260,7 @@ func replacingArguments(state, plan model, members []reconcile.Member) (replacin
 		}
 	}
 	// Only the custom template accepts any image. The image of another one is checked, and is the same for all members.
-	unknown := state.Image.IsNull() && slices.ContainsFunc(members, isImported)
+	unknown := (state.Image.IsNull() || plan.Image.IsNull()) && slices.ContainsFunc(members, reconcile.Member.Imported)
 	if custom := isCustom(state) || isCustom(plan); custom && !unknown && !plan.Image.Equal(state.Image) {
 		replacing = append(replacing, path.Root("image"))
 	}

@@ -195,7 +195,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	contains(t, output, "is not ready within 3s, status", "marked tainted")
 	before := members(w)
 	for range 2 { // the second refresh is the one without changes
-		contains(t, w.Run("plan", "-no-color"), "Fleet train keeps its members", "keeps its 2 members", "terraform untaint",
+		contains(t, w.Run("plan", "-no-color"), "Fleet train keeps its members", "keeps 2 members", "terraform untaint",
 			"slot 0: running, the apply waits for it", "slot 1:", "!also destroys", "!Two fleets", "!Plan exceeds")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
@@ -250,10 +250,10 @@ func TestAccFleet_replacesFailedCreation(t *testing.T) {
 		t.Fatal(output)
 	}
 	w.Configure(provider + plain(2, 20))
-	contains(t, w.Run("plan", "-no-color"), "keeps its 2 members")
+	contains(t, w.Run("plan", "-no-color"), "keeps 2 members")
 	env.Delete("instances/" + members(w)["1"])
 	env.Advance(time.Minute)
-	contains(t, w.Run("plan", "-no-color"), "keeps its 1 members", "slot 1: no longer exists, is rented again")
+	contains(t, w.Run("plan", "-no-color"), "keeps 1 member and", "slot 1: no longer exists, is rented again")
 	before := members(w)
 	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-refresh=false"), "!keeps its")
 	if now := members(w); len(now) != 2 || kept(before, now) != 0 {

@@ -137,8 +137,9 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	all := `allocation = "all"`
 	test(t, env,
 		resource.TestStep{
-			Config:      env.Config(config(8, all)),
-			ExpectError: words(`slot 7: not rented, because there are too few offers 8 offers are needed, and 7 are available`),
+			Config: env.Config(config(8, all)),
+			ExpectError: words("slot 7: not rented, because there are too few offers Offers needed: 8. " +
+				"Offers available for them now: 7"),
 		},
 		resource.TestStep{
 			PreConfig: func() {
