@@ -27,10 +27,20 @@ func (t *Tracker) BurnBeforeDestroy(ctx context.Context, inst rental.Instance) i
 // Destroyed records that an instance that cost kopH was destroyed.
 func (t *Tracker) Destroyed(id string, kopH int64) { t.destroyed.add(id, kopH) }
 
+// PlanReplacement records that the plan replaces an instance. It returns the cost of the instance, which the caller
+// subtracts from the rise of the burn rate.
+func (t *Tracker) PlanReplacement(inst rental.Instance) (kopH int64) {
+	kopH = inst.BurnKopH()
+	t.destroyed.plan(inst.ID, kopH)
+	return kopH
+}
+
 // destroyedInstances holds the instances that this process has destroyed. The zero value is empty.
 type destroyedInstances struct {
 	mu  sync.Mutex
 	all map[string]destroyedInstance
+	// planned is the cost of instances that the plan destroys and has subtracted from the rise of the burn rate.
+	planned map[string]int64
 }
 
 type destroyedInstance struct {
@@ -50,21 +60,40 @@ func (d *destroyedInstances) add(id string, kopH int64) {
 	d.all[id] = destroyedInstance{kopH, time.Now()}
 }
 
-func (d *destroyedInstances) has(id string) bool {
+func (d *destroyedInstances) plan(id string, kopH int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, found := d.all[id]
-	return found
+	if d.planned == nil {
+		d.planned = map[string]int64{}
+	}
+	d.planned[id] = kopH
+}
+
+// remaining returns what an instance that costs kopH adds to the burn rate, 0 if it is destroyed. planned: the caller
+// adds the rise by the plan, which has subtracted the cost of some destroyed instances.
+func (d *destroyedInstances) remaining(id string, kopH int64, planned bool) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch _, destroyed := d.all[id]; {
+	case !destroyed:
+		return kopH
+	case planned:
+		return d.planned[id]
+	}
+	return 0
 }
 
 // kopH returns the cost of the destroyed instances that the burn rate may still contain: all of them if the account was
-// read before the run destroyed them.
-func (d *destroyedInstances) kopH(readBefore bool) int64 {
+// read before the run destroyed them. planned is that case, see remaining.
+func (d *destroyedInstances) kopH(planned bool) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	total := int64(0)
-	for _, instance := range d.all {
-		if readBefore || time.Since(instance.at) < burnLag {
+	for id, instance := range d.all {
+		switch {
+		case planned:
+			total += instance.kopH - d.planned[id]
+		case time.Since(instance.at) < burnLag:
 			total += instance.kopH
 		}
 	}

@@ -105,7 +105,7 @@ func (t *Tracker) burnWith(money account, starting map[string]int64) int64 {
 	for id, kopH := range starting {
 		added += max(0, kopH-money.listed[id])
 	}
-	return t.burnRate(money, t.destroyed.kopH(false)) + added
+	return t.burnRate(money, false) + added
 }
 
 // Rented records the id and the price of the instance that was rented.

@@ -96,7 +96,7 @@ func (t *Tracker) Check(ctx context.Context, change Change) Problems {
 		problems = t.checkFunds(account.Balance, starts)
 	}
 	if change.Creates || added > 0 {
-		problems = append(problems, t.checkBurn(t.burnRate(account, t.destroyed.kopH(t.single())), added)...)
+		problems = append(problems, t.checkBurn(t.burnRate(account, t.single()), added)...)
 	}
 	return problems
 }
@@ -183,13 +183,12 @@ func (t *Tracker) readAccount(ctx context.Context) (account, error) {
 }
 
 // burnRate returns the burn rate of the account without the instances that this process has destroyed. The rate that
-// the API returned may omit instances that do not run yet, and may contain destroyed instances that cost destroyedKopH.
-func (t *Tracker) burnRate(money account, destroyedKopH int64) int64 {
+// the API returned may omit instances that do not run yet, and may contain destroyed instances. planned: the account
+// was read before the run changed it, and the caller adds the rise by the plan.
+func (t *Tracker) burnRate(money account, planned bool) int64 {
 	listed := int64(0)
 	for id, kopH := range money.listed {
-		if !t.destroyed.has(id) {
-			listed += kopH
-		}
+		listed += t.destroyed.remaining(id, kopH, planned)
 	}
-	return max(listed, money.BurnKopH-destroyedKopH)
+	return max(listed, money.BurnKopH-t.destroyed.kopH(planned))
 }

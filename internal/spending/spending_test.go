@@ -184,6 +184,26 @@ func TestTracker_DestroyedInstance(t *testing.T) {
 	}
 }
 
+// A plan subtracts the cost of an instance that it replaces. The destruction does not subtract it again.
+func TestTracker_PlannedReplacement(t *testing.T) {
+	for price, refused := range map[int64]bool{250: false, 251: true} {
+		running := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 200}}
+		api := &fakeAccount{available: 1e6, burn: 200, instances: []rental.Instance{running}}
+		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, true)
+		change := Change{AddedKopH: 220 - tracker.PlanReplacement(running), Creates: true}
+		if problems := tracker.Check(t.Context(), change); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		tracker.Plan("key", 220)
+		tracker.Destroyed("ins_1", tracker.BurnBeforeDestroy(t.Context(), running))
+		creation := tracker.BeginCreate("key", false)
+		if _, err := creation.CheckPrice()(t.Context(), price); (err != nil) != refused {
+			t.Errorf("price %d: %v", price, err)
+		}
+		creation.End()
+	}
+}
+
 // In a process that serves several runs, an instance waits for the response to the request of another one before it is
 // refused because of both.
 func TestReserve_CountsInFlightRequestOnce(t *testing.T) {

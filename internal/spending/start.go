@@ -65,7 +65,7 @@ func (t *Tracker) addStart(ctx context.Context, id string, kopH int64) Problems 
 	if err != nil {
 		return t.unreadable(err)
 	}
-	burn := t.burnRate(money, t.destroyed.kopH(true))
+	burn := t.burnRate(money, true)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	counted, planned := t.counted[id]

@@ -29,21 +29,13 @@ func (r *fleetResource) checkCreate(
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
 	r.warnOfOthers(ctx, plan.Name.ValueString(), private, true, diags)
-	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), -burn(replaced), diags)
+	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), replaced, diags)
 }
 
 func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces bool, diags *diag.Diagnostics) {
 	tfinstance.CheckTemplate(ctx, r.Meta, tfinstance.TemplateArguments{
 		Template: plan.Template, Image: plan.Image, DiskGB: plan.DiskGB, SSHKeyIDs: plan.SSHKeyIDs, ReadyWhen: plan.ReadyWhen,
 	}, replaces, diags)
-}
-
-// burn returns the current cost of members in kopecks per hour.
-func burn(members []reconcile.Member) (kopH int64) {
-	for _, member := range members {
-		kopH += member.Instance.BurnKopH()
-	}
-	return kopH
 }
 
 // checkReplacement checks the creation that follows the plan of a replaced fleet, unless that plan has checked it: with
@@ -97,7 +89,7 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	stays := slices.DeleteFunc(slices.Clone(u.members), func(m reconcile.Member) bool {
 		return actions[m.Slot] == reconcile.Destroy || rentsInstance(actions[m.Slot])
 	})
-	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, 0, diags)
+	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, nil, diags)
 }
 
 // checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below
@@ -149,13 +141,16 @@ func rentsInstance(action reconcile.Action) bool {
 }
 
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
-// of the provider. addedKopH is the rise of the burn rate by other changes of the plan. Too few offers are a warning:
-// after a run that was killed, its own instances may be the reason, and an error would prevent that they are recovered.
+// of the provider. replaced are members of another fleet that the plan destroys. Too few offers are a warning: after a
+// run that was killed, its own instances may be the reason, and an error would prevent that they are recovered.
 func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
-	addedKopH int64, diags *diag.Diagnostics,
+	replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
-	tracker, change := r.Meta.Spending, spending.Change{AddedKopH: addedKopH}
+	tracker, change := r.Meta.Spending, spending.Change{}
+	for _, member := range replaced {
+		change.AddedKopH -= tracker.PlanReplacement(member.Instance)
+	}
 	var slots []int
 	updates := 0
 	for _, c := range changes {
@@ -165,7 +160,7 @@ func (r *fleetResource) checkOffers(
 			if c.Action == reconcile.Update {
 				updates++
 			}
-			change.AddedKopH -= c.Member.Instance.BurnKopH()
+			change.AddedKopH -= tracker.PlanReplacement(c.Member.Instance)
 			change.Creates = true
 		case c.Action == reconcile.Start:
 			start, err := tracker.PlanStart(ctx, c.Member.Instance, c.Member.OfferID())
