@@ -138,32 +138,35 @@ func (b *bench) measureAll(ctx context.Context, out io.Writer) ([]row, error) {
 	return rows, nil
 }
 
-// measure alternates between the provider and the control, so that other work on the machine slows both down.
+// measure alternates between the two sides, so that other work on the machine slows both down.
 func (b *bench) measure(ctx context.Context, s scenario) (_ row, err error) {
-	var provider, control []sample
-	var w *workspace
-	defer func() { err = errors.Join(err, w.close()) }()
+	var samples [2][]sample
+	workspaces := map[bool]*workspace{} // the two sides share one, unless one of them has a fleet
+	defer func() {
+		for _, w := range workspaces {
+			err = errors.Join(err, w.close())
+		}
+	}()
 	for range b.repeat {
-		for _, run := range []struct {
-			program string
-			samples *[]sample
-		}{{programProvider, &provider}, {s.controlProgram, &control}} {
+		for i, side := range s.sides() {
+			w := workspaces[side.fleet]
 			if w == nil || !s.created {
 				if err := w.close(); err != nil {
 					return row{}, err
 				}
-				if w, err = b.workspace(ctx, s); err != nil {
+				if w, err = b.workspace(ctx, s, side.fleet); err != nil {
 					return row{}, err
 				}
+				workspaces[side.fleet] = w
 			}
-			taken, err := w.run(ctx, run.program, s.command...)
+			taken, err := w.run(ctx, side.program, s.command...)
 			if err != nil {
-				return row{}, fmt.Errorf("with the %s: %w", run.program, err)
+				return row{}, fmt.Errorf("with the %s: %w", side.program, err)
 			}
-			*run.samples = append(*run.samples, taken)
+			samples[i] = append(samples[i], taken)
 		}
 	}
-	return row{s, best(provider), best(control)}, nil
+	return row{s, best(samples[0]), best(samples[1])}, nil
 }
 
 // workspace is a folder with a configuration, and the simulator that it uses.
@@ -174,37 +177,48 @@ type workspace struct {
 }
 
 // workspace prepares a scenario: it creates the servers if they exist before the command.
-func (b *bench) workspace(ctx context.Context, s scenario) (*workspace, error) {
+func (b *bench) workspace(ctx context.Context, s scenario, fleet bool) (*workspace, error) {
 	folder, err := os.MkdirTemp(b.folder, "workspace-")
 	if err != nil {
 		return nil, err
 	}
-	service, err := startService(ctx, s.servers)
+	service, err := startService(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	w := &workspace{b, folder, service}
-	if err := w.prepare(ctx, s); err != nil {
+	if err := w.prepare(ctx, s, fleet); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-func (w *workspace) prepare(ctx context.Context, s scenario) error {
+func (w *workspace) prepare(ctx context.Context, s scenario, fleet bool) error {
+	settings := pollInterval + "\n  " + s.settings
+	if s.limited {
+		settings = limitedPollInterval
+	}
+	if fleet {
+		err := w.configure(fleetConfig(settings, s.servers))
+		if err == nil && s.created {
+			_, err = w.run(ctx, programProvider, applyCommand...)
+		}
+		return err
+	}
 	ids, err := offers(ctx, w.service, s.servers)
 	if err != nil {
 		return err
 	}
 	if s.created {
-		return w.seed(ctx, s.settings, ids)
+		return w.seed(ctx, settings, ids)
 	}
-	return w.configure(s.settings, ids)
+	return w.configure(serversConfig(settings, serverName, ids))
 }
 
-func (w *workspace) configure(settings string, offers []string) error {
+// configure writes the configuration.
+func (w *workspace) configure(config string) error {
 	const source = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
-	config := source + serversConfig(pollInterval+"\n  "+settings, "server", offers)
-	return os.WriteFile(filepath.Join(w.folder, "main.tf"), []byte(config), fileMode)
+	return os.WriteFile(filepath.Join(w.folder, "main.tf"), []byte(source+config), fileMode)
 }
 
 // run runs the CLI with one of the programs as the provider.

@@ -8,23 +8,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// fleetConfig returns a configuration with a fleet.
-func fleetConfig(size int) string {
-	return fmt.Sprintf(`
-provider "gpurent" {
-  %s
-}
-
-resource "gpurent_fleet" "big" {
-  name          = "big"
-  size          = %d
-  template      = "ubuntu"
-  disk_gb       = 20
-  offer_queries = [{}]
-}
-`, scaledPolling, size)
-}
-
 // A fleet needs a request for each member that it creates or destroys, and one for each page of a list. The test logs
 // the time of a refresh beside those of a fleet without members and of a plan without a refresh.
 func TestAccRequests_Fleet(t *testing.T) {
@@ -37,12 +20,12 @@ func TestAccRequests_Fleet(t *testing.T) {
 	for _, size := range sizes {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			env := startUnlimited(t, size)
-			w := env.Workspace(fleetConfig(0))
+			w := env.Workspace(fleetConfig(scaledPolling, 0))
 			w.Run("apply", "-auto-approve")
 			began := time.Now()
 			w.Run("plan", "-refresh-only")
 			empty := time.Since(began)
-			w.Configure(fleetConfig(size))
+			w.Configure(fleetConfig(scaledPolling, size))
 			constant := func(n int) func(time.Duration) int { return func(time.Duration) int { return n } }
 			pages := size/pageSize + 1
 			countRequests(t, env, w, constant(6+4*pages), "plan", "-out=plan")

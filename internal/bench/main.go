@@ -1,6 +1,7 @@
 // Command bench measures the time and the memory of the provider under a real CLI that uses the simulator. Each
-// scenario also runs with a control, which is a provider that sends no requests. The verdict uses the ratio to the
-// control, because absolute figures depend on the machine. The command fails if a ratio exceeds the scenario's bound.
+// scenario also runs with a control, which is a provider that sends no requests. Some compare a fleet with as many
+// instances with count instead. The verdict uses the ratio of the two, because absolute figures depend on the machine.
+// The command fails if a ratio exceeds the scenario's bound.
 // The tests of this package count requests.
 //
 //	bench [-root DIR] [-only REGEXP] [-repeat N] [-out FILE]

@@ -10,7 +10,7 @@ import (
 
 func TestVerdict(t *testing.T) {
 	control := sample{wall: time.Second, cpu: time.Second, peakKB: 1000}
-	s := scenario{name: "s", maxWall: 1.15, maxCPU: 1.5, maxMemory: 2}
+	s := scenario{name: "s", controlProgram: programControl, maxWall: 1.15, maxCPU: 1.5, maxMemory: 2}
 	for name, test := range map[string]struct {
 		provider sample
 		want     string
@@ -26,6 +26,12 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
+	}
+	limited := scenario{name: "s", servers: 200, limited: true, maxFloor: 1.15}
+	slow := sample{wall: 40 * time.Second}
+	const want = "s: wall time / floor: 40.00 s / 34.00 s = 1.18 > 1.15"
+	if err := verdict([]row{{limited, slow, control}}); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 	if err := verdict([]row{{scenario{}, sample{wall: time.Hour}, control}}); err != nil {
 		t.Errorf("error %v without bounds", err)

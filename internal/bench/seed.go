@@ -19,7 +19,7 @@ var refreshStateCommand = []string{"apply", "-refresh-only", "-auto-approve", "-
 // the square of their number, to minutes for 5,000. seed creates the others with the API and copies them into the
 // state. A refresh then corrects their attributes.
 func (w *workspace) seed(ctx context.Context, settings string, offers []string) error {
-	if err := w.configure(settings, offers[:1]); err != nil {
+	if err := w.configure(serversConfig(settings, serverName, offers[:1])); err != nil {
 		return err
 	}
 	if _, err := w.run(ctx, programProvider, applyCommand...); err != nil {
@@ -27,7 +27,7 @@ func (w *workspace) seed(ctx context.Context, settings string, offers []string) 
 	}
 	var ids []string
 	for i, offer := range offers[1:] {
-		id, err := createServer(ctx, w.service, fmt.Sprintf("server-%d", i+1), offer)
+		id, err := createServer(ctx, w.service, fmt.Sprintf("%s-%d", serverName, i+1), offer)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (w *workspace) seed(ctx context.Context, settings string, offers []string) 
 	if err := w.copyInState(ids, offers[1:]); err != nil {
 		return err
 	}
-	if err := w.configure(settings, offers); err != nil {
+	if err := w.configure(serversConfig(settings, serverName, offers)); err != nil {
 		return err
 	}
 	_, err := w.run(ctx, programProvider, refreshStateCommand...)
@@ -68,7 +68,7 @@ func (w *workspace) copyInState(ids, offers []string) error {
 		attributes, _ := first["attributes"].(map[string]any)
 		attributes = maps.Clone(attributes)
 		attributes["id"], attributes["offer_id"] = id, offers[i]
-		attributes["name"] = fmt.Sprintf("server-%d", i+1)
+		attributes["name"] = fmt.Sprintf("%s-%d", serverName, i+1)
 		instance := maps.Clone(first)
 		instance["index_key"], instance["attributes"] = i+1, attributes
 		if first["identity"] != nil {

@@ -27,16 +27,19 @@ const (
 	requestTimeout = 30 * time.Second
 )
 
-// startService starts a simulator without a rate limit that has an offer for each server.
-func startService(ctx context.Context, servers int) (*simulator.Server, error) {
-	service, err := simulator.Start(ctx, simulator.Config{
-		Boot: boot, Market: simulator.MarketStill, MarketScale: 1 + servers/offersPerScale,
-	})
+// startService starts a simulator that has an offer for each server. Only a limited scenario has a rate limit.
+func startService(ctx context.Context, s scenario) (*simulator.Server, error) {
+	config := simulator.Config{Boot: boot, Market: simulator.MarketStill, MarketScale: 1 + s.servers/offersPerScale}
+	perMinute := 0
+	if s.limited {
+		config.Boot, config.TimeScale, perMinute = limitedBoot, limitedTimeScale, requestsPerMinute
+	}
+	service, err := simulator.Start(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	service.SetRateLimit(0, 0)
-	account := simulator.AccountPatch{BalanceKop: new(int64(balanceKop)), MaxInstances: new(int64(servers))}
+	service.SetRateLimit(perMinute, 0)
+	account := simulator.AccountPatch{BalanceKop: new(int64(balanceKop)), MaxInstances: new(int64(s.servers))}
 	if err := service.SetAccount(account); err != nil {
 		return nil, errors.Join(err, service.Close())
 	}

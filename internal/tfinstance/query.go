@@ -33,8 +33,8 @@ func QueryArguments() map[string]schema.Attribute {
 	arguments := tfkit.OfferFilterArguments()
 	arguments["max_attempts"] = schema.Int64Attribute{
 		Optional: true,
-		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` in each look. Must " +
-			"be between 1 and 50. Defaults to `5`.",
+		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` for each list " +
+			"of offers. Must be between 1 and 50. Defaults to `5`.",
 		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
 	}
 	return arguments
