@@ -23,6 +23,7 @@ const (
 	summaryChanges         = "Fleet %s changes existing members"
 	summaryTooFewOffers    = "Too few offers for fleet %s"
 	summaryTotalAboveCap   = "Fleet %s exceeds max_total_kop_h"
+	summaryMembersAboveCap = "Fleet %s has members above max_price_kop_h"
 	summaryOtherMembers    = "Instances have the names of members of fleet %s"
 	summaryUnrelated       = "Fleet %s did not create all instances with such names"
 	summaryKept            = "Fleet %s keeps its members"

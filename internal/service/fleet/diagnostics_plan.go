@@ -80,6 +80,20 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int,
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
+func addMembersAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, above []reconcile.Member) {
+	var text tfkit.Text
+	for _, member := range above[:min(len(above), maxLines)] {
+		text += "\n  " + slotText(member.Slot) + ": " + tfkit.HourlyRubles(priceWithoutDisk(member))
+	}
+	if more := len(above) - maxLines; more > 0 {
+		text += tfkit.Textf("\n  … and %d more", more)
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryMembersAboveCap, spec.Name),
+		tfkit.Textf("These members run at a price above max_price_kop_h (%s). The apply does not stop them, because it "+
+			"compares only what it creates or starts. Lower size, stop the fleet, or raise the limit.%s",
+			tfkit.HourlyRubles(spec.MaxPriceKopH), text))
+}
+
 // addOtherMembers describes instances that are not in the state. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
 	ids := make([]string, len(others))

@@ -1,8 +1,10 @@
 package fleet_test
 
 import (
+	"maps"
 	"testing"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -41,4 +43,24 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	}
 	w.Run("plan", "-detailed-exitcode")
 	w.Run("destroy", "-auto-approve")
+}
+
+// A limit that is lowered below the prices of running members stops none of them. Each plan warns.
+func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
+	t.Parallel()
+	// Quirks add messages.
+	env := acctest.Start(t, acctest.WithoutQuirks("all"))
+	env.AddSSHKey()
+	w := env.Workspace(env.Provider() + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	before := members(w)
+	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100"))
+	const warning = "Fleet train has members above max_price_kop_h"
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), warning, "slot 0: ", "slot 1: ", "0 added, 1 changed")
+	contains(t, w.Run("plan", "-no-color"), warning, "No changes.")
+	if now := members(w); !maps.Equal(now, before) {
+		t.Errorf("%v, before %v", now, before)
+	}
+	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100", `desired_state = "stopped"`))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "!"+warning, "0 added, 1 changed")
 }

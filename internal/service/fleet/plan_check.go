@@ -76,7 +76,9 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 		return
 	}
 	r.warnOfOthers(ctx, u.spec.Name, u.private, false, diags)
-	checkTotal(diags, u.spec, u.changes, u.members, u.lowered)
+	running := runningAfter(u.changes, u.members)
+	checkTotal(diags, u.spec, running, u.lowered)
+	warnAboveCap(diags, u.spec, running)
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
 	rents := slices.ContainsFunc(u.changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
 	if rents || u.image {
@@ -90,41 +92,6 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 		return actions[m.Slot] == reconcile.Destroy || rentsInstance(actions[m.Slot])
 	})
 	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, nil, diags)
-}
-
-// checkTotal compares the members that stay and run, or are started, with the total cap. A cap that was lowered below
-// their price is an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
-func checkTotal(
-	diags *diag.Diagnostics, spec reconcile.Spec, changes []reconcile.Change, members []reconcile.Member, lowered bool,
-) {
-	if running, total := runningAfter(changes, members); exceedsTotal(spec, total) {
-		addTotalAboveCap(diags, spec, running, total, lowered)
-	}
-}
-
-// runningAfter returns the number of the members that stay and run, or are started, and the sum of their prices.
-func runningAfter(changes []reconcile.Change, members []reconcile.Member) (running int, totalKopH int64) {
-	actions := actionsBySlot(changes)
-	for _, member := range members {
-		action := actions[member.Slot]
-		gone := action == reconcile.Destroy || action == reconcile.Stop || rentsInstance(action) || member.Lost()
-		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
-			totalKopH += member.Instance.Price.RunningKopH
-			running++
-		}
-	}
-	return running, totalKopH
-}
-
-func exceedsTotal(spec reconcile.Spec, totalKopH int64) bool {
-	return spec.MaxTotalKopH > 0 && totalKopH > spec.MaxTotalKopH
-}
-
-// isSettled reports whether a plan with the same arguments changes no member and warns of none. Instances that are not
-// members can lead to warnings, too.
-func isSettled(spec reconcile.Spec, members []reconcile.Member) bool {
-	_, totalKopH := runningAfter(nil, members)
-	return len(reconcile.Plan(spec, members)) == 0 && !exceedsTotal(spec, totalKopH)
 }
 
 // actionsBySlot returns the actions of changes, of which each slot has at most one.

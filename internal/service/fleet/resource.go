@@ -160,6 +160,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	if !plan.Instances.IsUnknown() {
 		private.Arguments = plan.argumentsWithDefault()
+		private.Settled = private.Settled && isSettled(spec, state.adopted(plan).members(private))
 		private.Checked, private.Failed, private.Destroys = false, false, nil
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
