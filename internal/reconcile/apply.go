@@ -71,9 +71,9 @@ type apply struct {
 	timeout time.Duration
 	workers chan struct{} // limits the create requests in flight
 	waits   sync.WaitGroup
-	// bootCtx is the context of the waits for new members. cancelBoot ends them.
-	bootCtx    context.Context
-	cancelBoot context.CancelFunc
+	// phaseCtx is the context of the present phase, and bootCtx that of its waits for new members. cancelBoot ends them.
+	phaseCtx, bootCtx context.Context
+	cancelBoot        context.CancelFunc
 
 	mu       sync.Mutex
 	members  map[int]*Member            // that exist, by slot
@@ -81,6 +81,7 @@ type apply struct {
 	pending  map[int]int64              // prices of what is being rented or started, by slot
 	began    time.Time                  // by the clock of the API, before the first creation
 	initial  map[string]bool            // ids of the instances that existed then
+	shrinks  bool                       // members are destroyed that are not replaced
 	created  map[int]bool               // slots whose instance this apply created
 	discards map[int]bool               // slots whose member is discarded: its price does not count for others
 	checks   map[int]*spending.Creation // by slot
@@ -106,7 +107,8 @@ const maxRequests = 16
 
 // run takes the changes: it destroys what is too much, moves existing members to the desired state, and fills the other
 // slots at the same time. With All it fills slots only if it could move the existing members, because it would destroy
-// the new members again otherwise. It replaces members with old arguments last, when everything else is ready.
+// the new members again otherwise. It replaces members with old arguments last, when everything else is ready. Only a
+// larger fleet with a total cap grows after that, because cheaper arguments can make room for the new members.
 func (a *apply) run(ctx context.Context, changes []Change) {
 	for _, change := range changes {
 		if change.Destroys() && change.Member.Protected {
@@ -117,16 +119,25 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 	of := func(actions ...Action) []Change {
 		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
+	a.shrinks = len(of(Destroy)) > 0
+	early, late := of(Create, Replace), []Change(nil)
+	if !a.All && a.MaxTotalKopH > 0 && len(of(Update)) > 0 {
+		isNew := func(c Change) bool { return c.Action == Create && c.Member.Generation == 0 && c.Member.Orphan == "" }
+		late = filter(early, isNew)
+		early = filter(early, func(c Change) bool { return !isNew(c) })
+	}
 	a.phase(ctx, func(ctx context.Context) {
 		a.begin(func() { a.destroyAll(ctx, of(Destroy)) })
 		a.moveAll(ctx, of(Start, Stop, Wait))
 		if a.All {
 			a.waits.Wait()
 		}
-		a.fill(ctx, of(Create, Replace))
+		a.fill(ctx, early)
 	})
 	if a.All && a.failed() && ctx.Err() == nil {
 		a.rollBack(ctx)
+		a.updating = true
+		a.failUnfilled(ctx, of(Update))
 		return
 	}
 	outdated := of(Update)
@@ -138,13 +149,18 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		outdated = outdated[len(group):]
 		a.phase(ctx, func(ctx context.Context) { a.fill(ctx, group) })
 	}
-	a.failUnfilled(ctx, outdated)
+	if !a.failed() && ctx.Err() == nil {
+		a.phase(ctx, func(ctx context.Context) { a.fill(ctx, late) })
+		return
+	}
+	a.failUnfilled(ctx, append(outdated, late...))
 }
 
 // phase runs a part of the apply and waits until its members are ready.
 func (a *apply) phase(ctx context.Context, do func(ctx context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
+	a.phaseCtx = ctx
 	a.bootCtx, a.cancelBoot = context.WithCancel(ctx)
 	defer a.cancelBoot()
 	do(ctx)
@@ -230,33 +246,32 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 		member := a.members[change.Slot]
 		a.mu.Unlock()
 		target := a.target(change.Member)
-		if a.State == rental.DesiredRunning {
-			limit, err := a.startLimit(ctx, change.Member)
-			if err != nil {
-				a.fail(change.Slot, err)
-				continue
-			}
-			target.MaxPriceKopH = limit
-		}
 		a.waits.Go(func() {
-			defer a.unreserve(change.Slot)
-			if change.Member.NotReady && a.State == rental.DesiredRunning { // it may have been above a cap before
-				placed := placement.Placed{Instance: change.Member.Instance, Recovered: true}
-				request := placement.Request{Order: change.Member.Order, MaxPriceKopH: a.MaxPriceKopH}
-				a.convergeWithinCaps(ctx, ctx, member, target, placed, request)
+			if a.State != rental.DesiredRunning {
+				a.converge(ctx, member, target)
 				return
 			}
-			a.converge(ctx, member, target)
+			last := observed{
+				Placed:     placement.Placed{Instance: change.Member.Instance, Recovered: true},
+				startsOnly: !change.Member.AboveCap,
+			}
+			if change.Member.AboveCap {
+				last.request = placement.Request{Order: change.Member.Order, MaxPriceKopH: a.MaxPriceKopH}
+			}
+			a.convergeWithinCaps(ctx, ctx, member, target, last)
 		})
 	}
 }
 
-// target returns the desired state of an existing member.
+// target returns the desired state of a member.
 func (a *apply) target(member Member) lifecycle.Target {
-	return lifecycle.Target{
-		State: a.State, OnOutbid: a.OnOutbid, MaxPriceKopH: a.MaxPriceKopH, OfferID: member.OfferID(),
-		Template: a.Order.Template, Ready: a.Ready, BeforeStart: a.Spending.CheckStart(),
+	target := lifecycle.Target{
+		State: a.State, OnOutbid: a.OnOutbid, OfferID: member.OfferID(), Template: a.Order.Template, Ready: a.Ready,
 	}
+	if a.State == rental.DesiredRunning {
+		target.MaxPriceKopH, target.BeforeStart = a.startLimit(member.Slot), a.beforeStart(member.Slot)
+	}
+	return target
 }
 
 // converge moves a member to the desired state and waits until it is there.
@@ -266,8 +281,12 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	defer a.mu.Unlock()
 	member.Instance = inst
 	member.NotReady = err != nil
+	member.AboveCap = err != nil && (member.AboveCap || lifecycle.KindOf(err) == lifecycle.RunsAboveCap)
 	if err == nil && a.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {
 		err = &Error{Kind: KeptOutbid}
+	}
+	if cancelled := lifecycle.KindOf(err) == lifecycle.Interrupted && a.phaseCtx.Err() == nil; cancelled {
+		err = &Error{Kind: NotTried, Err: a.decided}
 	}
 	if err != nil {
 		a.failures[member.Slot] = err

@@ -8,40 +8,47 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// startLimit returns the highest price of a start without the disk, so that the fleet stays below its total cap, and
-// reserves it.
-func (a *apply) startLimit(ctx context.Context, member Member) (kopH int64, err error) {
+// startLimit returns the highest price of a start: the price cap, or what the total cap leaves for the slot if that is
+// lower; 0 for no limit. A start whose price is known is also reserved: see beforeStart.
+func (a *apply) startLimit(slot int) int64 {
 	if a.MaxTotalKopH == 0 {
-		return a.MaxPriceKopH, nil
+		return a.MaxPriceKopH
 	}
-	inst := member.Instance
-	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
-	disk := inst.Price.RunningKopH - price
-	if inst.BillsGPU() {
-		return a.withinCap(price), nil // its price counts already, and a new bid must not cost more
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := a.pending[slot]
+	if member := a.members[slot]; member != nil {
+		own = max(own, member.Instance.Price.RunningKopH)
 	}
-	if inst.Type == rental.Interruptible && member.Offer != nil {
-		offer, err := a.Client.GetOffer(ctx, member.Offer.ID)
-		if err != nil && !rental.IsNotFound(err) {
-			return 0, err
-		}
-		if bid, ok := offer.PriceKopH(inst.Type); err == nil && ok {
-			price = max(price, bid) // a stopped instance may start at its old price
-		}
+	left := max(1, a.MaxTotalKopH-a.totalKopH()+own)
+	if a.MaxPriceKopH > 0 {
+		return min(left, a.MaxPriceKopH)
 	}
-	price = a.withinCap(price)
-	if err := a.reserve(member.Slot, price+disk); err != nil {
-		return 0, err
-	}
-	return price, nil
+	return left
 }
 
-// withinCap returns a price, or the cap if that is lower.
-func (a *apply) withinCap(kopH int64) int64 {
-	if a.MaxPriceKopH > 0 {
-		return min(kopH, a.MaxPriceKopH)
+// beforeStart returns the check before each start of the member in a slot, nil for none: the total cap and the limits
+// of the provider.
+func (a *apply) beforeStart(slot int) func(context.Context, rental.Instance, int64) (release func(), err error) {
+	check := a.Spending.CheckStart()
+	if a.MaxTotalKopH == 0 {
+		return check
 	}
-	return kopH
+	return func(ctx context.Context, inst rental.Instance, kopH int64) (func(), error) {
+		if err := a.reserve(slot, kopH); err != nil {
+			return nil, err
+		}
+		unreserve := func() { a.unreserve(slot) }
+		if check == nil {
+			return unreserve, nil
+		}
+		release, err := check(ctx, inst, kopH)
+		if err != nil {
+			unreserve()
+			return nil, err
+		}
+		return func() { unreserve(); release() }, nil
+	}
 }
 
 // reserve adds the price of a slot that is about to be filled or started, in place of the price of its present member.
@@ -76,27 +83,36 @@ func (a *apply) totalKopH() (total int64) {
 	return total
 }
 
+// observed is what convergeWithinCaps compares with the caps.
+type observed struct {
+	placement.Placed
+	request placement.Request
+	// startsOnly: only a start can raise the price of the member.
+	startsOnly bool
+}
+
 // convergeWithinCaps waits until a member is ready, and discards it if it costs more than a cap allows. waitCtx is the
 // context of the wait.
 func (a *apply) convergeWithinCaps(
-	ctx, waitCtx context.Context, member *Member, target lifecycle.Target, placed placement.Placed,
-	request placement.Request,
+	ctx, waitCtx context.Context, member *Member, target lifecycle.Target, last observed,
 ) {
 	var reason *Error
 	target.Accept = func(inst rental.Instance, started bool) bool {
 		if started {
-			return true // the start has compared the price
+			last.Offer = nil // a new bid need not have its price
 		}
-		placed.Instance = inst
+		last.Instance = inst
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		member.Instance = inst
-		reason = a.exceeds(member.Slot, placed, request)
+		if started || !last.startsOnly {
+			reason = a.exceeds(member.Slot, last.Placed, last.request)
+		}
 		return reason == nil
 	}
 	a.converge(waitCtx, member, target)
 	if reason != nil {
-		a.fail(member.Slot, a.discard(ctx, member, placed.Recovered, reason))
+		a.fail(member.Slot, a.discard(ctx, member, last.Recovered, reason))
 	}
 }
 

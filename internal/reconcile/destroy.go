@@ -56,6 +56,7 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err
+		a.decide(err)
 		return false
 	}
 	if member.Orphan != "" && member.Orphan != placed.ID {
@@ -88,8 +89,6 @@ func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, e
 
 // rollBack destroys the members that this apply created, also those of requests with an unknown outcome.
 func (a *apply) rollBack(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout)
-	defer cancel()
 	var changes []Change
 	for slot, member := range a.members {
 		if a.created[slot] {
@@ -101,10 +100,13 @@ func (a *apply) rollBack(ctx context.Context) {
 			changes = append(changes, Change{slot, Destroy, Member{Slot: slot}})
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(changes))*time.Second)
+	defer cancel()
 	timedOut := a.timedOut()
 	for _, change := range a.destroyAll(ctx, changes) {
 		a.result.RolledBack = append(a.result.RolledBack, change.Member)
-		if !timedOut && lifecycle.KindOf(a.failures[change.Slot]) == lifecycle.Interrupted {
+		err := a.failures[change.Slot]
+		if !timedOut && (lifecycle.KindOf(err) == lifecycle.Interrupted || KindOf(err) == NotTried) {
 			delete(a.failures, change.Slot) // it was not the reason
 		}
 	}

@@ -36,13 +36,15 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		progress := len(missing) < before || a.progress() > done
 		switch {
 		case len(missing) == 0 || ctx.Err() != nil || a.ended():
-		case progress && round+1 < attempts:
-			continue // another offer may be available now
-		case left > 0:
+		case progress && round+1 < attempts, round == 0 && !progress:
+			continue // another offer may be available now, or the list was old
+		case left > 0 && !a.spent(missing):
 			if !probed {
 				probed, missing = true, a.recoverKilled(ctx, missing)
 			}
+			a.mu.Lock()
 			a.waited = true
+			a.mu.Unlock()
 			clear(a.tried)                                                // they may become available again
 			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
 			continue
@@ -56,6 +58,12 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 		break
 	}
 	a.failUnfilled(ctx, missing)
+}
+
+// spent reports whether the members that stay use the whole total cap, so that no offer can fit.
+func (a *apply) spent(missing []Change) bool {
+	budget := a.demand(missing).BudgetKopH
+	return budget != nil && *budget <= 0 && !a.shrinks
 }
 
 // progress grows with each reason to look for offers again at once.
@@ -125,6 +133,9 @@ func (a *apply) failUnfilled(ctx context.Context, missing []Change) {
 			a.failures[change.Slot] = reason
 		}
 	}
+	if len(missing) > 0 && a.decided == nil {
+		a.decided = reason
+	}
 }
 
 // allocate chooses offers for all missing slots and rents from them. It returns the slots that are still missing.
@@ -145,6 +156,7 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 		return missing
 	}
 	a.result.Choice = &choice
+	a.forgetUnreadable(missing)
 	candidates := choice.Candidates
 	reserved := make([]*placement.Candidate, len(candidates))
 	for i := range reserved {
@@ -176,6 +188,17 @@ func (a *apply) allocate(ctx context.Context, missing []Change, round int) []Cha
 	return left
 }
 
+// forgetUnreadable removes the failures of earlier attempts to read the offers.
+func (a *apply) forgetUnreadable(missing []Change) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, change := range missing {
+		if placement.KindOf(a.failures[change.Slot]) == placement.OffersUnreadable {
+			delete(a.failures, change.Slot)
+		}
+	}
+}
+
 // rentAll rents instances for empty slots concurrently, each from its candidate, and returns the slots for which
 // another offer may be tried.
 func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*placement.Candidate) (again []Change) {
@@ -186,7 +209,7 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
 			if change.Destroys() {
-				stays, failed := a.destroyReplaced(ctx, change)
+				stays, failed := a.destroyReplaced(ctx, change, candidates[i])
 				if stays {
 					mu.Lock()
 					defer mu.Unlock()
@@ -241,10 +264,20 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	return demand
 }
 
-// destroyReplaced destroys the member that is replaced. It stays if nothing can be rented any more.
-func (a *apply) destroyReplaced(ctx context.Context, change Change) (stays, failed bool) {
+// destroyReplaced destroys the member that is replaced. It stays if nothing can be rented any more, or if a spending
+// limit does not allow its replacement.
+func (a *apply) destroyReplaced(
+	ctx context.Context, change Change, candidate *placement.Candidate,
+) (stays, failed bool) {
 	if a.halted() || ctx.Err() != nil {
 		return true, false
+	}
+	if candidate != nil {
+		err := a.check(change.Slot).CheckReplacement(ctx, change.Member.Instance, candidate.KopH)
+		if err != nil {
+			a.refused(change.Slot, candidate, err)
+			return false, true
+		}
 	}
 	return false, len(a.destroyAll(ctx, []Change{change})) == 0
 }

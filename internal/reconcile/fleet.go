@@ -79,6 +79,8 @@ type Member struct {
 	Orphan string
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
+	// AboveCap: an apply found the instance above a cap, and it may not have been stopped.
+	AboveCap bool
 	// Rejected: an apply created the instance, rejected it and could not destroy it.
 	Rejected bool
 	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.

@@ -23,6 +23,9 @@ const (
 	Update // replace a member that was created with other arguments
 )
 
+// Rents reports whether the action rents an instance.
+func (a Action) Rents() bool { return a == Create || a == Replace || a == Update }
+
 // Change is what an apply does with one slot, and why.
 type Change struct {
 	Slot   int

@@ -282,3 +282,117 @@ func TestApply_Protected(t *testing.T) {
 		}
 	})
 }
+
+// With All, the waits that the failure of another member ends are not reported as timeouts.
+func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.want(e.apply(spec(2), nil), 2) // by a run that is killed then
+		e.intercept(stuckAt("train-0"))
+		e.limit(0)
+		all := spec(3)
+		all.All = true
+		result := e.apply(all, nil)
+		if len(result.Failures) != 2 || reconcile.KindOf(result.Failures[0].Err) != reconcile.NotTried {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// The reason why a slot is empty is the last one: the offers could be read again, and there were none.
+func TestApply_OffersReadableAgain(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.limit(0)
+		began := time.Now()
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if strings.HasSuffix(req.URL.Path, "/offers") && time.Since(began) < 30*time.Minute {
+				return apiError(http.StatusInternalServerError, "internal"), nil
+			}
+			return send()
+		})
+		one := spec(1)
+		one.WaitForOffer = 3 * time.Hour
+		result := e.manager().Apply(t.Context(), one, nil, 4*time.Hour)
+		if len(result.Failures) != 1 || reconcile.KindOf(result.Failures[0].Err) != reconcile.NoOffer {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// The rollback of a large fleet has enough time, although the API limits the requests per minute.
+func TestApply_RollBackLarge(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 40}, func(t *testing.T, e *env) {
+		e.enrich()
+		const size = 2000
+		if err := e.simulator.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(size))}); err != nil {
+			t.Fatal(err)
+		}
+		var created atomic.Int64
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if isCreate(req) && created.Add(1) == size {
+				return apiError(http.StatusUnprocessableEntity, "validation_error"), nil
+			}
+			return send()
+		})
+		all := spec(size)
+		all.All = true
+		result := e.manager().Apply(t.Context(), all, nil, time.Hour)
+		if len(result.Members) > 0 || len(result.RolledBack) != size-1 {
+			t.Errorf("%d members are left, %d were destroyed", len(result.Members), len(result.RolledBack))
+		}
+	})
+}
+
+// A rolling update uses the offers that it frees.
+func TestApply_RollingUsesFreedOffers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(3), nil)
+		e.want(first, 3)
+		e.limit(1)
+		members, _ := e.read(first.Members)
+		updated := spec(3)
+		updated.Order.DiskGB, updated.MaxUnavailable = 40, 1
+		e.want(e.apply(updated, members), 3)
+	})
+}
+
+// A list of offers that the plan has read some seconds before does not end an apply.
+func TestApply_OldListOfOffers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		withheld := e.limit(0)
+		manager := e.manager()
+		must(manager.Placement.EstimateAll(t.Context(), spec(1).Demand(1, nil)))
+		e.setOffer(withheld[0], simulator.OfferPatch{Available: new(true)})
+		time.Sleep(25 * time.Second)
+		e.want(manager.Apply(t.Context(), spec(1), nil, time.Hour), 1)
+	})
+}
+
+// Members that a rolling update did not reach are reported, with the reason.
+func TestApply_UpdateNotReached(t *testing.T) {
+	for name, all := range map[string]bool{"any": false, "all": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				first := e.apply(spec(3), nil)
+				e.want(first, 3)
+				members, _ := e.read(first.Members)
+				e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+					if strings.HasSuffix(req.URL.Path, "/offers") {
+						return apiError(http.StatusForbidden, "forbidden"), nil
+					}
+					return send()
+				})
+				updated := spec(4)
+				updated.Order.DiskGB, updated.MaxUnavailable, updated.All = 40, 1, all
+				result := e.apply(updated, members)
+				if len(result.Failures) != 4 {
+					t.Errorf("%d of 4 slots are reported: %s", len(result.Failures), describe(result))
+				}
+				for _, f := range result.Failures {
+					if f.Slot < 3 && reconcile.KindOf(f.Err) != reconcile.NotTried {
+						t.Errorf("%s, want not tried", f)
+					}
+				}
+			})
+		})
+	}
+}

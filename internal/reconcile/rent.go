@@ -24,11 +24,13 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	}
 	request := a.request(change, candidate)
 	check := a.check(slot)
-	request.CheckPrice = check.CheckPrice()
+	request.CheckPrice = a.checkPrice(check, candidate)
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {
 		check.End()
-		a.unreserve(slot)
+		if placement.KindOf(err) != placement.OutcomeUnknown { // else the instance may exist and be billed
+			a.unreserve(slot)
+		}
 		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
 			change.Member.owns(e.Instance) {
 			// A killed run has rented the instance, and it is outdated now.
@@ -49,26 +51,11 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		return false
 	}
 	target := a.target(*member)
-	if a.MaxTotalKopH > 0 { // it may be outbid, and a new bid must not cost more
-		target.MaxPriceKopH = a.withinCap(placed.PriceWithoutDisk(placed.Price.StoppedKopH))
-	}
 	a.waits.Go(func() {
 		defer check.End()
-		a.convergeWithinCaps(ctx, a.bootCtx, member, target, placed, request)
+		a.convergeWithinCaps(ctx, a.bootCtx, member, target, observed{Placed: placed, request: request})
 	})
 	return false
-}
-
-// check returns the spending check of a slot. Several attempts to fill a slot share it: they add its price to the plan
-// only once.
-func (a *apply) check(slot int) *spending.Creation {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.checks[slot] == nil {
-		a.checks[slot] = a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
-	}
-	a.checks[slot].SetWaits(a.waited)
-	return a.checks[slot]
 }
 
 // owns reports whether an instance with the idempotency key of a lost member belongs to its fleet and not to another
@@ -91,9 +78,6 @@ func (a *apply) request(change Change, candidate *placement.Candidate) placement
 	request.Order.Name = MemberName(a.Name, change.Slot)
 	return request
 }
-
-// SpendingKey identifies the planned price of the member in a slot: see spending.Tracker.Plan.
-func SpendingKey(fleet string, slot int) string { return keyPrefix + MemberName(fleet, slot) }
 
 // refused records a failed creation. It returns true if another offer may be tried.
 func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (again bool) {
@@ -177,7 +161,7 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		if reason.Err = err; err == nil {
 			member.Instance = stopped
 		}
-		member.NotReady = true
+		member.NotReady, member.AboveCap = true, true
 		return reason
 	}
 	owners := &a.Placement.Owners

@@ -53,10 +53,44 @@ func (c *Creation) CheckPrice() func(ctx context.Context, kopH int64) (release f
 	}
 }
 
+// CheckReplacement compares the price of an offer with the limits, as if the instance that it replaces was destroyed.
+// The caller destroys the instance only without an error, and then rents the offer. That checks the price again.
+func (c *Creation) CheckReplacement(ctx context.Context, replaced rental.Instance, kopH int64) error {
+	t := c.tracker
+	if !t.Enforced() {
+		return nil
+	}
+	single := t.single()
+	money, err := t.readAccount(ctx)
+	if err != nil {
+		return t.unreadable(err).Errors()
+	}
+	starts, added := kopH, kopH
+	if single {
+		starts, added = t.withPlan(max(0, kopH-c.counted))
+	}
+	saved := replaced.BurnKopH()
+	burn := t.burnRate(money, single) - t.destroyed.unplanned(replaced.ID, saved, single)
+	problems := append(t.checkFunds(money.Balance, starts), t.checkBurn(burn, added)...)
+	if single && c.reserves() {
+		if money, _, err = t.currentAccount(ctx); err != nil {
+			return t.unreadable(err).Errors()
+		}
+		renting, starting, _ := t.pending.snapshot()
+		problems = append(problems, t.checkBurn(t.burnWith(money, starting)+renting-saved, kopH)...)
+	}
+	return problems.Errors()
+}
+
+// reserves reports whether the check is a reservation: others may have rented instances since the run has read the
+// account.
+func (c *Creation) reserves() bool {
+	return c.tracker.limits.MaxBurnKopH > 0 && (c.waits || !c.tracker.single())
+}
+
 func (c *Creation) check(ctx context.Context, kopH int64) error {
-	single := c.tracker.single()
-	reserves := c.tracker.limits.MaxBurnKopH > 0 && (c.waits || !single)
-	if single || !reserves {
+	reserves := c.reserves()
+	if c.tracker.single() || !reserves {
 		more := max(0, kopH-c.counted)
 		c.counted += more
 		err := c.tracker.Check(ctx, Change{StartsKopH: more, AddedKopH: more}).Errors()

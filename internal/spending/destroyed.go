@@ -27,12 +27,10 @@ func (t *Tracker) BurnBeforeDestroy(ctx context.Context, inst rental.Instance) i
 // Destroyed records that an instance that cost kopH was destroyed.
 func (t *Tracker) Destroyed(id string, kopH int64) { t.destroyed.add(id, kopH) }
 
-// PlanReplacement records that the plan replaces an instance. It returns the cost of the instance, which the caller
-// subtracts from the rise of the burn rate.
-func (t *Tracker) PlanReplacement(inst rental.Instance) (kopH int64) {
-	kopH = inst.BurnKopH()
-	t.destroyed.plan(inst.ID, kopH)
-	return kopH
+// PlanDestroy records that the plan has subtracted kopH from the rise of the burn rate, because it destroys the
+// instance. Its destruction does not subtract that again.
+func (t *Tracker) PlanDestroy(id string, kopH int64) {
+	t.destroyed.plan(id, kopH)
 }
 
 // destroyedInstances holds the instances that this process has destroyed. The zero value is empty.
@@ -81,6 +79,16 @@ func (d *destroyedInstances) remaining(id string, kopH int64, planned bool) int6
 		return d.planned[id]
 	}
 	return 0
+}
+
+// unplanned returns by how much the destruction of an instance that costs kopH lowers the burn rate, see remaining.
+func (d *destroyedInstances) unplanned(id string, kopH int64, planned bool) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if planned {
+		return kopH - d.planned[id]
+	}
+	return kopH
 }
 
 // kopH returns the cost of the destroyed instances that the burn rate may still contain: all of them if the account was

@@ -52,12 +52,9 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 		if id != "" {
 			starting[id] = kopH - addedKopH // its present cost, also if it has a reservation for an earlier start
 		}
-		money, shared := pending.recentAccount()
-		if !shared {
-			var err error
-			if money, err = t.readCurrentAccount(ctx); err != nil {
-				return &Reservation{}, t.unreadable(err)
-			}
+		money, shared, err := t.currentAccount(ctx)
+		if err != nil {
+			return &Reservation{}, t.unreadable(err)
 		}
 		var problems Problems
 		if addedKopH > 0 {
@@ -77,6 +74,16 @@ func (t *Tracker) reserve(ctx context.Context, id string, kopH, addedKopH int64)
 		}
 		return pending.hold(id, kopH), problems
 	}
+}
+
+// currentAccount returns the account as it is now. shared reports whether an earlier reservation has read it, some
+// seconds ago.
+func (t *Tracker) currentAccount(ctx context.Context) (money account, shared bool, err error) {
+	if money, shared = t.pending.recentAccount(); shared {
+		return money, true, nil
+	}
+	money, err = t.readCurrentAccount(ctx)
+	return money, false, err
 }
 
 // readCurrentAccount reads the account for this reservation and those of the next seconds.

@@ -109,6 +109,13 @@ func (t *Tracker) add(change Change) (starts, added int64) {
 	return t.starts, t.added
 }
 
+// withPlan returns the sums of the plan with another start.
+func (t *Tracker) withPlan(kopH int64) (starts, added int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.starts + kopH, t.added + kopH
+}
+
 // firstWarning returns true for the first warning of a kind in a single run, and for every warning in other processes.
 func (t *Tracker) firstWarning(kind Kind) bool {
 	t.mu.Lock()

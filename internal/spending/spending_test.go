@@ -190,8 +190,8 @@ func TestTracker_PlannedReplacement(t *testing.T) {
 		running := rental.Instance{ID: "ins_1", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 200}}
 		api := &fakeAccount{available: 1e6, burn: 200, instances: []rental.Instance{running}}
 		tracker := newTracker(t, api, Limits{MaxBurnKopH: 250}, true)
-		change := Change{AddedKopH: 220 - tracker.PlanReplacement(running), Creates: true}
-		if problems := tracker.Check(t.Context(), change); len(problems) > 0 {
+		tracker.PlanDestroy("ins_1", 200)
+		if problems := tracker.Check(t.Context(), Change{AddedKopH: 20, Creates: true}); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		tracker.Plan("key", 220)

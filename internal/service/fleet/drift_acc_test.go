@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -63,4 +64,21 @@ func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
 	}
 	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100", `desired_state = "stopped"`))
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "!"+warning, "0 added, 1 changed")
+}
+
+// ready counts the members in a new desired_state, also if they are in it already.
+func TestAccFleet_readyInNewState(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 4)
+	const output = "output \"ready\" {\n  value = gpurent_fleet.train.ready\n}\n"
+	w := env.Workspace(provider + plain(2, 20) + output)
+	w.Run("apply", "-auto-approve")
+	for _, id := range members(w) {
+		env.Post("instances/"+id+"/stop", "")
+	}
+	env.Advance(time.Minute)
+	w.Configure(provider + plain(2, 20, `desired_state = "stopped"`) + output)
+	w.Run("apply", "-auto-approve")
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
 }

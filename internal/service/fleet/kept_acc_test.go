@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -129,4 +130,30 @@ func TestAccFleet_keptMembersCreateBeforeDestroy(t *testing.T) {
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
+}
+
+// The continuation of a failed creation replaces no member that the plan has not named.
+func TestAccFleet_keptMemberFailsAfterPlan(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 4, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
+	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err == nil {
+		t.Fatal(output)
+	}
+	before := members(w)
+	w.Configure(provider + plain(2, 20))
+	contains(t, w.Run("plan", "-no-color", "-out=plan"), "Fleet train keeps its members", "!is replaced")
+	failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
+	if err := env.SetInstance(before["1"], failed); err != nil {
+		t.Fatal(err)
+	}
+	output, err := w.Try("apply", "-no-color", "plan")
+	if err == nil {
+		t.Error("the apply reports no failed member")
+	}
+	contains(t, output, "is failed, and the plan did not show that it is destroyed")
+	if now := members(w); now["1"] != before["1"] {
+		t.Errorf("%v, before %v", now, before)
+	}
+	w.Run("destroy", "-auto-approve")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -148,11 +149,12 @@ func (r *fleetResource) planContinuation(
 ) {
 	private := failed.private
 	private.Keeps = true
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)
 	addKept(&resp.Diagnostics, private.Name, failed.members)
 	changes := reconcile.Plan(spec, failed.members)
+	private.Destroys = destroyedSlots(changes)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	r.checkUpdate(ctx, update{
 		plan: plan, spec: spec, private: private, members: failed.members, changes: changes,
 	}, &resp.Diagnostics)
@@ -177,18 +179,13 @@ func (r *fleetResource) planUpdate(
 	resp.Diagnostics.Append(diags...)
 	changes := reconcile.Plan(spec, members)
 	if !replaced {
-		planComputed(state, &plan, changes)
+		planComputed(state, &plan, members, changes)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
 	private.Checked = replaced || slices.ContainsFunc(changes, func(c reconcile.Change) bool {
-		return rentsInstance(c.Action) || c.Action == reconcile.Start
+		return c.Action.Rents() || c.Action == reconcile.Start
 	})
-	private.Destroys = nil
-	for _, change := range changes {
-		if change.Destroys() {
-			private.Destroys = append(private.Destroys, change.Slot)
-		}
-	}
+	private.Destroys = destroyedSlots(changes)
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 	if !r.Meta.Ready() {
 		return
@@ -214,8 +211,18 @@ func (r *fleetResource) planUpdate(
 	}, &resp.Diagnostics)
 }
 
+// destroyedSlots returns the slots whose instances an apply destroys.
+func destroyedSlots(changes []reconcile.Change) (slots []int) {
+	for _, change := range changes {
+		if change.Destroys() {
+			slots = append(slots, change.Slot)
+		}
+	}
+	return slots
+}
+
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
-func planComputed(state model, plan *model, changes []reconcile.Change) {
+func planComputed(state model, plan *model, members []reconcile.Member, changes []reconcile.Change) {
 	plan.ID = state.ID
 	if len(changes) > 0 || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)
@@ -225,6 +232,10 @@ func planComputed(state model, plan *model, changes []reconcile.Change) {
 	}
 	plan.Instances, plan.Ready, plan.RunningKopH = state.Instances, state.Ready, state.RunningKopH
 	plan.Hosts, plan.SSHConfig = state.Hosts, state.SSHConfig
+	if !plan.DesiredState.Equal(state.DesiredState) {
+		desired := rental.DesiredState(plan.DesiredState.ValueString())
+		plan.Ready = types.Int64Value(int64(reconcile.Ready(members, desired)))
+	}
 }
 
 // argumentsUnknown reports whether an argument that determines the changes is not known yet.

@@ -11,7 +11,7 @@ func runningAfter(changes []reconcile.Change, members []reconcile.Member) (runni
 	actions := actionsBySlot(changes)
 	for _, member := range members {
 		action := actions[member.Slot]
-		gone := action == reconcile.Destroy || action == reconcile.Stop || rentsInstance(action) || member.Lost()
+		gone := action == reconcile.Destroy || action == reconcile.Stop || action.Rents() || member.Lost()
 		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
 			running = append(running, member)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -80,7 +80,7 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	checkTotal(diags, u.spec, running, u.lowered)
 	warnAboveCap(diags, u.spec, running)
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
-	rents := slices.ContainsFunc(u.changes, func(c reconcile.Change) bool { return rentsInstance(c.Action) })
+	rents := slices.ContainsFunc(u.changes, func(c reconcile.Change) bool { return c.Action.Rents() })
 	if rents || u.image {
 		r.checkTemplate(ctx, u.plan, true, diags)
 	}
@@ -89,7 +89,7 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	}
 	actions := actionsBySlot(u.changes)
 	stays := slices.DeleteFunc(slices.Clone(u.members), func(m reconcile.Member) bool {
-		return actions[m.Slot] == reconcile.Destroy || rentsInstance(actions[m.Slot])
+		return actions[m.Slot] == reconcile.Destroy || actions[m.Slot].Rents()
 	})
 	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, nil, diags)
 }
@@ -103,10 +103,6 @@ func actionsBySlot(changes []reconcile.Change) map[int]reconcile.Action {
 	return actions
 }
 
-func rentsInstance(action reconcile.Action) bool {
-	return action == reconcile.Create || action == reconcile.Replace || action == reconcile.Update
-}
-
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
 // of the provider. replaced are members of another fleet that the plan destroys. Too few offers are a warning: after a
 // run that was killed, its own instances may be the reason, and an error would prevent that they are recovered.
@@ -114,46 +110,39 @@ func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
 	replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
-	tracker, change := r.Meta.Spending, spending.Change{}
-	for _, member := range replaced {
-		change.AddedKopH -= tracker.PlanReplacement(member.Instance)
-	}
-	var slots []int
-	updates := 0
+	failed := func(err error) { tfkit.AddAPIError(diags, "determine the price of the planned fleet", err) }
+	tracker := r.Meta.Spending
+	slots, updates := 0, 0
 	for _, c := range changes {
-		switch {
-		case rentsInstance(c.Action):
-			slots = append(slots, c.Slot)
-			if c.Action == reconcile.Update {
-				updates++
-			}
-			change.AddedKopH -= tracker.PlanReplacement(c.Member.Instance)
-			change.Creates = true
-		case c.Action == reconcile.Start:
-			start, err := tracker.PlanStart(ctx, c.Member.Instance, c.Member.OfferID())
-			if err != nil {
-				tfkit.AddAPIError(diags, "determine the price of the planned fleet", err)
-				return
-			}
-			change.StartsKopH += start.StartsKopH
-			change.AddedKopH += start.AddedKopH
+		if c.Action.Rents() {
+			slots++
+		}
+		if c.Action == reconcile.Update {
+			updates++
 		}
 	}
-	if queriesKnown(ctx, plan) && len(slots) > 0 {
-		choice, err := r.Meta.Placement.EstimateAll(ctx, spec.Demand(len(slots), stays))
+	var choice placement.Choice
+	if queriesKnown(ctx, plan) && slots > 0 {
+		var err error
+		choice, err = r.Meta.Placement.EstimateAll(ctx, spec.Demand(slots, stays))
 		if err != nil && tracker.Enforced() {
-			tfkit.AddAPIError(diags, "determine the price of the planned fleet", err)
+			failed(err)
 			return
 		}
-		needed := len(slots) - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
+		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
 			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed)
 		}
-		for i, candidate := range choice.Candidates {
-			change.StartsKopH += candidate.KopH
-			change.AddedKopH += candidate.KopH
-			tracker.Plan(reconcile.SpendingKey(spec.Name, slots[i]), candidate.KopH)
-		}
+	}
+	change, err := r.manager().PlanSpending(ctx, spec.Name, changes, choice.Candidates)
+	if err != nil {
+		failed(err)
+		return
+	}
+	for _, member := range replaced {
+		kopH := member.Instance.BurnKopH()
+		tracker.PlanDestroy(member.Instance.ID, kopH)
+		change.AddedKopH -= kopH
 	}
 	tfinstance.AddSpendingProblems(diags, tracker.Check(ctx, change), "Nothing was started.")
 }

@@ -59,6 +59,8 @@ type privateMember struct {
 	Country string `json:"country,omitempty"`
 	// NotReady: the last apply ended before the member was ready.
 	NotReady bool `json:"not_ready,omitempty"`
+	// AboveCap: an apply found the instance above a cap, and it may not have been stopped.
+	AboveCap bool `json:"above_cap,omitempty"`
 	// Rejected: an apply rejected the instance and could not destroy it.
 	Rejected bool `json:"rejected,omitempty"`
 	// Recovery identifies the creation that recovered the instance: see placement.Placed.
@@ -102,7 +104,8 @@ func (p privateData) complete(member *reconcile.Member) bool {
 	if !found || private.ID != member.Instance.ID {
 		return false
 	}
-	member.NotReady, member.Rejected, member.Recovery = private.NotReady, private.Rejected, private.Recovery
+	member.NotReady, member.AboveCap = private.NotReady, private.AboveCap
+	member.Rejected, member.Recovery = private.Rejected, private.Recovery
 	if private.Order < len(p.Orders) {
 		made := p.Orders[private.Order]
 		member.Order = rental.InstanceCreate{
@@ -133,7 +136,7 @@ func privateFrom(arguments model, members []reconcile.Member, settled bool) priv
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			Rejected: member.Rejected, Recovery: member.Recovery, Orphan: member.Orphan,
+			AboveCap: member.AboveCap, Rejected: member.Rejected, Recovery: member.Recovery, Orphan: member.Orphan,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

@@ -54,6 +54,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	kept := r.takeKept(ctx, spec.Name)
+	for i := range kept.members {
+		kept.members[i].Protected = !slices.Contains(kept.private.Destroys, kept.members[i].Slot)
+	}
 	result := r.manager().Apply(ctx, spec, kept.members, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
