@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -48,6 +49,9 @@ func (m *Manager) awaitDestroying(ctx context.Context, id string, cause error) (
 		return last, err
 	}
 	err = m.poller.wait(ctx, waiter{id: id}, m.pauses().Pause, check)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w; the last request failed: %w", ctx.Err(), cause)
+	}
 	return last, err
 }
 

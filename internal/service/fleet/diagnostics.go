@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -20,6 +22,7 @@ const (
 	summaryInterrupted     = "Interrupted while fleet %s was changing"
 	summaryRecovered       = "Fleet %s contains instances of an earlier run"
 	summaryNotDestroyed    = "Fleet %s is not destroyed yet"
+	summaryNotReduced      = "Fleet %s has too many members"
 	summaryChanges         = "Fleet %s changes existing members"
 	summaryTooFewOffers    = "Too few offers for fleet %s"
 	summaryTotalAboveCap   = "Fleet %s exceeds max_total_kop_h"
@@ -59,8 +62,8 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	if len(o.Failures) == 0 {
 		return
 	}
-	ready := reconcile.Ready(o.Members, o.State)
-	detail := tfkit.Textf("%d of %d members are ready.", ready, o.Size) + failureLines(o) + r.explain(ctx, o)
+	ready, surplus := countReady(o)
+	detail := tfkit.Textf("Ready members: %d of %d.", ready, o.Size) + failureLines(o) + r.explain(ctx, o)
 	empty := len(o.Members) == 0
 	switch {
 	case o.Interrupted && o.created && !empty:
@@ -70,6 +73,9 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
+	case surplus > 0:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReduced, o.Name), detail+"\n\nMembers that could not be destroyed "+
+			"are in the state and are billed. Apply again.")
 	case ready >= o.MinReady:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+"\n\nmin_ready is met. The next plan "+
 			"contains the rest.")
@@ -77,6 +83,17 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
 			detail+tfkit.Textf("\n\nmin_ready is %d. %s", o.MinReady, whatExists(o))+tainted(o))
 	}
+}
+
+// countReady counts the members that are ready, and those that a smaller size should have destroyed.
+func countReady(o outcome) (ready, surplus int) {
+	stays := slices.Clone(o.Members)
+	for _, failure := range o.Failures {
+		if reconcile.KindOf(failure.Err) == reconcile.NotDestroyed {
+			stays = slices.DeleteFunc(stays, func(m reconcile.Member) bool { return m.Slot == failure.Slot })
+		}
+	}
+	return reconcile.Ready(stays, o.State), len(o.Members) - o.Size
 }
 
 // membersText counts members: "1 member", "2 members".
@@ -97,13 +114,13 @@ func whatExists(o outcome) tfkit.Text {
 			return "No member exists." // the API created one that was not as requested
 		}
 	}
-	return "Nothing was rented."
+	return "This apply rented nothing."
 }
 
 // tainted describes what an error of a creation leads to.
 func tainted(o outcome) tfkit.Text {
 	if !o.created || len(o.Members) == 0 {
-		return " The next apply continues."
+		return " After the causes are solved, apply again to continue."
 	}
 	return " The fleet is marked tainted, and the next apply keeps its members and continues."
 }
@@ -158,7 +175,7 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s", member.Instance.ID)
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), tfkit.Textf("An earlier run created %s without "+
-		"saving the state. The API returned them for their idempotency keys, and created no others.%s",
+		"saving the state. The API returned the same instances for their idempotency keys, and created no others.%s",
 		membersText(len(o.Recovered)), text))
 }
 
@@ -169,6 +186,10 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Resu
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf("%s. Rename or destroy one of them in "+
-		"the service's console.", err))
+	text := tfkit.Textf("%s.", err)
+	if e, ok := errors.AsType[*reconcile.DuplicateSlotError](err); ok {
+		text = tfkit.Textf("The instances %s have the same name %q. Rename or destroy one of them in the service's console.",
+			e.IDs, e.Name)
+	}
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), text)
 }

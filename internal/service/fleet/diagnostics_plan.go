@@ -58,8 +58,11 @@ func (r *fleetResource) addTooFewOffers(
 
 // offersText describes why there are fewer offers than needed.
 func offersText(spec reconcile.Spec, choice placement.Choice, needed int) tfkit.Text {
-	text := tfkit.Textf("Offers needed: %d. Offers available for them now: %d. Offers that match the queries: %d, of "+
-		"which other resources of this run use %d.", needed, len(choice.Candidates), choice.Matching, choice.Reserved)
+	text := tfkit.Textf("Offers needed: %d. Offers available for them now: %d. Offers that match the queries: %d.",
+		needed, len(choice.Candidates), choice.Matching)
+	if choice.Reserved > 0 {
+		text += tfkit.Textf(" Offers that other resources of this run use: %d.", choice.Reserved)
+	}
 	switch {
 	case choice.OverBudget:
 		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
@@ -121,9 +124,9 @@ func warnOfOrphans(diags *diag.Diagnostics, name string, members []reconcile.Mem
 		}
 	}
 	if len(ids) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("%s are active, and this state does "+
-			"not contain them. Those that an interrupted run of this fleet created are destroyed with the fleet. The others "+
-			"stay.", ids))
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("Active instances that this "+
+			"state does not contain: %s. Those that an interrupted run of this fleet created are destroyed with the fleet. "+
+			"The others stay.", ids))
 	}
 }
 
@@ -142,9 +145,9 @@ func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
 		"failed. Terraform shows a replacement, but the apply keeps %s and continues the creation. If the apply "+
-		"ends before it creates the fleet again, the provider destroys them. Another warning lists the members that it "+
-		"changes, if there are any. To replace all members, run terraform untaint with the address of the resource, and "+
-		"then apply with -replace and the same address.", membersText(exist)))
+		"ends before it creates the fleet again, the provider destroys what it has kept. Another warning lists the "+
+		"members that it changes, if there are any. To replace all members, run terraform untaint with the address of the "+
+		"resource, and then apply with -replace and the same address.", membersText(exist)))
 }
 
 // addDestroyed describes a creation that has the name of a fleet that the same plan destroys.

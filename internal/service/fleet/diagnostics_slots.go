@@ -8,7 +8,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -26,26 +25,32 @@ func failureLines(o outcome) tfkit.Text {
 
 // failureText describes one slot in one line.
 func failureText(o outcome, failure reconcile.Failure) tfkit.Text {
-	var id tfkit.Text
+	var id, stays tfkit.Text
 	if failure.Member != nil {
-		id = tfkit.Textf("instance %s ", failure.Member.Instance.ID)
+		id = tfkit.Textf("instance %s", failure.Member.Instance.ID)
+		stays = "; " + id + " stays"
 	}
 	if e, ok := errors.AsType[*reconcile.Error](failure.Err); ok {
-		if notRented := e.Kind <= reconcile.NotTried; notRented && id != "" {
-			return fleetErrorText(o, failure, e) + "; " + id + "stays"
+		if notRented := e.Kind <= reconcile.NotTried; notRented {
+			return fleetErrorText(o, failure, e) + stays
 		}
-		return id + fleetErrorText(o, failure, e)
-	}
-	if e, ok := errors.AsType[*placement.Error](failure.Err); ok {
-		return id + placementErrorText(e)
+		return id + " " + fleetErrorText(o, failure, e)
 	}
 	if e, ok := errors.AsType[*lifecycle.Error](failure.Err); ok {
-		return id + waitErrorText(o, failure, e)
+		return id + " " + waitErrorText(o, failure, e)
 	}
-	if problems, ok := errors.AsType[spending.Problems](failure.Err); ok {
-		return id + tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
+	return requestErrorText(failure.Err) + stays
+}
+
+// requestErrorText describes why nothing was rented, or a request failed.
+func requestErrorText(err error) tfkit.Text {
+	if e, ok := errors.AsType[*placement.Error](err); ok {
+		return placementErrorText(e)
 	}
-	return id + tfkit.Textf("%s", failure.Err) + tfkit.FieldErrors(failure.Err)
+	if problems, ok := errors.AsType[spending.Problems](err); ok {
+		return tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
+	}
+	return tfkit.Textf("%s", err) + tfkit.FieldErrors(err)
 }
 
 func fleetErrorText(o outcome, failure reconcile.Failure, e *reconcile.Error) tfkit.Text {
@@ -63,21 +68,24 @@ func fleetErrorText(o outcome, failure reconcile.Failure, e *reconcile.Error) tf
 	case reconcile.OverBudget:
 		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices", limit)
 	case reconcile.NotTried:
-		return tfkit.Textf("not tried, because another member failed: %s", e.Err)
+		return "not tried, because another member failed: " + requestErrorText(e.Err)
 	case reconcile.NotPlanned:
-		return "is " + statusText(failure.Member.Instance) + ", and the plan did not show that it is destroyed: it stays " +
-			"until the next apply"
+		return "is " + statusText(failure.Member.Instance) + " now, and the plan did not show that it is destroyed: it " +
+			"stays until the next apply"
 	case reconcile.NotDestroyed:
 		if e.Confirmed {
 			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
+		}
+		if errors.Is(e.Err, context.Canceled) {
+			return "was not destroyed before the interruption and may be billed"
 		}
 		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
 	case reconcile.KeptOutbid:
 		return "is outbid, and on_outbid is \"keep\""
 	case reconcile.AboveCap:
-		text = tfkit.Textf("cost %s, above max_price_kop_h (%s)", price, limit)
+		text = tfkit.Textf("cost %s, above max_price_kop_h, %s", price, limit)
 	case reconcile.AboveTotal:
-		text = tfkit.Textf("raised the price of the fleet to %s, above max_total_kop_h (%s)", price, limit)
+		text = tfkit.Textf("raised the price of the fleet to %s, above max_total_kop_h, %s", price, limit)
 	case reconcile.NotAsRequested:
 		text = "was not as requested: "
 		for i, d := range e.Differences {
@@ -131,9 +139,9 @@ func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfk
 	switch e.Kind {
 	case lifecycle.Interrupted:
 		if o.Interrupted {
-			return "is not ready yet, status " + status + tfinstance.CauseText(e)
+			return "is not ready yet, status " + status + missingText(e)
 		}
-		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + tfinstance.CauseText(e)
+		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + missingText(e)
 	case lifecycle.Gone:
 		return "was destroyed outside Terraform"
 	case lifecycle.NeedsReplacement:
@@ -149,4 +157,15 @@ func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfk
 	case lifecycle.Reverted, lifecycle.Refused, lifecycle.Rejected:
 	}
 	return tfkit.Textf("%s", e)
+}
+
+// missingText describes what a wait lacked at its end.
+func missingText(e *lifecycle.Error) (text tfkit.Text) {
+	if e.Cause != nil {
+		text = tfkit.Textf("; the last request failed: %s", e.Cause)
+	}
+	for _, missing := range e.Missing {
+		text += tfkit.Textf("; ready_when.%s is not met: %s", missing.Condition, missing.Err)
+	}
+	return text
 }

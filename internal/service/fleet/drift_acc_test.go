@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"maps"
+	"net/http"
 	"testing"
 	"time"
 
@@ -31,8 +32,8 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	if err == nil {
 		t.Error("the apply succeeds with 2 of 3 ready members")
 	}
-	contains(t, output, "2 of 3 members are ready",
-		"slot 0: instance "+before["0"]+" is failed, and the plan did not show that it is destroyed: it stays until the "+
+	contains(t, output, "Ready members: 2 of 3.",
+		"slot 0: instance "+before["0"]+" is failed now, and the plan did not show that it is destroyed: it stays until the "+
 			"next apply")
 	now := members(w)
 	if now["0"] != before["0"] || now["1"] != before["1"] || now["2"] == before["2"] {
@@ -80,5 +81,52 @@ func TestAccFleet_readyInNewState(t *testing.T) {
 	w.Configure(provider + plain(2, 20, `desired_state = "stopped"`) + output)
 	w.Run("apply", "-auto-approve")
 	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+}
+
+// A smaller size that destroys nothing is an error, because the members are still billed.
+func TestAccFleet_notReduced(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 4)
+	w := env.Workspace(provider + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	fault := simulator.Fault{Method: http.MethodDelete, Path: "/instances", Status: http.StatusForbidden}
+	if err := env.AddFault(fault); err != nil {
+		t.Fatal(err)
+	}
+	w.Configure(provider + plain(0, 20))
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	if err == nil {
+		t.Error("the apply succeeds")
+	}
+	contains(t, output, "Error: Fleet train has too many members", "Ready members: 0 of 0.",
+		"could not be destroyed and may be billed")
+	env.ClearFaults()
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "0 added, 1 changed")
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+}
+
+// Instances of the same configuration that have names of members are no orphans, in any order in which Terraform reads
+// them.
+func TestAccFleet_namesOfInstances(t *testing.T) {
+	t.Parallel()
+	env, provider := startLimited(t, 8)
+	const instances = `
+resource "gpurent_instance" "others" {
+  count       = 6
+  name        = "train-${count.index}"
+  template    = "pytorch"
+  disk_gb     = 20
+  offer_query = {}
+}
+`
+	w := env.Workspace(provider + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	w.Configure(provider + plain(2, 20) + instances)
+	w.Run("apply", "-auto-approve")
+	for range 4 {
+		contains(t, w.Run("plan", "-no-color"), "No changes.", "!interrupted run")
+	}
 	w.Run("destroy", "-auto-approve")
 }

@@ -151,7 +151,7 @@ func TestAccFleet_keptMemberFailsAfterPlan(t *testing.T) {
 	if err == nil {
 		t.Error("the apply reports no failed member")
 	}
-	contains(t, output, "is failed, and the plan did not show that it is destroyed")
+	contains(t, output, "is failed now, and the plan did not show that it is destroyed")
 	if now := members(w); now["1"] != before["1"] {
 		t.Errorf("%v, before %v", now, before)
 	}

@@ -163,8 +163,12 @@ func queriesKnown(ctx context.Context, plan model) bool {
 func (r *fleetResource) warnOfOthers(
 	ctx context.Context, name string, private privateData, created bool, diags *diag.Diagnostics,
 ) {
-	others := slices.DeleteFunc(r.membersByName(ctx, name), func(inst rental.Instance) bool {
-		return r.Meta.Placement.Owners.Has(inst.ID) || private.covers(inst.ID)
+	others := r.membersByName(ctx, name)
+	tfkit.AwaitSiblings(ctx, func() bool {
+		others = slices.DeleteFunc(others, func(inst rental.Instance) bool {
+			return r.Meta.Placement.Owners.Has(inst.ID) || private.covers(inst.ID)
+		})
+		return len(others) == 0
 	})
 	_, kept := r.Meta.KeptFleets.Load(name) // by the replacement that this creation is a part of
 	if len(others) > 0 && !kept {
@@ -215,6 +219,9 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	case reconcile.Start:
 		return tfkit.Textf("%s, is started", statusText(inst))
 	case reconcile.Wait:
+		if inst.Status == rental.StatusRunning {
+			return "running, but was not ready last time, the apply waits for it"
+		}
 		return tfkit.Textf("%s, the apply waits for it", statusText(inst))
 	case reconcile.Replace:
 		return tfkit.Textf("%s, is replaced", statusText(inst))
@@ -222,11 +229,11 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 		return updateReason(plan, change.Member.Order)
 	case reconcile.Create:
 		if orphan := change.Member.Orphan; orphan != "" {
-			return tfkit.Textf("instance %s is adopted if an interrupted run of this fleet created it, else another one is "+
-				"rented", orphan)
+			return tfkit.Textf("instance %s is adopted if an interrupted run of this fleet created it, or replaced if its "+
+				"arguments differ; otherwise another one is rented", orphan)
 		}
 	}
-	return "no longer exists, is rented again"
+	return "no longer exists, another one is rented"
 }
 
 // updateReason describes the arguments in which a member differs from the plan.

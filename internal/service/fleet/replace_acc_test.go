@@ -196,7 +196,8 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	before := members(w)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "Fleet train keeps its members", "keeps 2 members", "terraform untaint",
-			"slot 0: running, the apply waits for it", "slot 1:", "!also destroys", "!Two fleets", "!Plan exceeds")
+			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!also destroys",
+			"!Two fleets", "!Plan exceeds")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
 	setLogLines(t, env)
@@ -253,7 +254,7 @@ func TestAccFleet_replacesFailedCreation(t *testing.T) {
 	contains(t, w.Run("plan", "-no-color"), "keeps 2 members")
 	env.Delete("instances/" + members(w)["1"])
 	env.Advance(time.Minute)
-	contains(t, w.Run("plan", "-no-color"), "keeps 1 member and", "slot 1: no longer exists, is rented again")
+	contains(t, w.Run("plan", "-no-color"), "keeps 1 member and", "slot 1: no longer exists, another one is rented")
 	before := members(w)
 	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-refresh=false"), "!keeps its")
 	if now := members(w); len(now) != 2 || kept(before, now) != 0 {
@@ -329,7 +330,7 @@ func TestAccFleet_nothingRented(t *testing.T) {
 			Config: env.Config(config(1, `ssh_key_ids = ["nokey"]`)), ExpectError: words("no such SSH key: nokey"),
 		}, {
 			PreConfig: func() { limitOffers(t, env, 0) },
-			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. Nothing was rented."),
+			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. This apply rented nothing."),
 		}, {
 			Config: env.Config(config(0)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 		}},

@@ -91,10 +91,13 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	members := state.members(private)
 	r.own(members)
 	name, manager := state.ID.ValueString(), r.manager()
-	var listed []string
 	members, err := manager.Refresh(ctx, members)
-	if err == nil {
-		members, listed, err = manager.FindOrphans(ctx, name, members, private.excluded())
+	var listed []string
+	if known := members; err == nil {
+		tfkit.AwaitSiblings(ctx, func() bool { // a resource of the same state may own an instance with such a name
+			members, listed, err = manager.FindOrphans(ctx, name, known, private.excluded())
+			return err != nil || !slices.ContainsFunc(members, func(m reconcile.Member) bool { return m.Orphan != "" })
+		})
 	}
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)

@@ -189,7 +189,7 @@ func TestAccFleet_minReadyZero(t *testing.T) {
 	withheld := limitOffers(t, env, 0)
 	w := env.Workspace(env.Provider() + plain(2, 20, "min_ready = 0"))
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Warning: Fleet train is not complete",
-		"0 of 2 members are ready", "The next plan contains the rest")
+		"Ready members: 0 of 2.", "The next plan contains the rest")
 	contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy")
 	for _, id := range withheld {
 		if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {

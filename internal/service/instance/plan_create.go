@@ -4,37 +4,15 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-const (
-	// siblingWait bounds how long a plan waits for the plans of other resources: Terraform reads and plans the resources
-	// of a configuration concurrently and in any order.
-	siblingWait = time.Second
-	// siblingInterval is the pause between two checks.
-	siblingInterval = 20 * time.Millisecond
-)
-
-// awaitSiblings waits until done returns true, at most siblingWait. It reports whether done returned true.
-func awaitSiblings(ctx context.Context, done func() bool) bool {
-	for wait := siblingWait; ; wait -= siblingInterval {
-		if done() {
-			return true
-		}
-		if wait <= 0 || backoff.Sleep(ctx, siblingInterval) != nil {
-			return false
-		}
-	}
-}
 
 // checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces,
 // nil for none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
@@ -82,7 +60,7 @@ func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
 	if r.Meta.Run.Single() {
 		return replaced()
 	}
-	return awaitSiblings(ctx, replaced)
+	return tfkit.AwaitSiblings(ctx, replaced)
 }
 
 // exists reports whether the instance exists. It is true if reading it fails.
@@ -126,7 +104,7 @@ func (r *instanceResource) duplicateNames(
 			found = append(found, inst)
 		}
 	}
-	awaitSiblings(ctx, func() bool {
+	tfkit.AwaitSiblings(ctx, func() bool {
 		found = slices.DeleteFunc(found, func(inst rental.Instance) bool { return r.Meta.Placement.Owners.Has(inst.ID) })
 		return len(found) == 0
 	})
@@ -198,7 +176,7 @@ func (r *instanceResource) isReplaced(ctx context.Context, replaced *replacedIns
 	if replaced == nil || !replaced.claimed {
 		return replaced != nil
 	}
-	return !awaitSiblings(ctx, func() bool { return !r.Meta.Placement.Predecessors.MayBeReplaced(replaced.ID) })
+	return !tfkit.AwaitSiblings(ctx, func() bool { return !r.Meta.Placement.Predecessors.MayBeReplaced(replaced.ID) })
 }
 
 // estimatePrice returns the current price of the planned instance in kopecks per hour. The price is not known if an
