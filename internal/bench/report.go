@@ -73,7 +73,7 @@ func (r row) String() string {
 	return line.String()
 }
 
-// Parts of the guide "Measurements". page has verbs for the date, the CLI, the system and the processors.
+// Parts of the guide "Measurements".
 var (
 	//go:embed page.tmpl
 	page string
@@ -91,8 +91,9 @@ func report(cli string, rows []row) string {
 			controls = append(controls, r)
 		}
 	}
-	return fmt.Sprintf(page, time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU()) +
-		table(controls) + "\n" + fleets + table(comparisons)
+	measured := fmt.Sprintf("Measured on %s with %s on %s/%s with %d processors.\n", time.Now().UTC().Format(time.DateOnly),
+		cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	return page + measured + table(controls) + "\n" + fleets + measured + table(comparisons)
 }
 
 func table(rows []row) string {
