@@ -14,6 +14,7 @@ import (
 // An apply destroys no member that its plan did not name: a member that fails between plan and apply stays until the
 // next apply.
 func TestAccFleet_changesAfterPlan(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 4)
 	w := env.Workspace(provider + plain(3, 20))
@@ -49,6 +50,7 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 
 // A limit that is lowered below the prices of running members stops none of them. Each plan warns.
 func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	// Quirks add messages.
 	env := acctest.Start(t, acctest.WithoutQuirks("all"))
@@ -69,6 +71,7 @@ func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
 
 // ready counts the members in a new desired_state, also if they are in it already.
 func TestAccFleet_readyInNewState(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 4)
 	const output = "output \"ready\" {\n  value = gpurent_fleet.train.ready\n}\n"
@@ -86,6 +89,7 @@ func TestAccFleet_readyInNewState(t *testing.T) {
 
 // A smaller size that destroys nothing is an error, because the members are still billed.
 func TestAccFleet_notReduced(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 4)
 	w := env.Workspace(provider + plain(2, 20))
@@ -110,6 +114,7 @@ func TestAccFleet_notReduced(t *testing.T) {
 // Instances of the same configuration that have names of members are no orphans, in any order in which Terraform reads
 // them.
 func TestAccFleet_namesOfInstances(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 8)
 	const instances = `

@@ -18,6 +18,7 @@ func custom(image string, arguments ...string) string {
 // If the API omits an argument, the plan of an import adopts the configured value in place. Later changes of it replace
 // the members.
 func TestAccFleet_importsOmittedArguments(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const rolling = `update = "rolling"`
 	for name, test := range map[string]struct{ omitted, order, config, changed, rolling, reason string }{
@@ -68,6 +69,7 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 
 // An image that is added to a fleet that was created without one replaces it.
 func TestAccFleet_addsImage(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	// Quirks can change the image and add messages.
 	env := acctest.Start(t, acctest.WithoutQuirks("all"))
@@ -84,6 +86,7 @@ func TestAccFleet_addsImage(t *testing.T) {
 
 // The API returns the default image of members that were rented without one. An import without an image keeps them.
 func TestAccFleet_importsDefaultImage(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	// The test sets the image itself.
 	env := acctest.Start(t, acctest.WithoutQuirks("all"), editInstances(func(inst map[string]any) {

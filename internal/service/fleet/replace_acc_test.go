@@ -221,6 +221,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 
 // A fleet whose creation failed is continued with another disk size: the apply replaces the members.
 func TestAccFleet_continuesWithOtherArguments(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 3)
 	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
@@ -280,6 +281,7 @@ func TestAccFleet_replacesFailedCreation(t *testing.T) {
 
 // The plan of an import already shows the members that differ from the configuration.
 func TestAccFleet_importsUnequalMembers(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 4)
 	for slot, disk := range []int{20, 40, 20} {
@@ -305,6 +307,7 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 
 // A total cap that does not allow the start of a stopped fleet is an error at plan.
 func TestAccFleet_totalCapOfStart(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 2)
 	w := env.Workspace(provider + plain(2, 20))
@@ -323,6 +326,7 @@ func TestAccFleet_totalCapOfStart(t *testing.T) {
 
 // A creation that rents nothing does not refer to members.
 func TestAccFleet_nothingRented(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),

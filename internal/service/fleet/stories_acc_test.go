@@ -79,6 +79,7 @@ func TestAccFleet_heals(t *testing.T) {
 }
 
 func TestAccFleet_planNamesSlots(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	w := env.Workspace(env.Config(config(3)))
 	w.Run("apply", "-auto-approve")
@@ -106,6 +107,7 @@ func TestAccFleet_planNamesSlots(t *testing.T) {
 
 // on_outbid determines what happens to an outbid member.
 func TestAccFleet_onOutbid(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	var before remembered
 	outbid := func() {
@@ -159,6 +161,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 
 // A fleet with min_ready succeeds with fewer members, and the next plan contains the rest.
 func TestAccFleet_minReady(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	withheld := limitOffers(t, env, 2)
 	test(t, env,
@@ -182,6 +185,7 @@ func TestAccFleet_minReady(t *testing.T) {
 
 // With min_ready = 0, a creation that rents nothing succeeds, and the next plan contains all members.
 func TestAccFleet_minReadyZero(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	// The test counts the messages of each run.
 	env := acctest.Start(t, acctest.WithoutQuirks("all"))
@@ -288,6 +292,7 @@ func TestAccFleet_changesInPlace(t *testing.T) {
 
 // The total price cap limits the number of members. A cap below the price of the existing members is an error.
 func TestAccFleet_totalCap(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	// The quirk raises the price after the request, so that a member is destroyed again.
 	env := acctest.Start(t, acctest.WithoutQuirks("price-moves-on-create"))
 	capped := func(size, kopH int) string {
@@ -315,6 +320,7 @@ func TestAccFleet_totalCap(t *testing.T) {
 
 // Prices that rise above the cap outside Terraform are a warning in each plan until they fall.
 func TestAccFleet_totalCapAfterPriceRise(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	var factor atomic.Int64
 	factor.Store(1)
@@ -342,6 +348,7 @@ func TestAccFleet_totalCapAfterPriceRise(t *testing.T) {
 
 // The spending checks of the provider see the sum of all members, before anything is rented.
 func TestAccFleet_spendingLimits(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
 	limited := env.Provider("spending = { max_burn_kop_h = 12000 }")
 	test(t, env, resource.TestStep{
@@ -357,6 +364,7 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 
 // The new bid of an outbid member counts with the price of its offer, and not with its old price.
 func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "outbid-soon-after-start",
 		"cached-offers"))
 	offers := env.Offers("type=interruptible&gpu=rtx_4090")
@@ -399,11 +407,13 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 }
 
 func TestAccFleet_needsScope(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	acctest.Start(t).NeedsScope(t, "user:read", `(?s)lacks\s+the\s+scope\s+instances:`, config(1))
 }
 
 // Two fleets with the same name would own the same instances.
 func TestAccFleet_sameName(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	second := strings.Replace(config(1), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
 	test(t, env,
@@ -461,6 +471,7 @@ func TestAccFleet_query(t *testing.T) {
 // Instances that have the names of members and are in no state are named in plans. They stay, because the fleet has not
 // created them.
 func TestAccFleet_othersWithNames(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "lagging-list"))
 	w := env.Workspace(env.Config(config(1)))
@@ -499,6 +510,7 @@ func TestAccFleet_othersWithNames(t *testing.T) {
 
 // A member that does not meet ready_when in time fails the apply, and the next apply waits for it.
 func TestAccFleet_readyWhen(t *testing.T) {
+	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	var before remembered
 	pattern := func(arguments ...string) string {
