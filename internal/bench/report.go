@@ -91,8 +91,8 @@ func report(cli string, rows []row) string {
 			controls = append(controls, r)
 		}
 	}
-	measured := fmt.Sprintf("Measured on %s with %s on %s/%s with %d processors.\n", time.Now().UTC().Format(time.DateOnly),
-		cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	measured := fmt.Sprintf("Measured on %s with %s on %s/%s with %d processors.\n",
+		time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	return page + measured + table(controls) + "\n" + fleets + measured + table(comparisons)
 }
 
