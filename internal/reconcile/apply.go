@@ -122,9 +122,8 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 	a.shrinks = len(of(Destroy)) > 0
 	early, late := of(Create, Replace), []Change(nil)
 	if !a.All && a.MaxTotalKopH > 0 && len(of(Update)) > 0 {
-		isNew := func(c Change) bool { return c.Action == Create && c.Member.Generation == 0 && c.Member.Orphan == "" }
-		late = filter(early, isNew)
-		early = filter(early, func(c Change) bool { return !isNew(c) })
+		late = filter(early, Change.IsNew)
+		early = filter(early, func(c Change) bool { return !c.IsNew() })
 	}
 	a.phase(ctx, func(ctx context.Context) {
 		a.begin(func() { a.destroyAll(ctx, of(Destroy)) })

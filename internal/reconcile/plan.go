@@ -34,6 +34,11 @@ type Change struct {
 	Member Member
 }
 
+// IsNew reports whether the change fills a slot that had no instance.
+func (c Change) IsNew() bool {
+	return c.Action == Create && c.Member.Generation == 0 && c.Member.Orphan == ""
+}
+
 // Destroys reports whether the change destroys the instance of its member.
 func (c Change) Destroys() bool {
 	return !c.Member.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)

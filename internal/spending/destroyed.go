@@ -29,9 +29,7 @@ func (t *Tracker) Destroyed(id string, kopH int64) { t.destroyed.add(id, kopH) }
 
 // PlanDestroy records that the plan has subtracted kopH from the rise of the burn rate, because it destroys the
 // instance. Its destruction does not subtract that again.
-func (t *Tracker) PlanDestroy(id string, kopH int64) {
-	t.destroyed.plan(id, kopH)
-}
+func (t *Tracker) PlanDestroy(id string, kopH int64) { t.destroyed.plan(id, kopH) }
 
 // destroyedInstances holds the instances that this process has destroyed. The zero value is empty.
 type destroyedInstances struct {

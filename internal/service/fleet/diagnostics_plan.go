@@ -19,7 +19,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
-		if isNew := change.Action == reconcile.Create && change.Member.Generation == 0 && change.Member.Orphan == ""; isNew {
+		if change.IsNew() {
 			continue
 		}
 		if existing++; listed < maxLines {

@@ -163,6 +163,9 @@ func queriesKnown(ctx context.Context, plan model) bool {
 func (r *fleetResource) warnOfOthers(
 	ctx context.Context, name string, private privateData, created bool, diags *diag.Diagnostics,
 ) {
+	if _, kept := r.Meta.KeptFleets.Load(name); kept {
+		return // they belong to the replacement that this creation is a part of
+	}
 	others := r.membersByName(ctx, name)
 	tfkit.AwaitSiblings(ctx, func() bool {
 		others = slices.DeleteFunc(others, func(inst rental.Instance) bool {
@@ -170,8 +173,7 @@ func (r *fleetResource) warnOfOthers(
 		})
 		return len(others) == 0
 	})
-	_, kept := r.Meta.KeptFleets.Load(name) // by the replacement that this creation is a part of
-	if len(others) > 0 && !kept {
+	if len(others) > 0 {
 		addOtherMembers(diags, name, others, created)
 	}
 }

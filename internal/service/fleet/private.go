@@ -98,6 +98,13 @@ func (p privateData) covers(id string) bool {
 // excluded returns the ids of all instances that are no orphans.
 func (p privateData) excluded() []string { return slices.Concat(p.Destroyed, p.Unrelated) }
 
+// protect marks the members that the plan does not destroy.
+func (p privateData) protect(members []reconcile.Member) {
+	for i := range members {
+		members[i].Protected = !slices.Contains(p.Destroys, members[i].Slot)
+	}
+}
+
 // complete sets the fields of a member that only the private state has. It returns false if it has none.
 func (p privateData) complete(member *reconcile.Member) bool {
 	private, found := p.Members[member.Slot]

@@ -54,9 +54,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	kept := r.takeKept(ctx, spec.Name)
-	for i := range kept.members {
-		kept.members[i].Protected = !slices.Contains(kept.private.Destroys, kept.members[i].Slot)
-	}
+	kept.private.protect(kept.members)
 	result := r.manager().Apply(ctx, spec, kept.members, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
@@ -90,15 +88,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	members := state.members(private)
 	r.own(members)
-	name, manager := state.ID.ValueString(), r.manager()
-	members, err := manager.Refresh(ctx, members)
-	var listed []string
-	if known := members; err == nil {
-		tfkit.AwaitSiblings(ctx, func() bool { // a resource of the same state may own an instance with such a name
-			members, listed, err = manager.FindOrphans(ctx, name, known, private.excluded())
-			return err != nil || !slices.ContainsFunc(members, func(m reconcile.Member) bool { return m.Orphan != "" })
-		})
-	}
+	name := state.ID.ValueString()
+	members, listed, err := r.refresh(ctx, name, members, private.excluded())
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)
 		return
@@ -129,6 +120,24 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, read)...)
 	recordRefresh(r.Meta, name, read, members)
+}
+
+// refresh reads the members and finds orphans, see reconcile.Manager.FindOrphans. A resource of the same state can own
+// an instance with the name of a member, and Terraform may read it later.
+func (r *fleetResource) refresh(
+	ctx context.Context, name string, members []reconcile.Member, excluded []string,
+) (all []reconcile.Member, listed []string, err error) {
+	manager, owners := r.manager(), &r.Meta.Placement.Owners
+	if members, err = manager.Refresh(ctx, members); err != nil {
+		return nil, nil, err
+	}
+	all, listed, err = manager.FindOrphans(ctx, name, members, excluded)
+	isOrphan := func(m reconcile.Member) bool { return m.Orphan != "" && !owners.Has(m.Orphan) }
+	if err != nil || !slices.ContainsFunc(all, isOrphan) {
+		return all, listed, err
+	}
+	tfkit.AwaitSiblings(ctx, func() bool { return !slices.ContainsFunc(all, isOrphan) })
+	return manager.FindOrphans(ctx, name, members, excluded)
 }
 
 // own records that the state contains the members.
@@ -177,9 +186,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
 		return
 	}
-	for i := range members {
-		members[i].Protected = !slices.Contains(private.Destroys, members[i].Slot)
-	}
+	private.protect(members)
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
