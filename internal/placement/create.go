@@ -31,7 +31,7 @@ func (c *creation) request(offerID string) (Placed, error) {
 			}
 		}
 		if !c.keys.next() {
-			return Placed{}, &Error{Kind: KeysUsedUp, Key: c.keys.base}
+			return Placed{}, &Error{Kind: KeysUsedUp}
 		}
 	}
 }
@@ -56,18 +56,21 @@ func (c *creation) skipToExpected() (placed Placed, found bool, err error) {
 	return placed, err == nil, err
 }
 
-// tryKey requests an instance under the current key. used reports that its instance is destroyed, or that this process
-// destroys it.
+// tryKey requests an instance under the current key. used reports that the instance of the key is destroyed.
 func (c *creation) tryKey(offerID string) (placed Placed, used bool, err error) {
 	placed, err = c.create(offerID)
 	if err != nil {
 		return Placed{}, false, err
 	}
-	if placed.replayed && placed.Destroyed() {
-		return Placed{}, true, nil
+	if placed.replayed {
+		if used, err = c.checkReplay(&placed); used || err != nil {
+			return Placed{}, used, err
+		}
 	}
-	own, err := c.own(&placed)
-	return placed, !own && err == nil, err
+	if other, ok := c.placer.Owners.Claim(placed.ID, c.Object); !ok {
+		return Placed{}, false, c.inUse(placed, other)
+	}
+	return placed, false, nil
 }
 
 // skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
@@ -93,77 +96,23 @@ func (c *creation) skipUsed() (placed Placed, used bool, err error) {
 	return Placed{}, true, nil
 }
 
-// create repeats the request until its outcome is known, and determines whether an earlier run rented the instance.
+// create repeats the request until its outcome is known.
 func (c *creation) create(offerID string) (Placed, error) {
-	ctx := c.requestCtx
 	inst, replayed, err := c.createOnce(offerID)
 	if err != nil && inst.ID == "" {
 		return Placed{}, err
 	}
 	placed := Placed{
-		Instance: inst, OfferID: offerID, Generation: c.keys.number, replayed: replayed, Unreadable: err,
+		Instance: inst, OfferID: offerID, Generation: c.keys.number, Unreadable: err,
+		replayed: replayed && !c.keys.isRandom(), // nothing else was rented under a random key
+	}
+	if created := inst.CreatedAt; !created.IsZero() && created.Before(c.began.Add(-NewInstanceLag)) {
+		placed.replayed = true // whatever the status and the headers of the response are
 	}
 	if offer, ok := c.offers[offerID]; ok {
 		placed.Offer = &offer
 	}
-	if replayed && !c.keys.random { // no earlier run had a random key
-		if inst.CreatedAt.IsZero() {
-			placed.Instance = c.placer.client.ReadOmitted(ctx, inst)
-		}
-		placed.Recovered = placed.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
-	}
-	if placed.Recovered || offerID == noOffer {
-		placed.OfferID, placed.Offer = "", nil
-	}
 	return placed, nil
-}
-
-// own makes the returned instance the instance of this creation. It returns false if another resource is destroying the
-// instance. An instance of another resource, or of an earlier run with other arguments, is an error.
-func (c *creation) own(placed *Placed) (bool, error) {
-	owners, other := &c.placer.Owners, Owner{ID: placed.ID, Name: placed.NameString()}
-	switch owners.claim(placed.ID) {
-	case claimDestroying:
-		if placed.replayed {
-			return false, nil
-		}
-		return false, &Error{Kind: InUse, Other: other}
-	case claimTaken:
-		// With create_before_destroy, the returned instance can be the one to replace.
-		if !placed.replayed || !owners.IsReplaced(placed.ID) {
-			return false, &Error{
-				Kind: InUse, Key: c.keys.base, Replayed: placed.replayed && !c.keys.random, Owner: c.owner, Other: other,
-			}
-		}
-		placed.Recovered, placed.OfferID, placed.Offer = true, "", nil
-	case claimFree:
-	}
-	if c.existed(placed.ID) && !placed.replayed {
-		owners.unclaim(placed.ID)
-		return false, &Error{Kind: InUse, Other: other}
-	}
-	if !placed.Recovered {
-		return true, nil
-	}
-	placed.Instance = c.placer.client.ReadOmitted(c.requestCtx, placed.Instance)
-	if c.sameTemplateContent(placed.Instance) {
-		placed.TemplateAlias = placed.Template.Slug
-	}
-	if difference, ok := placed.differsFrom(c.Request); ok {
-		owners.unclaim(placed.ID)
-		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Key: c.keys.current(), Difference: difference}
-	}
-	var ok bool
-	placed.Recovery, ok = owners.recover(placed.ID)
-	return ok, nil
-}
-
-func (c *creation) existed(id string) bool {
-	if c.existing == nil {
-		return false
-	}
-	_, existed := c.existing.Find(id)
-	return existed
 }
 
 // maxUnreadable is the number of unreadable responses after which the outcome counts as unknown. A success without an
@@ -182,6 +131,7 @@ func (c *creation) createOnce(offerID string) (rental.Instance, bool, error) {
 			return inst, replayed, err
 		}
 		pause, again := a.next(err)
+		c.lost = c.lost || a.lost != nil
 		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
 			return rental.Instance{}, false, a.outcome(err)
 		}
@@ -253,7 +203,7 @@ func (a *attempts) outcome(err error) error {
 	case a.refused && a.aboveCap != nil:
 		return a.aboveCap
 	case a.lost != nil && !a.refused:
-		return &Error{Kind: OutcomeUnknown, Key: a.keys.current(), RandomKey: a.keys.random, Err: a.lost}
+		return &Error{Kind: OutcomeUnknown, Key: a.keys.random, Err: a.lost}
 	}
 	return err
 }

@@ -121,7 +121,7 @@ func TestCreateOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
 				defer cancel()
-				c := newCreation(t, inProcess{test.service.handler()}, Request{IdempotencyKey: "k"})
+				c := newCreation(t, inProcess{test.service.handler()}, Request{KeySource: ConfiguredKey("k")})
 				c.requestCtx = ctx
 				inst, _, err := c.createOnce("off_1")
 				got := inst.ID
@@ -155,7 +155,7 @@ func TestCreateOnce_ForeignResponses(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		c := newCreation(t, inProcess{service}, Request{IdempotencyKey: "k"})
+		c := newCreation(t, inProcess{service}, Request{KeySource: ConfiguredKey("k")})
 		if _, _, err := c.createOnce("off_1"); codeOf(err) != "unknown" || asked != maxUnreadable {
 			t.Errorf("%v after %d requests, want an unknown outcome after %d", err, asked, maxUnreadable)
 		}
@@ -181,7 +181,7 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 	}
 	return &creation{
 		Request: request, placer: New(client, rental.NewCache(client, time.Second, single), time.Second, single),
-		keys: newIdempotencyKeys(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
+		keys: newKeySeries(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }
 

@@ -17,10 +17,9 @@ const (
 	// Interrupted: the context ended first, with Err. If Create waited for an offer, Waited is above 0 and the fields of
 	// NoOffer are set.
 	Interrupted ErrorKind = iota + 1
-	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request.
+	// OutcomeUnknown: an instance may have been rented. Err is the error of the last request. A creation with Key returns
+	// it, if Key is not empty; otherwise, one with the same source of keys does.
 	OutcomeUnknown
-	// KeyInUse: another creation in progress, Other, uses the key.
-	KeyInUse
 	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
 	KeysUsedUp
 	// NoOffer: no offer of the queries could be rented, with WaitForOffer during all of Waited. See Matching, Reserved,
@@ -34,9 +33,12 @@ const (
 	OfferAboveCap
 	// NotInterruptible: OfferID cannot be rented as interruptible.
 	NotInterruptible
-	// OtherArguments: Instance, which was rented under Key, differs from the request in Difference.
+	// NotLost: Instance was rented before under the key, and it is too old, or its age is unknown, for a run that was
+	// killed to be the most likely reason. Age is 0 if it is unknown.
+	NotLost
+	// OtherArguments: Instance, which was rented under the key, differs from the request in Difference.
 	OtherArguments
-	// InUse: the API returned an instance of another resource, Other.
+	// InUse: the API returned Instance, which another object has, Other. Replayed: it was rented before under the key.
 	InUse
 	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
 	OffersUnreadable
@@ -63,13 +65,13 @@ type Error struct {
 	LimitKopH int64 // kopecks per hour
 	Err       error
 
-	Key       string
-	RandomKey bool // Key is random, not configured
-	Replayed  bool // the instance was rented before under Key
-
-	Owner, Other Owner
-	Instance     rental.Instance
-	Difference   Difference
+	Key        string
+	Replayed   bool
+	Other      Object
+	Instance   rental.Instance
+	Age        time.Duration
+	Within     time.Duration // the oldest age that the request accepts
+	Difference Difference
 
 	Listed                    bool // the offers were read
 	Matching, Reserved, Tried int  // numbers of offers of the queries
@@ -106,10 +108,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // String returns a short text for logs.
 func (k ErrorKind) String() string {
 	return [...]string{
-		"none", "interrupted", "the outcome is unknown", "the idempotency key is in use",
-		"all idempotency keys are used up",
+		"none", "interrupted", "the outcome is unknown", "all idempotency keys are used up",
 		"no offer", "the offer is not available", "the offer was refused", "the offer is above the price cap",
-		"the offer is not interruptible", "the instance of the key has other arguments", "the instance is in use",
+		"the offer is not interruptible", "the instance of the key is not lost",
+		"the instance of the key has other arguments", "the instance is in use",
 		"the offers cannot be read",
 	}[k]
 }

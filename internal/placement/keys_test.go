@@ -1,71 +1,63 @@
 package placement
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-func seriesOf(key string) *idempotencyKeys { return newIdempotencyKeys(Request{IdempotencyKey: key}) }
+func seriesOf(key string) *keySeries { return newKeySeries(Request{KeySource: ConfiguredKey(key)}) }
 
-func seriesOfName(prefix, name string) *idempotencyKeys {
-	return newIdempotencyKeys(Request{IdempotencyPrefix: prefix, Order: rental.InstanceCreate{Name: name}})
+// No two pairs of source and generation make the same key, also if a configured key or a name looks like a derived one.
+func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	part := func() string {
+		parts := []string{"w", "w-2", "-2", "2", "~", " ", `"`, `" "`, `\"`, "key", "name", "slot", "сервер", "x y", "1 2"}
+		var text strings.Builder
+		for range 1 + random.IntN(3) {
+			text.WriteString(parts[random.IntN(len(parts))])
+		}
+		return text.String()
+	}
+	made, pairs := map[string]string{}, map[string]bool{}
+	for len(pairs) < 5000 {
+		a, b, generation := part(), part(), 1+random.IntN(4)
+		for kind, source := range map[string]KeySource{
+			"key " + fmt.Sprintf("%q", a):                     ConfiguredKey(a),
+			"name " + fmt.Sprintf("%q, %q", a, b):             NameKey(a, b),
+			"slot " + fmt.Sprintf("%q, %d", a, generation):    SlotKey(a, generation),
+			"derived " + fmt.Sprintf("%q, %d", a, generation): ConfiguredKey(ConfiguredKey(a).Key(generation)),
+		} {
+			pair := fmt.Sprintf("%s, generation %d", kind, generation)
+			key := source.Key(generation)
+			if other, used := made[key]; used && other != pair {
+				t.Fatalf("%s and %s have the same key %s", pair, other, key)
+			}
+			if !validKey.MatchString(key) {
+				t.Fatalf("the key of %s is %q", pair, key)
+			}
+			made[key], pairs[pair] = pair, true
+		}
+	}
 }
 
 func TestKeySeries(t *testing.T) {
-	long := strings.Repeat("k", 64)
-	short := seriesOf("a")
-	for _, want := range []string{"a", "a-2", "a-3"} {
-		if got := short.current(); got != want || !short.next() {
-			t.Errorf("key %q, want %q and one after it", got, want)
-		}
+	one, other := newKeySeries(Request{}), newKeySeries(Request{})
+	if one.current() == other.current() || one.next() {
+		t.Errorf("the random key %q is not unique", one.current())
 	}
-	seen := map[string]bool{}
-	for _, base := range []string{long, long[:63] + "x", long[:63], long[:62]} {
-		for s := seriesOf(base); s.number < 20; s.next() {
-			if key := s.current(); seen[key] || len(key) > maxKeyLength {
-				t.Errorf("key %d of %q is %q: too long, or not unique", s.number, base, key)
-			}
-			seen[s.current()] = true
-		}
-	}
-	if random := seriesOf(""); random.current() == seriesOf("").current() || random.next() {
-		t.Errorf("the random key %q is not unique", random.current())
+	if seriesOf(one.random).current() != one.current() {
+		t.Error("the random key cannot be configured later")
 	}
 	last := seriesOf("a")
 	for last.next() {
 		continue
 	}
-	if last.number != maxKeys {
+	if last.number != maxGenerations {
 		t.Errorf("the series ends at %d", last.number)
-	}
-}
-
-// With a prefix, no key of a name is a key of another name, and each is valid.
-func TestKeySeries_OfAName(t *testing.T) {
-	prefix := strings.Repeat("p", MaxPrefixLength)
-	if key := KeyOfName("team-", "trainer"); key != "team-trainer" {
-		t.Errorf("the first key is %q", key)
-	}
-	names := []string{
-		"worker", "worker-2", "worker~2", "~2~worker", "two words", "сервер", strings.Repeat("n", 60),
-		strings.Repeat("n", 59) + "x",
-	}
-	names = append(names, strings.TrimPrefix(KeyOfName(prefix, "two words"), prefix)) // like a hashed key
-	for _, prefix := range []string{"p", prefix} {
-		seen := map[string]string{}
-		for _, name := range names {
-			for s := seriesOfName(prefix, name); s.number < 20; s.next() {
-				key := s.current()
-				if other, used := seen[key]; used || !validKey.MatchString(key) {
-					t.Errorf("key %d of %q is %q: invalid, or a key of %q", s.number, name, key, other)
-				}
-				seen[key] = name
-			}
-		}
 	}
 }

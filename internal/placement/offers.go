@@ -60,11 +60,11 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 		aboveCap := &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: c.MaxPriceKopH}
 		gone := &Error{Kind: OfferGone, OfferID: offerID}
 		switch {
-		case state == AboveCap && c.keys.random:
+		case state == AboveCap && c.keys.isRandom():
 			return Placed{}, aboveCap
 		case state == AboveCap:
 			return c.recover(ctx, aboveCap)
-		case state == NotAvailable && c.keys.random:
+		case state == NotAvailable && c.keys.isRandom():
 			return Placed{}, gone
 		case state == NotAvailable && c.CheckPrice != nil:
 			return c.recover(ctx, gone)
@@ -100,7 +100,7 @@ func (c *creation) fromQueries(ctx context.Context) (Placed, error) {
 		none.add(*attempt)
 	}
 	switch {
-	case !c.keys.random && !c.sent:
+	case !c.keys.isRandom() && !c.sent:
 		return c.recover(ctx, none)
 	case isRefusal(none.Last):
 		return Placed{}, none.Last

@@ -2,8 +2,6 @@ package placement
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -37,7 +35,7 @@ func (p Placed) AboveCap(request Request) bool {
 func (p Placed) differsFrom(request Request) (Difference, bool) {
 	order := request.Order
 	switch {
-	case p.Template.Slug != "" && p.Template.Slug != order.Template && p.TemplateAlias == "":
+	case p.Template.Slug != "" && p.Template.Slug != order.Template:
 		return Difference{"template", p.Template.Slug, order.Template, true}, true
 	case p.DiskGB != 0 && p.DiskGB != order.DiskGB:
 		return Difference{"disk_gb", fmt.Sprint(p.DiskGB), fmt.Sprint(order.DiskGB), true}, true
@@ -82,24 +80,4 @@ func (p Placed) Differences(request Request) []Difference {
 		add(has.Slug != "" && has.Slug != offered.Slug, false, "gpu.slug", has.Slug, offered.Slug)
 	}
 	return append(first, others...)
-}
-
-// sameTemplateContent reports whether an instance was created from another template with the same content as the
-// requested one. A killed run may have created the template and the instance, and this run the template again.
-func (c *creation) sameTemplateContent(inst rental.Instance) bool {
-	if inst.Template.Slug == "" || inst.Template.Slug == c.Order.Template {
-		return false
-	}
-	templates := c.placer.cache.Templates
-	one, found, err := templates.Find(c.requestCtx, inst.Template.Slug)
-	other, otherFound, otherErr := templates.Find(c.requestCtx, c.Order.Template)
-	return err == nil && otherErr == nil && found && otherFound && sameContent(one, other)
-}
-
-// sameContent reports whether two templates create equal instances.
-func sameContent(a, b rental.Template) bool {
-	ports := func(t rental.Template) []int64 { return slices.Sorted(slices.Values(t.Ports)) }
-	sameCommand := a.OnStart == b.OnStart || a.OnStart != nil && b.OnStart != nil && *a.OnStart == *b.OnStart
-	return rental.SameImage(a.Image, b.Image) && a.LaunchMode == b.LaunchMode && maps.Equal(a.Env, b.Env) &&
-		sameCommand && slices.Equal(ports(a), ports(b))
 }

@@ -65,7 +65,6 @@ func TestPlaced_DiffersFrom(t *testing.T) {
 		"the same":           {func(*Placed) {}, ""},
 		"everything omitted": {func(p *Placed) { p.Instance = rental.Instance{} }, ""},
 		"another template":   {func(p *Placed) { p.Template.Slug = "pytorch" }, "template"},
-		"a template alias":   {func(p *Placed) { p.Template.Slug, p.TemplateAlias = "t2", "t2" }, ""},
 		"a smaller disk":     {func(p *Placed) { p.DiskGB = 50 }, "disk_gb"},
 		"a larger disk":      {func(p *Placed) { p.DiskGB = 70 }, "disk_gb"},
 		"another type":       {func(p *Placed) { p.Type = rental.Interruptible }, "type"},

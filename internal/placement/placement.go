@@ -6,6 +6,7 @@ package placement
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -20,7 +21,7 @@ type Placer struct {
 	// single reports whether this process serves a single plan or apply.
 	single func() bool
 
-	// Owners records which instances and idempotency keys the resources of this process have.
+	// Owners records which objects of this process have which instances.
 	Owners Owners
 	// Predecessors records the instances of the state that a plan may replace.
 	Predecessors Predecessors
@@ -54,12 +55,15 @@ type Request struct {
 	WaitForOffer time.Duration
 	// MaxPriceKopH is the highest price of an offer; 0 for no cap.
 	MaxPriceKopH int64
-	// IdempotencyKey makes a later call with the same key return the same instance. Empty: IdempotencyPrefix and the name
-	// of the instance make the key, see KeyOfName, or without a prefix it is random.
-	IdempotencyKey    string
-	IdempotencyPrefix string
+	// KeySource makes a later call with the same source return the same instance. The zero value means a random key.
+	KeySource KeySource
 	// Generation is the number of the first key of the series to use; 0 for the first one. See Placed.
 	Generation int
+	// Object is the object that gets the instance.
+	Object Object
+	// RecoverWithin is the maximum age of an instance that an earlier call rented with the same source and that Create may
+	// return. An older one, or one of unknown age, most likely belongs to another state. AnyAge allows all.
+	RecoverWithin time.Duration
 	// ExpectedGeneration is the generation that a similar request has reached; 0 if unknown. If the key before it is used,
 	// so are all keys before that one.
 	ExpectedGeneration int
@@ -88,16 +92,14 @@ type Placed struct {
 	Generation int
 	// Recovered: an earlier run rented it with the same idempotency key.
 	Recovered bool
-	// Recovery identifies this call as the owner of a recovered instance: see Owners.BeginDestroy.
-	Recovery string
-	// TemplateAlias is the slug of the template that it was created from, if that is not the one in the request but has
-	// the same content; else empty.
-	TemplateAlias string
 	// Unreadable is the error of a response that could be read only in part; nil otherwise.
 	Unreadable error
 
 	replayed bool // the API returned an instance that was rented before under the key
 }
+
+// AnyAge is the RecoverWithin of a request whose key belongs to its object for certain.
+const AnyAge = time.Duration(math.MaxInt64)
 
 // createGrace is how long the create request may continue after an interruption, in addition to the request timeout.
 const createGrace = 10 * time.Second
@@ -106,21 +108,11 @@ const createGrace = 10 * time.Second
 // does not cancel the create request, which could leave a billed instance in no state. With an error nothing was
 // rented, unless its kind is OutcomeUnknown. Errors are of type *Error or *rental.Error, or come from CheckPrice.
 func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
-	keys := newIdempotencyKeys(request)
-	owner := Owner{Name: request.Order.Name}
-	end, other, clash := p.Owners.beginCreate(keys.base, owner)
-	if clash {
-		return Placed{}, &Error{Kind: KeyInUse, Key: keys.base, Owner: owner, Other: other}
-	}
-	defer end()
 	requestCtx, stop := rental.Detached(ctx, p.client.RequestTimeout()+createGrace)
 	defer stop()
 	c := &creation{
-		Request: request, placer: p, keys: keys, owner: owner, requestCtx: requestCtx, began: p.client.Now(),
+		Request: request, placer: p, keys: newKeySeries(request), requestCtx: requestCtx, began: p.client.Now(),
 		offers: map[string]rental.Offer{},
-	}
-	if p.single() { // in other processes the listing may be newer than the request
-		c.existing, _ = p.cache.InitialInstances(ctx) //nolint:errcheck // without a listing every instance counts as new
 	}
 	placed, err := c.run(ctx)
 	if !p.single() {
@@ -136,16 +128,15 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 type creation struct {
 	Request
 	placer     *Placer
-	keys       *idempotencyKeys
-	owner      Owner
+	keys       *keySeries
 	requestCtx context.Context // of the create request, which outlives an interruption
 
-	existing *rental.Listing[rental.Instance] // from before the first creation of this run; nil if unknown
-	began    time.Time                        // in the API's time
-	sent     bool                             // a create request was sent
-	refusals int                              // of available offers
-	reserved []string                         // offers that no other creation may take
-	offers   map[string]rental.Offer          // last read, by id
+	began    time.Time               // in the API's time
+	sent     bool                    // a create request was sent
+	lost     bool                    // the response to a create request was lost
+	refusals int                     // of available offers
+	reserved []string                // offers that no other creation may take
+	offers   map[string]rental.Offer // last read, by id
 }
 
 // run rents from the named offer, or from the first available offer of the queries.
@@ -164,10 +155,4 @@ func (c *creation) run(ctx context.Context) (Placed, error) {
 // nothingRented reports whether a creation that failed because its context ended has rented nothing.
 func (c *creation) nothingRented(err, end error) bool {
 	return KindOf(err) != OutcomeUnknown && (!c.sent || errors.Is(err, end))
-}
-
-// Remove removes an instance that is gone from the owners.
-func (p *Placer) Remove(id string) {
-	p.Owners.Remove(id)
-	p.Predecessors.Remove(id)
 }

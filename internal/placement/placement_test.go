@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -28,9 +29,14 @@ type fakeAPI struct {
 	order  []string                          // the offers that were rented
 	before func(order rental.InstanceCreate) // is called before each rental; may be nil
 
+	after func() error // is called after each rental, and replaces its response; may be nil
+
 	listStatus int // the status of lists of offers, 0 for success
 	// refused are offers that reads show as available, and whose rental returns a conflict.
 	refused map[string]bool
+	// actual are instances that are different from the first response for their key, by id.
+	actual map[string]rental.Instance
+	hidden int // the number of requests for an instance that do not find it
 }
 
 func newFakeAPI(prices map[string]int64) *fakeAPI {
@@ -64,8 +70,23 @@ func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
 		return rentaltest.JSONResponse(req, http.StatusOK, f.offer(id))
 	case req.Method == http.MethodPost && path == "/instances":
 		return f.create(req)
+	case strings.HasPrefix(path, "/instances/"):
+		return f.get(req, strings.TrimPrefix(path, "/instances/"))
 	}
 	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
+}
+
+// get returns an instance by its id, unless it is hidden.
+func (f *fakeAPI) get(req *http.Request, id string) (*http.Response, error) {
+	if actual, found := f.actual[id]; found {
+		return rentaltest.JSONResponse(req, http.StatusOK, actual)
+	}
+	for _, inst := range f.byKey {
+		if inst.ID == id && f.counts["GET /instances/"+id] > f.hidden {
+			return rentaltest.JSONResponse(req, http.StatusOK, inst)
+		}
+	}
+	return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
 }
 
 func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
@@ -74,7 +95,9 @@ func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if inst, known := f.byKey[req.Header.Get("Idempotency-Key")]; known {
-		return rentaltest.JSONResponse(req, http.StatusOK, inst)
+		resp, err := rentaltest.JSONResponse(req, http.StatusOK, inst)
+		resp.Header.Set("Idempotent-Replayed", "true")
+		return resp, err
 	}
 	if f.before != nil {
 		f.before(order)
@@ -98,6 +121,11 @@ func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
 		Price:     rental.InstancePrice{RunningKopH: price},
 	}
 	f.byKey[req.Header.Get("Idempotency-Key")] = inst
+	if f.after != nil {
+		if err := f.after(); err != nil {
+			return nil, err
+		}
+	}
 	return rentaltest.JSONResponse(req, http.StatusCreated, inst)
 }
 
@@ -231,29 +259,49 @@ func TestCreate_TriesTheNextOffer(t *testing.T) {
 	}
 }
 
-// A configured key returns the instance of an earlier run, also if nothing is available any more. An instance that
-// differs from the request is an error, and nothing is rented.
-func TestCreate_RecoversTheInstanceOfItsKey(t *testing.T) {
+// An instance that an earlier run rented under the key is taken only if it is lost: young, in no other object, and as
+// requested. Otherwise nothing is rented or changed.
+func TestCreate_TakesOnlyALostInstance(t *testing.T) {
+	const age = 30 * time.Minute
+	old, stranger := rental.Instance{ID: "ins_1"}, Object{Token: "other"}
 	for name, test := range map[string]struct {
-		diskGB int64
+		within time.Duration
+		change func(*rental.Instance)
+		owner  Object // of the instance in this process
 		want   ErrorKind
 	}{
-		"as requested": {60, 0},
-		"another disk": {70, OtherArguments},
+		"younger than allowed":            {time.Hour, nil, Object{}, 0},
+		"older than allowed":              {age - time.Minute, nil, Object{}, NotLost},
+		"never":                           {0, nil, Object{}, NotLost},
+		"of unknown age":                  {time.Hour, func(i *rental.Instance) { i.CreatedAt = time.Time{} }, Object{}, NotLost},
+		"of unknown age, any allowed":     {AnyAge, func(i *rental.Instance) { i.CreatedAt = time.Time{} }, Object{}, 0},
+		"another object has it":           {AnyAge, nil, stranger, InUse},
+		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, 0},
+		"another disk":                    {time.Hour, func(i *rental.Instance) { i.DiskGB = 70 }, Object{}, OtherArguments},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(map[string]int64{})
 			inRun(t, api, func(t *testing.T, p *Placer) {
-				api.byKey["key"] = rental.Instance{
-					ID: "ins_1", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: test.diskGB,
-					Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-time.Hour),
+				inst := rental.Instance{
+					ID: old.ID, Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
+					Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-age),
+				}
+				if test.change != nil {
+					test.change(&inst)
+				}
+				api.byKey[ConfiguredKey("key").Key(1)] = inst
+				if test.owner != (Object{}) {
+					p.Owners.Claim(inst.ID, test.owner)
 				}
 				request := query(5, 0)
-				request.IdempotencyKey = "key"
+				request.KeySource, request.RecoverWithin, request.Object = ConfiguredKey("key"), test.within, Object{Token: "self"}
 				placed, err := p.Create(t.Context(), request)
 				if KindOf(err) != test.want ||
-					test.want == 0 && (placed.ID != "ins_1" || !placed.Recovered || placed.OfferID != "") {
+					test.want == 0 && (placed.ID != inst.ID || !placed.Recovered || placed.OfferID != "") {
 					t.Errorf("got %+v, %v", placed, err)
+				}
+				if owner, found := p.Owners.Other(inst.ID, Object{}); found != (test.want == 0 || test.owner != Object{}) {
+					t.Errorf("the owner is %v (%t)", owner, found)
 				}
 			})
 			if len(api.order) > 0 {
@@ -263,20 +311,75 @@ func TestCreate_RecoversTheInstanceOfItsKey(t *testing.T) {
 	}
 }
 
-// A key whose instance is destroyed is used up: its successor rents the next instance.
-func TestCreate_UsesTheSuccessorOfAKey(t *testing.T) {
+// The API may replay the first response for a key long after the instance is destroyed, and may not find an instance by
+// its id that was created a moment ago.
+func TestCreate_ReadsAReplayedInstance(t *testing.T) {
+	for name, test := range map[string]struct {
+		age    time.Duration
+		actual rental.InstanceStatus // empty if there is none
+		hidden int
+		want   string
+	}{
+		"it exists":                           {time.Minute, rental.StatusRunning, 0, "ins_1"},
+		"it is destroyed":                     {time.Hour, rental.StatusDestroyed, 0, "ins_off_1"},
+		"it is gone":                          {time.Hour, "", 1000, "ins_off_1"},
+		"it is not found yet":                 {time.Second, "", 3, "ins_1"},
+		"it is new, and is destroyed already": {time.Second, "", 1000, "ins_off_1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_1": 100})
+			api.hidden = test.hidden
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				inst := rental.Instance{
+					ID: "ins_1", Status: rental.StatusCreating, Type: rental.OnDemand, DiskGB: 60,
+					Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-test.age),
+				}
+				api.byKey[ConfiguredKey("key").Key(1)] = inst
+				if inst.Status = test.actual; test.actual != "" {
+					api.actual = map[string]rental.Instance{"ins_1": inst}
+				}
+				request := query(5, 0)
+				request.KeySource, request.RecoverWithin = ConfiguredKey("key"), AnyAge
+				if placed, err := p.Create(t.Context(), request); err != nil || placed.ID != test.want {
+					t.Errorf("got %s, %v, want %s", placed.ID, err, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit.
+func TestCreate_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	api := newFakeAPI(map[string]int64{"off_1": 100})
-	api.byKey["key"] = rental.Instance{ID: "ins_old", Status: rental.StatusDestroyed}
 	inRun(t, api, func(t *testing.T, p *Placer) {
 		request := query(5, 0)
-		request.IdempotencyKey = "key"
-		if placed, err := p.Create(t.Context(), request); err != nil || placed.ID != "ins_off_1" || placed.Recovered {
+		request.KeySource = ConfiguredKey("key")
+		lost := false
+		api.after = func() error {
+			if lost {
+				return nil
+			}
+			lost = true
+			return io.ErrUnexpectedEOF
+		}
+		placed, err := p.Create(t.Context(), request)
+		if err != nil || placed.ID != "ins_off_1" || placed.Recovered || placed.OfferID != "off_1" {
 			t.Errorf("got %+v, %v", placed, err)
 		}
 	})
-	if _, rented := api.byKey["key-2"]; !rented {
-		t.Errorf("the successor was not used: %v", api.byKey)
-	}
+}
+
+// A key whose instance is destroyed is used: the next generation rents the next instance.
+func TestCreate_UsesTheNextGenerationOfAKey(t *testing.T) {
+	api := newFakeAPI(map[string]int64{"off_1": 100})
+	api.byKey[ConfiguredKey("key").Key(1)] = rental.Instance{ID: "ins_old", Status: rental.StatusDestroyed}
+	inRun(t, api, func(t *testing.T, p *Placer) {
+		request := query(5, 0)
+		request.KeySource = ConfiguredKey("key")
+		if placed, err := p.Create(t.Context(), request); err != nil || placed.ID != "ins_off_1" || placed.Generation != 2 {
+			t.Errorf("got %+v, %v", placed, err)
+		}
+	})
 }
 
 // The key before the expected generation decides where the search for an unused key begins.
@@ -307,7 +410,7 @@ func TestCreate_ExpectedGeneration(t *testing.T) {
 			}
 			inRun(t, api, func(t *testing.T, p *Placer) {
 				request := query(5, 0)
-				request.IdempotencyKey, request.ExpectedGeneration = "key", 9
+				request.KeySource, request.ExpectedGeneration, request.RecoverWithin = ConfiguredKey("key"), 9, AnyAge
 				placed, err := p.Create(t.Context(), request)
 				if err != nil || placed.ID != test.id || placed.Generation != test.generation {
 					t.Errorf("got %s, generation %d, %v", placed.ID, placed.Generation, err)
@@ -320,21 +423,22 @@ func TestCreate_ExpectedGeneration(t *testing.T) {
 	}
 }
 
-// Two creations with one key at the same time are an error for the second.
-func TestCreate_KeyInUse(t *testing.T) {
+// Two creations with one key at the same time are an error for the second: the API returns the same instance.
+func TestCreate_TwoCreationsWithOneKey(t *testing.T) {
 	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200})
 	inRun(t, api, func(t *testing.T, p *Placer) {
-		request := query(5, 0)
-		request.IdempotencyKey = "key"
 		results := make(chan error, 2)
-		for range 2 {
+		for _, token := range []string{"one", "other"} {
 			go func() {
+				request := query(5, 0)
+				request.KeySource, request.RecoverWithin = ConfiguredKey("key"), AnyAge
+				request.Object = Object{Token: token}
 				_, err := p.Create(t.Context(), request)
 				results <- err
 			}()
 		}
 		kinds := fmt.Sprint(KindOf(<-results), KindOf(<-results))
-		if strings.Count(kinds, KeyInUse.String()) != 1 || len(api.order) != 1 {
+		if strings.Count(kinds, InUse.String()) != 1 || len(api.order) != 1 {
 			t.Errorf("%s, rented %v", kinds, api.order)
 		}
 	})

@@ -20,7 +20,7 @@ const (
 
 // awaitOffer rents from an offer of the queries, and waits until there is one.
 func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
-	if !c.keys.random { // an earlier run may have rented the instance
+	if !c.keys.isRandom() { // an earlier run may have rented the instance
 		none := &Error{Kind: NoOffer}
 		if placed, err := c.recover(ctx, none); !errors.Is(err, none) {
 			return placed, err

@@ -307,12 +307,12 @@ func TestAwaitOffer_EndsInAnOutage(t *testing.T) {
 func TestAwaitOffer_RecoversFirst(t *testing.T) {
 	api := newFakeAPI(map[string]int64{})
 	inRun(t, api, func(t *testing.T, p *Placer) {
-		api.byKey["key"] = rental.Instance{
+		api.byKey[ConfiguredKey("key").Key(1)] = rental.Instance{
 			ID: "ins_1", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
 			Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(-time.Hour),
 		}
 		request := waiting(time.Hour, "h100")
-		request.IdempotencyKey = "key"
+		request.KeySource, request.RecoverWithin = ConfiguredKey("key"), AnyAge
 		placed, err := p.Create(t.Context(), request)
 		if err != nil || placed.ID != "ins_1" || !placed.Recovered || placed.MatchedQuery != nil {
 			t.Errorf("got %+v, %v", placed, err)

@@ -28,6 +28,7 @@ const (
 
 const (
 	defaultPollInterval = 5 * time.Second
+	defaultRecovery     = time.Hour
 	maxRetriesLimit     = 100
 )
 
@@ -42,6 +43,7 @@ type model struct {
 	RequestTimeout    types.String `tfsdk:"request_timeout"`
 	MaxRetries        types.Int64  `tfsdk:"max_retries"`
 	IdempotencyPrefix types.String `tfsdk:"idempotency_prefix"`
+	RecoverWithin     types.String `tfsdk:"recover_within"`
 	Spending          types.Object `tfsdk:"spending"`
 }
 
@@ -100,6 +102,7 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		Run:          tfkit.NewRun(p.validated.Swap(false)),
 
 		IdempotencyPrefix: config.IdempotencyPrefix,
+		RecoverWithin:     duration(config.RecoverWithin, defaultRecovery),
 	}
 	if config.BaseURL.IsUnknown() {
 		return meta
@@ -190,7 +193,7 @@ func retries(configured types.Int64) int {
 
 // duration returns the validated argument, or the default if it is null or unknown.
 func duration(configured types.String, defaultValue time.Duration) time.Duration {
-	if d, err := time.ParseDuration(configured.ValueString()); err == nil && d > 0 {
+	if d, err := time.ParseDuration(configured.ValueString()); err == nil {
 		return d
 	}
 	return defaultValue

@@ -20,7 +20,7 @@ var constraints = []struct{ text, description string }{
 	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 "},
 	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 "},
 	{`^Ensure that one and only one attribute`, "Exactly one of "},
-	{`^a duration above zero`, "Go duration such as `"},
+	{`^a duration\b`, "Go duration such as `"},
 	{`^must be a string containing a sequence of decimal numbers`, "Go duration such as `"},
 	{`^must be a model slug without commas`, "without commas"},
 	{`^must be two capital letters`, "in upper case"},

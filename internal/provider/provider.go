@@ -42,6 +42,9 @@ type process struct {
 	protocolDataWithheld bool
 }
 
+// maxIdempotencyPrefix is the maximum length of idempotency_prefix.
+const maxIdempotencyPrefix = 31
+
 // idempotencyPrefix matches the characters that the header Idempotency-Key accepts.
 var idempotencyPrefix = regexp.MustCompile(`^[!-~]+$`)
 
@@ -98,17 +101,25 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			},
 			"idempotency_prefix": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Prefix of the idempotency keys of all `gpurent_instance` resources without " +
-					"`idempotency_key`: each gets the prefix followed by its `name`, hashed if the key would exceed 64 " +
-					"characters or have characters other than printable ASCII. A `name` is then required for a new instance, " +
-					"and two new instances with the same name are an error at plan. After a run that is killed, the next " +
-					"apply receives the instances that it created. Choose a different prefix for each state. Up to 31 " +
-					"printable ASCII characters without spaces. Must not be empty. No prefix by default. Existing instances " +
-					"do not change.",
+				MarkdownDescription: "Makes the idempotency keys of all `gpurent_instance` resources without " +
+					"`idempotency_key`: they derive from the prefix and the `name`. A `name` is then required for a new " +
+					"instance, and of two new instances with the same name the second one is an error at apply. After a run " +
+					"that is killed, the next apply receives the instances that it created: see `recover_within`. Choose a " +
+					"different prefix for each state. Up to 31 printable ASCII characters without spaces. Must not be empty. " +
+					"No prefix by default. Existing instances do not change.",
 				Validators: []validator.String{
-					stringvalidator.LengthAtMost(tfkit.MaxIdempotencyPrefix),
+					stringvalidator.LengthAtMost(maxIdempotencyPrefix),
 					stringvalidator.RegexMatches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
 				},
+			},
+			"recover_within": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Maximum age of a server that a new resource takes if the API returns it for the " +
+					"resource's idempotency key: most likely a run that was killed created it and did not save it. An older " +
+					"one may belong to another state, so the creation fails and changes nothing. A Go duration such as `1h` " +
+					"or `30m`. `0s` takes none. Defaults to `1h`. A fleet that is in the state takes the servers of its " +
+					"slots at any age.",
+				Validators: []validator.String{tfkit.DurationOrZero()},
 			},
 			"spending": spendingAttribute(),
 		},

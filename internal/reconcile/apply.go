@@ -27,6 +27,11 @@ type Result struct {
 	RolledBack []Member
 	// Destroyed are the ids of the instances that the apply destroyed. A list may still contain them.
 	Destroyed []string
+	// KeptForOther are the ids of the instances that the apply did not destroy, because another object of this run has
+	// them. They are no members any more.
+	KeptForOther []string
+	// NotFound are the ids of the instances that the API did not find when the apply destroyed them.
+	NotFound []string
 	// Unrelated are the ids of the orphans that do not belong to the fleet.
 	Unrelated []string
 	// Choice describes the offers of the last attempt to find some; nil without one.
@@ -48,7 +53,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 		if member.Lost() {
 			continue
 		}
-		m.Placement.Owners.Add(member.Instance.ID)
+		m.Placement.Owners.Claim(member.Instance.ID, spec.Object)
 		a.members[member.Slot] = &member
 	}
 	changes := Plan(spec, members)
@@ -293,7 +298,7 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	}
 	if lifecycle.KindOf(err) == lifecycle.Gone {
 		delete(a.members, member.Slot)
-		a.Placement.Remove(inst.ID)
+		a.Placement.Predecessors.Remove(inst.ID)
 	}
 }
 

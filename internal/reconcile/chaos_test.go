@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -264,10 +265,7 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 					if number > used && !alive {
 						break
 					}
-					key := "gpurent_fleet~" + name
-					if number > 1 {
-						key = fmt.Sprintf("gpurent_fleet~~%d~%s", number, name)
-					}
+					key := placement.SlotKey("train", slot).Key(number)
 					order := spec(1).Order
 					order.Name, order.OfferID = name, e.offers()[0].ID
 					inst, _, err := e.client.CreateInstance(t.Context(), key, order)

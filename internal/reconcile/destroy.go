@@ -42,14 +42,16 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 
 // recoverOrphan finds the instance that a killed run has rented for a slot. It returns false if there is none.
 func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member) bool {
-	placed, err := a.Placement.Create(ctx, a.request(change, nil))
+	request := a.request(change, nil)
+	request.RecoverWithin = a.RecoverWithin // the state does not contain it, so an old one stays
+	placed, err := a.Placement.Create(ctx, request)
 	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
 		placed.Instance, err = e.Instance, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case placement.KindOf(err) == placement.NoOffer:
+	case placement.KindOf(err) == placement.NoOffer || ofOtherObject(err):
 		if member.Orphan != "" {
 			a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
 		}
@@ -62,28 +64,34 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 	if member.Orphan != "" && member.Orphan != placed.ID {
 		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
 	}
-	member.Instance, member.Recovery, member.Generation = placed.Instance, placed.Recovery, placed.Generation
+	member.Instance, member.Generation = placed.Instance, placed.Generation
 	a.members[change.Slot] = member
 	return true
 }
 
 // destroy destroys a member and waits until it is gone.
-func (m *Manager) destroy(ctx context.Context, member Member) (confirmed bool, err error) {
-	id, owners := member.Instance.ID, &m.Placement.Owners
-	owners.Add(id)
-	if !owners.BeginDestroy(id, member.Recovery) {
-		return true, nil // another resource of this run has recovered it
+func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err error) {
+	id := member.Instance.ID
+	if _, ok := a.Placement.Owners.Claim(id, a.Object); !ok {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.result.KeptForOther = append(a.result.KeptForOther, id)
+		return true, nil
 	}
 	if member.Instance.Status == rental.StatusFailed && member.Offer != nil {
-		m.Placement.RecordFailure(member.Offer.ID)
+		a.Placement.RecordFailure(member.Offer.ID)
 	}
-	burn := m.Spending.BurnBeforeDestroy(ctx, member.Instance)
-	if confirmed, err = m.Lifecycle.Destroy(ctx, id); err != nil {
-		owners.CancelDestroy(id)
+	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
+	if confirmed, err = a.Lifecycle.Destroy(ctx, id); err != nil {
 		return confirmed, err
 	}
-	m.Spending.Destroyed(id, burn)
-	m.Placement.Remove(id)
+	if !confirmed {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.result.NotFound = append(a.result.NotFound, id)
+	}
+	a.Spending.Destroyed(id, burn)
+	a.Placement.Predecessors.Remove(id)
 	return true, nil
 }
 
@@ -142,23 +150,24 @@ func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, t
 }
 
 // RequestDestroyAll requests the destruction of members concurrently. It does not wait until they are gone, and does
-// not search for orphans, because the process is about to end. It omits members that another creation of this process
-// has recovered. The error names the instances that may still exist.
-func (m *Manager) RequestDestroyAll(ctx context.Context, members []Member) error {
-	owners := &m.Placement.Owners
+// not search for orphans, because the process is about to end. It omits members that another object of this process
+// has. The error names the instances that may still exist.
+func (m *Manager) RequestDestroyAll(ctx context.Context, members []Member, object placement.Object) error {
 	errs := make([]error, len(members))
 	var all sync.WaitGroup
 	turns := make(chan struct{}, maxRequests)
 	for i, member := range members {
 		id := member.Instance.ID
-		if member.Lost() || !owners.BeginDestroy(id, member.Recovery) {
+		if member.Lost() {
+			continue
+		}
+		if _, ok := m.Placement.Owners.Claim(id, object); !ok {
 			continue
 		}
 		all.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
 			if err := m.Lifecycle.RequestDestroy(ctx, id); err != nil {
-				owners.CancelDestroy(id)
 				errs[i] = fmt.Errorf("instance %s: %w", id, err)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 func requestDestroyAll(m *reconcile.Manager, members []reconcile.Member) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 	defer cancel()
-	return m.RequestDestroyAll(rental.Urgent(ctx), members)
+	return m.RequestDestroyAll(rental.Urgent(ctx), members, spec(0).Object)
 }
 
 // One request destroys a member, without a wait. The error names each instance that is left.
@@ -51,7 +51,9 @@ func TestRequestDestroyAll_recoveredByReplacement(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		members := e.apply(spec(2), nil).Members
 		m := e.manager()
-		if result := m.Apply(t.Context(), spec(2), nil, 30*time.Minute); len(result.Recovered) != 2 {
+		replacement := spec(2)
+		replacement.Object.Token = "replacement"
+		if result := m.Apply(t.Context(), replacement, nil, 30*time.Minute); len(result.Recovered) != 2 {
 			t.Fatal(describe(result))
 		}
 		if err := requestDestroyAll(m, members); err != nil || e.count("DELETE") > 0 {

@@ -74,5 +74,8 @@ type Failure struct {
 	Err    error
 }
 
+// OfOtherObject reports whether the instance of the slot most likely belongs to another fleet.
+func (f Failure) OfOtherObject() bool { return ofOtherObject(f.Err) }
+
 // String returns a short text for logs.
 func (f Failure) String() string { return fmt.Sprintf("slot %d: %s", f.Slot, f.Err) }

@@ -24,12 +24,18 @@ type Manager struct {
 	Placement *placement.Placer
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Tracker
+	// RecoverWithin is the maximum age of an instance of a killed run that a new fleet takes: see placement.Request.
+	RecoverWithin time.Duration
 }
 
 // Spec describes a fleet.
 type Spec struct {
 	// Name is the name of the fleet, unique in the account.
 	Name string
+	// Object is the object of the state that has the members.
+	Object placement.Object
+	// Exists: the state contains the fleet, so that the instances under the keys of its slots are its own.
+	Exists bool
 	// Size is the number of members.
 	Size int
 	// Order is what to rent for each member, without the offer and the name.
@@ -85,8 +91,6 @@ type Member struct {
 	Rejected bool
 	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.
 	Protected bool
-	// Recovery identifies the apply that recovered the instance: see placement.Placed.
-	Recovery string
 }
 
 // Offer is the offer that a member was rented from.
@@ -163,9 +167,6 @@ func ParseMemberName(name string) (fleet string, slot int, ok bool) {
 	slot, err := strconv.Atoi(parts[2])
 	return parts[1], slot, err == nil
 }
-
-// keyPrefix begins the idempotency keys of all members.
-const keyPrefix = "gpurent_fleet~"
 
 func bySlot(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) }
 

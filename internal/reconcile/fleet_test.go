@@ -106,15 +106,18 @@ func (e *env) manager() *reconcile.Manager {
 	cache := rental.NewCache(e.client, poll, single)
 	return &reconcile.Manager{
 		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, poll, single),
-		Lifecycle: lifecycle.New(e.client, cache.Templates.Find, poll),
-		Spending:  spending.New(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache, single),
+		Lifecycle:     lifecycle.New(e.client, cache.Templates.Find, poll),
+		Spending:      spending.New(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache, single),
+		RecoverWithin: time.Hour,
 	}
 }
 
+// spec describes a fleet that the state contains.
 func spec(size int) reconcile.Spec {
 	query := placement.Query{MaxAttempts: 5}
 	query.Type = rental.OnDemand
 	return reconcile.Spec{
+		Object: placement.Object{Token: "fleet", Fleet: "train"}, Exists: true,
 		Name: "train", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
 		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Queries: []placement.Query{query},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -104,6 +105,45 @@ func TestApply_ForeignNameAboveSize(t *testing.T) {
 		after := ids(result.Members)
 		if after[2] == "" || after[7] != "" {
 			t.Errorf("the slots are %v; two instances are named train-7: %s", after, describe(result))
+		}
+	})
+}
+
+// A new fleet takes the instances of its slots only if they are young. Otherwise another state may have them: it rents
+// nothing, and changes and destroys nothing.
+func TestApply_NewFleetTakesOnlyLostInstances(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(2), nil)
+		e.want(first, 2)
+		copied := spec(2)
+		copied.Object.Token, copied.Exists = "copy", false
+		time.Sleep(59 * time.Minute)
+		if result := e.apply(copied, nil); len(result.Recovered) != 2 || len(result.Failures) > 0 {
+			t.Error("within the hour: " + describe(result))
+		}
+		time.Sleep(2 * time.Minute)
+		before := e.count("POST")
+		copied.Size = 3
+		result := e.apply(copied, nil)
+		for _, failure := range result.Failures[:2] {
+			if !failure.OfOtherObject() {
+				t.Errorf("slot %d: %v", failure.Slot, failure.Err)
+			}
+		}
+		if len(result.Members) > 0 || len(result.Failures) != 3 || len(e.active()) != 2 || e.count("POST") > before+2 {
+			t.Errorf("after the hour: %s, %d requests", describe(result), e.count("POST")-before)
+		}
+	})
+}
+
+// The destruction of a fleet leaves an instance alone that another object of the process has.
+func TestDestroyAll_KeepsInstancesOfAnotherObject(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		members, m := e.apply(spec(2), nil).Members, e.manager()
+		m.Placement.Owners.Claim(members[0].Instance.ID, placement.Object{Token: "other"})
+		result := m.DestroyAll(t.Context(), spec(2), members, time.Hour)
+		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
+			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
 		}
 	})
 }

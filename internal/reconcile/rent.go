@@ -67,8 +67,12 @@ func (m Member) owns(inst rental.Instance) bool {
 // request returns the request for the instance of a slot.
 func (a *apply) request(change Change, candidate *placement.Candidate) placement.Request {
 	request := placement.Request{
-		Order: a.Order, Image: a.Image, Candidate: candidate, MaxPriceKopH: a.MaxPriceKopH, IdempotencyPrefix: keyPrefix,
-		Generation: change.Member.Generation + 1,
+		Order: a.Order, Image: a.Image, Candidate: candidate, MaxPriceKopH: a.MaxPriceKopH,
+		KeySource: placement.SlotKey(a.Name, change.Slot), Generation: change.Member.Generation + 1,
+		Object: a.Object, RecoverWithin: a.RecoverWithin,
+	}
+	if a.Exists {
+		request.RecoverWithin = placement.AnyAge
 	}
 	if change.Member.Generation == 0 {
 		a.mu.Lock()
@@ -103,10 +107,18 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 	}
 	a.failures[slot] = err
 	a.decide(err)
-	if _, limit := errors.AsType[spending.Problems](err); limit || e == nil && rental.IsDefinitive(err) {
+	_, limit := errors.AsType[spending.Problems](err)
+	if limit || e == nil && rental.IsDefinitive(err) || !a.Exists && ofOtherObject(err) {
 		a.fatal = err // it is the same for all slots
 	}
 	return false
+}
+
+// ofOtherObject reports whether the instance of a slot most likely belongs to another fleet with the same name. A new
+// fleet then rents nothing.
+func ofOtherObject(err error) bool {
+	kind := placement.KindOf(err)
+	return kind == placement.NotLost || kind == placement.InUse
 }
 
 // add records a new member. It returns the reason to discard it, nil for none: the member exceeds a cap, or is not as
@@ -116,12 +128,10 @@ func (a *apply) add(
 ) (member *Member, reason *Error) {
 	member = &Member{
 		Slot: change.Slot, Generation: placed.Generation, Instance: placed.Instance, Order: request.Order,
-		Recovery: placed.Recovery,
 	}
 	if placed.OfferID != "" && candidate != nil {
 		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer), candidate.Query}
 	}
-	a.Placement.Owners.Add(placed.ID)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refusals = 0
@@ -164,16 +174,13 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		member.NotReady, member.AboveCap = true, true
 		return reason
 	}
-	owners := &a.Placement.Owners
-	owners.BeginDestroy(id, member.Recovery)
 	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id); reason.Err != nil {
-		owners.CancelDestroy(id)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		member.Rejected = true
 		return reason
 	}
-	a.Placement.Remove(id)
+	a.Placement.Predecessors.Remove(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.members, member.Slot)

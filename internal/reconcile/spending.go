@@ -8,7 +8,7 @@ import (
 )
 
 // SpendingKey identifies the planned price of the member in a slot: see spending.Tracker.Plan.
-func SpendingKey(fleet string, slot int) string { return keyPrefix + MemberName(fleet, slot) }
+func SpendingKey(fleet string, slot int) string { return "fleet~" + MemberName(fleet, slot) }
 
 // PlanSpending returns the effect of changes on the spending, for spending.Tracker.Check. candidates are the offers for
 // the slots that rent an instance, in their order; there can be fewer.

@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 // Collection reads objects of one kind with few requests. A CLI reads the objects of a state one by one, hundreds of
@@ -34,7 +31,6 @@ type Collection[T any] struct {
 type records struct {
 	mu      sync.Mutex
 	alone   readAlone
-	recent  []*contents // listings that lacked an object: the oldest, then the latest
 	created map[string]createdObject
 }
 
@@ -50,15 +46,9 @@ type createdObject struct {
 	at     time.Time
 }
 
-const (
-	// createdLag is how long a listing may lack an object that this process has created.
-	createdLag = 5 * time.Minute
-	// absentListings is how many listings have to lack an object before it counts as deleted.
-	absentListings = 5
-	// maxLookupPages is how many pages are read to find single objects, where what the pages lack can be requested by its
-	// id: 20,000 objects, unless the API returns small pages.
-	maxLookupPages = 100
-)
+// maxLookupPages is how many pages are read to find single objects, where what the pages lack can be requested by its
+// id: 20,000 objects, unless the API returns small pages.
+const maxLookupPages = 100
 
 // Listing is what a list request returned. Several callers share it, so none may change it.
 type Listing[T any] struct {
@@ -66,11 +56,6 @@ type Listing[T any] struct {
 	Skipped []Skipped // entries that cannot be read
 	Err     error     // IsListTooLong if Items are only the first ones; else nil
 
-	contents
-}
-
-// contents are the ids of a Listing.
-type contents struct {
 	ended   time.Time
 	index   map[string]int // by id
 	limited bool           // it ends after maxLookupPages
@@ -116,7 +101,7 @@ func (c *Collection[T]) List(ctx context.Context) (*Listing[T], error) {
 // load returns a listing that is not older than maxAge. It reads so many pages at most; 0 for no limit.
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
-		listing := &Listing[T]{contents: contents{index: map[string]int{}, limited: pages > 0}}
+		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}
 		ctx = WithSkipped(ctx, func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) })
 		for object, err := range c.list(ctx, ListOptions{MaxPages: pages}) {
 			if IsListTooLong(err) {
@@ -139,30 +124,18 @@ func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages in
 	})
 }
 
-// Find returns the object with an id. It is not for a refresh: a listing may lack an object that was created a moment
-// ago.
+// Find returns the object with an id. Only a listing that is newer than the call shows that there is none, and it may
+// lack an object that was created a moment ago: see Lag.
 func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bool, err error) {
-	return c.find(ctx, id, 1)
-}
-
-// Refresh returns the object with an id of a state. If the API has no request for one object, it counts as deleted only
-// after several listings have lacked it for as long as a listing may lag.
-func (c *Collection[T]) Refresh(ctx context.Context, id string) (object T, found bool, err error) {
-	return c.find(ctx, id, absentListings)
-}
-
-// find needs so many listings, all newer than this call, to report that an object does not exist.
-func (c *Collection[T]) find(ctx context.Context, id string, needed int) (object T, found bool, err error) {
 	if c.readsAlone() {
 		return c.getOne(ctx, id)
 	}
 	began := time.Now()
-	pauses := backoff.Exponential{First: c.lag / (1<<(absentListings-1) - 1)}
 	maxAge, pages := c.maxAge(), 0
 	if c.get != nil {
 		pages = maxLookupPages
 	}
-	for attempt := 0; ; attempt++ {
+	for {
 		listing, err := c.load(ctx, maxAge, pages)
 		if err != nil {
 			return object, false, err
@@ -179,18 +152,10 @@ func (c *Collection[T]) find(ctx context.Context, id string, needed int) (object
 		if err := skippedError(listing.Skipped, id); err != nil {
 			return object, false, err
 		}
-		if object, found = c.createdHere(id); found {
-			return object, true, nil
-		}
-		if needed == 1 && listing.ended.After(began) || needed > 1 && c.records.lack(id, &listing.contents, c.lag) {
-			return object, false, nil
+		if object, found = c.createdHere(id); found || listing.ended.After(began) {
+			return object, found, nil
 		}
 		maxAge = 0
-		if needed > 1 {
-			if err := backoff.Sleep(ctx, pauses.Pause(attempt)); err != nil {
-				return object, false, err
-			}
-		}
 	}
 }
 
@@ -226,20 +191,6 @@ func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found 
 	return object, err == nil, err
 }
 
-// lack reports whether enough listings, over the time of the lag, lack an object. The listings count for all objects.
-func (r *records) lack(id string, latest *contents, lag time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Contains(r.recent, latest) {
-		if len(r.recent) == absentListings {
-			r.recent = slices.Delete(r.recent, 1, 2)
-		}
-		r.recent = append(r.recent, latest)
-	}
-	return len(r.recent) == absentListings && latest.ended.Sub(r.recent[0].ended) >= lag &&
-		!slices.ContainsFunc(r.recent, func(l *contents) bool { _, found := l.index[id]; return found })
-}
-
 // Lag returns how long a listing may lack an object that exists.
 func (c *Collection[T]) Lag() time.Duration { return c.lag }
 
@@ -250,7 +201,7 @@ func (c *Collection[T]) Created(object T) { c.records.keep(c.id(object), object)
 func (c *Collection[T]) Deleted(id string) { c.records.drop(id) }
 
 func (c *Collection[T]) createdHere(id string) (object T, ok bool) {
-	object, ok = c.records.lately(id).(T)
+	object, ok = c.records.lately(id, c.lag).(T)
 	return object, ok
 }
 
@@ -269,12 +220,12 @@ func (r *records) drop(id string) {
 	delete(r.created, id)
 }
 
-// lately returns an object that was created during createdLag, or nil.
-func (r *records) lately(id string) any {
+// lately returns an object that was created less than lag ago, or nil.
+func (r *records) lately(id string, lag time.Duration) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	made := r.created[id]
-	if time.Since(made.at) >= createdLag {
+	if time.Since(made.at) >= lag {
 		return nil
 	}
 	return made.object

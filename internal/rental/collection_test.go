@@ -214,56 +214,38 @@ func TestCollection_ListingExpires(t *testing.T) {
 	})
 }
 
-// An object of a state that lists lack is deleted only after several lists over the lag. The lists count for all
-// objects.
-func TestCollection_RefreshConfirmsAbsence(t *testing.T) {
-	const lag = 25 * time.Second
-	for name, test := range map[string]struct {
-		appears time.Duration // after this time lists contain the object; 0 for never
-		found   bool
-	}{
-		"created a moment ago": {20 * time.Second, true},
-		"deleted":              {0, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeList(3, 1)
-				c := f.collection(false)
-				c.lag = lag
-				if test.appears > 0 {
-					time.AfterFunc(test.appears, func() { f.mu.Lock(); defer f.mu.Unlock(); f.objects["new"] = 1 })
-				}
-				began := time.Now()
-				if _, found, err := c.Refresh(t.Context(), "new"); found != test.found || err != nil {
-					t.Errorf("found %t, %v", found, err)
-				}
-				if took := time.Since(began); !test.found && took < lag {
-					t.Errorf("it counts as deleted after %s", took)
-				}
-				if test.found {
-					return
-				}
-				began = time.Now()
-				if _, found, err := c.Refresh(t.Context(), "other"); found || err != nil || time.Since(began) > 5*time.Second {
-					t.Errorf("the next one: found %t, %v after %s", found, err, time.Since(began))
-				}
-			})
-		})
-	}
+// A listing that is newer than the read shows that an object does not exist. An older one does not.
+func TestCollection_FindReadsAFreshList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeList(3, 1)
+		c := f.collection(false)
+		for n, id := range []string{"1", "none", "none"} {
+			_, found, err := c.Find(t.Context(), id)
+			if want := n + 1; found != (id == "1") || err != nil || f.lists != want {
+				t.Errorf("%s: found %t, %v, %d lists, want %d", id, found, err, f.lists, want)
+			}
+		}
+	})
 }
 
-// An object that this process has created exists although lists lack it, until it is deleted.
+// An object that this process has created exists although lists lack it, until they may no longer lag, or until it is
+// deleted.
 func TestCollection_Created(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newFakeList(3, 1).collection(false)
+		c.lag = time.Minute
 		c.Created(object{"new", 7})
-		if got, found, err := c.Refresh(t.Context(), "new"); !found || got.version != 7 || err != nil {
+		c.Created(object{"deleted", 7})
+		c.Deleted("deleted")
+		if got, found, err := c.Find(t.Context(), "new"); !found || got.version != 7 || err != nil {
 			t.Errorf("found %t %+v, %v", found, got, err)
 		}
-		if c.Deleted("new"); true {
-			if _, found, err := c.Refresh(t.Context(), "new"); found || err != nil {
-				t.Errorf("after its deletion: found %t, %v", found, err)
-			}
+		if _, found, err := c.Find(t.Context(), "deleted"); found || err != nil {
+			t.Errorf("after its deletion: found %t, %v", found, err)
+		}
+		time.Sleep(c.lag)
+		if _, found, err := c.Find(t.Context(), "new"); found || err != nil {
+			t.Errorf("after the lag: found %t, %v", found, err)
 		}
 	})
 }
@@ -294,23 +276,6 @@ func TestCollection_UnreadableEntries(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A read ends with its context, in a request and in the pause between two lists.
-func TestCollection_ReadEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newFakeList(3, 1).collection(false)
-		c.lag = time.Hour
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began := time.Now()
-		if _, found, err := c.Refresh(ctx, "none"); found || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("found %t, %v", found, err)
-		}
-		if took := time.Since(began); took != time.Minute {
-			t.Errorf("it ended after %s", took)
-		}
-	})
 }
 
 // A list that is longer than the client reads is an error with the first objects, and single objects are still found.

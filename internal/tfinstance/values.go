@@ -77,3 +77,17 @@ func URLsValue(urls []rental.InstanceURL) types.List {
 	}
 	return types.ListValueMust(URLType, values)
 }
+
+// DesiredState returns the state that an instance is heading to. If the API omits it, DesiredState derives it from the
+// status where possible; else it is empty.
+func DesiredState(inst rental.Instance) rental.DesiredState {
+	switch {
+	case inst.DesiredState != "":
+		return inst.DesiredState
+	case inst.Status == rental.StatusRunning:
+		return rental.DesiredRunning
+	case inst.Status == rental.StatusStopped:
+		return rental.DesiredStopped
+	}
+	return ""
+}

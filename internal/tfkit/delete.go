@@ -10,21 +10,24 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Delete deletes an object that is gone as soon as the API returns success. It is no error if the
-// object does not exist, for example because the response of an earlier request was lost.
-func Delete(
-	ctx context.Context,
-	req resource.DeleteRequest,
-	resp *resource.DeleteResponse,
-	action Text,
+// DeleteObject deletes an object that is gone as soon as the API returns success. It is no error if the object does not
+// exist, for example because the response of an earlier request was lost, unless it may belong to another account.
+func (r *Resource) DeleteObject(
+	ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, action, kind Text,
 	remove func(context.Context, string) error,
 ) {
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
+	object, diags := GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := remove(ctx, id.ValueString()); err != nil && !rental.IsNotFound(err) {
-		AddAPIError(&resp.Diagnostics, Textf("%s %s", action, id.ValueString()), err)
+	what := kind + Textf(" %s", id.ValueString())
+	switch err := remove(ctx, id.ValueString()); {
+	case rental.IsNotFound(err):
+		r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics)
+	case err != nil:
+		AddAPIError(&resp.Diagnostics, action+" "+what, err)
 	}
 }

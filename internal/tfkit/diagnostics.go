@@ -28,6 +28,8 @@ const (
 	summarySeveralWith         = "Several %ss have the %s %s"
 	summaryNoneWith            = "No %s with %s %s"
 	summaryNotADuration        = "Not a duration"
+	summaryOtherOrigin         = "Cannot find %s in this account"
+	summaryMissing             = "Objects no longer exist"
 )
 
 // Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
@@ -278,6 +280,44 @@ func addNotRefreshed(diags *diag.Diagnostics) {
 	AddWarning(diags, Summaryf(summaryNotRefreshed),
 		"base_url or api_key of the provider depends on a resource that this run "+
 			"has not created yet, so the object was not read. The plan uses the values of the state.")
+}
+
+// addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
+// address of this run belong to.
+func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
+	text := Textf("It was created at %s, and this run uses %s.", created.BaseURL, now.BaseURL)
+	if created.BaseURL == now.BaseURL {
+		text = Textf("It belongs to the account %s, and the API key of this run to the account %s.", created.AccountID,
+			now.AccountID)
+	}
+	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" It may still exist and be billed, so it stays in the state. "+
+		"Set the API key and base_url of its account, then run again. If it is really gone, run "+
+		"`terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource.")
+}
+
+// maxMissing is the maximum number of ids of a kind in the warning.
+const maxMissing = 100
+
+// missingText describes objects of a kind.
+func missingText(kind Text, ids []string) Text {
+	names := make([]Text, 0, len(ids))
+	for _, id := range ids[:min(len(ids), maxMissing)] {
+		names = append(names, Textf("%s", id))
+	}
+	text := Textf("%d %ss no longer exist: ", len(ids), kind)
+	if len(ids) == 1 {
+		text = Textf("1 %s no longer exists: ", kind)
+	}
+	text += join(names, ", ")
+	if more := len(ids) - len(names); more > 0 {
+		text += Textf(" and %d more", more)
+	}
+	return text + ".\n"
+}
+
+func addMissing(diags *diag.Diagnostics, all Text) {
+	AddWarning(diags, Summaryf(summaryMissing), all+"The API returned \"not found\" or \"destroyed\" for them. They leave "+
+		"the state. The plan creates again what the configuration contains.")
 }
 
 func addNotADuration(diags *diag.Diagnostics, at path.Path, value string, description Text) {

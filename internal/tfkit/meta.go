@@ -13,9 +13,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// MaxIdempotencyPrefix is the maximum length of Meta.IdempotencyPrefix.
-const MaxIdempotencyPrefix = placement.MaxPrefixLength
-
 // Meta is the data of a configured provider that each of its resources and data sources receives.
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
@@ -27,9 +24,11 @@ type Meta struct {
 	KeyStart string
 	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
-	// IdempotencyPrefix makes the idempotency keys of instances without one: see placement.KeyOfName. Null without a
-	// prefix; it can be unknown at plan.
+	// IdempotencyPrefix and the name make the idempotency key of an instance without one: see placement.NameKey. Null
+	// without a prefix; it can be unknown at plan.
 	IdempotencyPrefix types.String
+	// RecoverWithin is the maximum age of an instance of a killed run that a new resource takes: see placement.Request.
+	RecoverWithin time.Duration
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
 	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.
@@ -47,7 +46,9 @@ type Meta struct {
 	// replacement.
 	KeptFleets sync.Map
 
-	warned sync.Map
+	account rental.Cached[rental.User]
+	missing missingObjects
+	warned  sync.Map
 }
 
 // FirstWarning is true for the first call with a summary, so that a warning about the whole plan appears once. A

@@ -30,6 +30,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	object := r.Meta.NewObject(ctx)
 	key, err := issue(ctx, r.Meta, create)
 	if err != nil {
 		addNotIssued(&resp.Diagnostics, create, err)
@@ -39,6 +40,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	plan.keyModel = created(plan.keyModel, key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
+	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of keys, because the API has no request for a single key. It removes an
@@ -53,16 +55,21 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := r.Meta.Cache.APIKeys.Refresh(ctx, id)
+	key, found, err := r.Meta.Cache.APIKeys.Find(ctx, id)
 	switch {
 	case err != nil:
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read API key %s", id), err)
-	case !found, key.ExpiresAt != nil && !key.ExpiresAt.After(r.Meta.Client.Now()):
+	case !found:
+		r.RemoveMissing(ctx, req, resp, "API key", id, r.Meta.Cache.APIKeys.Lag())
+	case key.ExpiresAt != nil && !key.ExpiresAt.After(r.Meta.Client.Now()):
 		resp.State.RemoveResource(ctx)
+		r.Meta.WarnMissing(ctx, "expired API key", id, &resp.Diagnostics)
 	default:
 		now, diags := fromAPI(ctx, state, key)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		_, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(setDaysLeft(ctx, resp.Private, daysLeft(key.ExpiresAt, r.Meta.Client.Now()))...)
 	}
 }
@@ -83,7 +90,7 @@ func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 		addNotRevoked(&resp.Diagnostics, own, subjectOf(state))
 		return
 	}
-	tfkit.Delete(ctx, req, resp, "revoke API key", func(ctx context.Context, id string) error {
+	r.DeleteObject(ctx, req, resp, "revoke", "API key", func(ctx context.Context, id string) error {
 		r.Meta.Cache.APIKeys.Deleted(id)
 		return r.Meta.Client.DeleteAPIKey(ctx, id)
 	})

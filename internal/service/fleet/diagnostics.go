@@ -30,13 +30,14 @@ const (
 	summaryOtherMembers    = "Instances have the names of members of fleet %s"
 	summaryUnrelated       = "Fleet %s did not create all instances with such names"
 	summaryKept            = "Fleet %s keeps its members"
-	summarySameName        = "Two fleets have the name %s"
 	summaryMinReady        = "min_ready exceeds size"
 	summaryDestroyed       = "The plan also destroys a fleet with the name %s"
 	summaryNullQuery       = "Query is null"
 	summaryWaitAboveCreate = "wait_for_offer exceeds timeouts.create"
 	summaryWaitAboveUpdate = "wait_for_offer exceeds timeouts.update"
 	summaryCannotImport    = "Cannot import fleet %s"
+	summaryOtherOwner      = "Fleet %s cannot take existing instances"
+	summaryKeptForOther    = "Fleet %s kept instances of another resource"
 )
 
 // maxLines is the number of members that a message lists.
@@ -71,6 +72,8 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 			"the state. The next apply continues.")
 	case o.Interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
+	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+otherOwnerAdvice(o)+tainted(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
@@ -174,9 +177,30 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 	for _, member := range o.Recovered[:min(len(o.Recovered), maxLines)] {
 		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s", member.Instance.ID)
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), tfkit.Textf("An earlier run created %s without "+
-		"saving the state. The API returned the same instances for their idempotency keys, and created no others.%s",
-		membersText(len(o.Recovered)), text))
+	text = tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
+		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)), text)
+	if o.created {
+		text += "\n\nIf another state has a fleet with this name, remove it from this one before anything else, because " +
+			"each state would change and destroy the same instances: run `terraform state rm ADDRESS` (or `tofu state rm " +
+			"ADDRESS`) with the address of this resource, and choose another name."
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), text)
+}
+
+// otherOwnerAdvice explains why the slots of a new fleet have instances that may belong to another fleet.
+func otherOwnerAdvice(o outcome) tfkit.Text {
+	text := tfkit.Text("\n\nNo instance was changed or destroyed because of that. ")
+	if block, ok := tfkit.ImportBlock(TypeName, o.Name); ok {
+		text += "If no other state has these instances, add this block with the address of this resource, and plan " +
+			"again:\n\n" + block
+	}
+	return text + tfinstance.OwnershipCauses("choose another name here")
+}
+
+func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, name), tfkit.Textf("%s were not destroyed, because "+
+		"another resource of this run has them, too. After a renamed resource that is what a moved block does without a "+
+		"warning.", ids))
 }
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Result, timeout time.Duration) {

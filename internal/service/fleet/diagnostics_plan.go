@@ -130,11 +130,6 @@ func warnOfOrphans(diags *diag.Diagnostics, name string, members []reconcile.Mem
 	}
 }
 
-func addSameName(diags *diag.Diagnostics, name string) {
-	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summarySameName, name), "The idempotency keys of "+
-		"the members derive from the name, so both fleets would own the same instances. Choose another name.")
-}
-
 // addKept describes the replacement of a fleet whose creation failed.
 func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
 	exist := 0

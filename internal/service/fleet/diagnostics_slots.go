@@ -8,6 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -113,15 +114,15 @@ func placementErrorText(e *placement.Error) tfkit.Text {
 		return "interrupted, nothing was rented"
 	case placement.OutcomeUnknown:
 		return tfkit.Textf("the outcome of the create request is unknown: the next apply receives the instance if there is "+
-			"one (idempotency key %q): %s", e.Key, e.Err)
+			"one: %s", e.Err)
 	case placement.OtherArguments:
 		return tfkit.Textf("instance %s of an earlier run has another %s: %s instead of %s; restore the configuration, or "+
 			"destroy it in the service's console", e.Instance.ID, e.Difference.Attribute, e.Difference.Actual,
 			e.Difference.Requested)
+	case placement.NotLost:
+		return tfinstance.NotLostText(e)
 	case placement.InUse:
-		return tfkit.Textf("instance %s belongs to another resource of this run", e.Other.ID)
-	case placement.KeyInUse:
-		return "another fleet with the same name is being created"
+		return tfkit.Textf("another resource of this run has instance %s", e.Instance.ID)
 	case placement.OffersUnreadable:
 		return tfkit.Textf("the offers could not be read: %s", e.Err)
 	case placement.OfferRefused:

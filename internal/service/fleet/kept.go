@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -19,7 +20,8 @@ func (r *fleetResource) keep(ctx context.Context, name string, kept refreshed) {
 			if _, found := r.Meta.KeptFleets.LoadAndDelete(name); !found {
 				return nil // a creation has just taken them
 			}
-			return r.manager().RequestDestroyAll(rental.Urgent(ctx), kept.members)
+			return r.manager().RequestDestroyAll(rental.Urgent(ctx), kept.members,
+				placement.Object{Token: kept.object.Token, Fleet: name})
 		},
 		OnDone: func() {},
 	})

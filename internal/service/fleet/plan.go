@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -75,12 +74,7 @@ func (r *fleetResource) planDestroy(
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	r.own(members)
-	record, _ := r.Meta.RefreshedFleets.Load(name)
-	warned, _ := record.(refreshed)
-	if !warned.warned && r.Meta.Run.Single() && r.Meta.Placement.Owners.IsPlanned(reconcile.SpendingKey(name, 0)) {
-		addDestroyed(&resp.Diagnostics, name, len(members))
-	}
+	r.claimPlanned(ctx, req, name, members, &resp.Diagnostics)
 	recordRefresh(r.Meta, name, privateData{}, nil) // no replacement keeps the members
 	warnOfOrphans(&resp.Diagnostics, name, members)
 	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
@@ -112,9 +106,6 @@ func (r *fleetResource) planCreate(
 	if _, kept := r.Meta.KeptFleets.Load(name); kept {
 		return // an apply continues the creation, and the plan has checked the changes
 	}
-	if r.nameClashes(plan.Name, &resp.Diagnostics) {
-		return
-	}
 	record, found := r.Meta.RefreshedFleets.Load(name)
 	if failed, _ := record.(refreshed); failed.private.Failed && r.Meta.Run.Single() {
 		r.planContinuation(ctx, plan, failed, resp)
@@ -123,23 +114,19 @@ func (r *fleetResource) planCreate(
 	var destroyed []reconcile.Member
 	if found {
 		destroyed = r.warnOfDestroyed(ctx, name, &resp.Diagnostics)
-		r.Meta.RefreshedFleets.Store(name, refreshed{warned: len(destroyed) > 0})
 	}
 	r.checkCreate(ctx, plan, destroyed, private, &resp.Diagnostics)
 }
 
-// nameClashes reports an error for the name of another fleet of this configuration.
-func (r *fleetResource) nameClashes(name types.String, diags *diag.Diagnostics) bool {
-	if !r.Meta.Run.Single() || name.IsUnknown() {
-		return false // the idempotency keys prevent that two fleets rent the same instances
+// claimPlanned is claim for a plan, which compares the objects also without a refresh.
+func (r *fleetResource) claimPlanned(
+	ctx context.Context, req resource.ModifyPlanRequest, name string, members []reconcile.Member, diags *diag.Diagnostics,
+) {
+	object, problems := tfkit.GetObject(ctx, req.Private)
+	diags.Append(problems...)
+	if object.Token != "" {
+		r.claim(name, members, object, diags)
 	}
-	owners, key := &r.Meta.Placement.Owners, reconcile.SpendingKey(name.ValueString(), 0)
-	_, kept := owners.KeyOwner(key)
-	_, planned := owners.PlanKey(key, placement.Owner{Name: name.ValueString()})
-	if kept || planned {
-		addSameName(diags, name.ValueString())
-	}
-	return kept || planned
 }
 
 // planContinuation plans the replacement of a fleet whose creation failed. The replacement keeps the members, so the
@@ -191,19 +178,11 @@ func (r *fleetResource) planUpdate(
 		return
 	}
 	r.Meta.Run.CountPlan()
-	r.own(members)
+	r.claimPlanned(ctx, req, state.ID.ValueString(), members, &resp.Diagnostics)
 	if replaced {
-		if !plan.Name.Equal(state.Name) {
-			r.nameClashes(plan.Name, &resp.Diagnostics)
-		}
 		warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
 		r.checkCreate(ctx, plan, members, private, &resp.Diagnostics)
 		return
-	}
-	name := plan.Name.ValueString()
-	owner := placement.Owner{ID: name, Name: name}
-	if _, clash := r.Meta.Placement.Owners.KeepKey(reconcile.SpendingKey(name, 0), owner); clash {
-		addSameName(&resp.Diagnostics, name)
 	}
 	r.checkUpdate(ctx, update{
 		plan: plan, spec: spec, private: private, members: members, changes: changes,

@@ -63,8 +63,6 @@ type privateMember struct {
 	AboveCap bool `json:"above_cap,omitempty"`
 	// Rejected: an apply rejected the instance and could not destroy it.
 	Rejected bool `json:"rejected,omitempty"`
-	// Recovery identifies the creation that recovered the instance: see placement.Placed.
-	Recovery string `json:"recovery,omitempty"`
 }
 
 // order is what a member was created with.
@@ -112,7 +110,7 @@ func (p privateData) complete(member *reconcile.Member) bool {
 		return false
 	}
 	member.NotReady, member.AboveCap = private.NotReady, private.AboveCap
-	member.Rejected, member.Recovery = private.Rejected, private.Recovery
+	member.Rejected = private.Rejected
 	if private.Order < len(p.Orders) {
 		made := p.Orders[private.Order]
 		member.Order = rental.InstanceCreate{
@@ -143,7 +141,7 @@ func privateFrom(arguments model, members []reconcile.Member, settled bool) priv
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			AboveCap: member.AboveCap, Rejected: member.Rejected, Recovery: member.Recovery, Orphan: member.Orphan,
+			AboveCap: member.AboveCap, Rejected: member.Rejected, Orphan: member.Orphan,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

@@ -11,8 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -38,7 +40,7 @@ func newResource() resource.Resource { return &fleetResource{tfkit.Resource{Name
 func (r *fleetResource) manager() *reconcile.Manager {
 	return &reconcile.Manager{
 		Client: r.Meta.Client, Cache: r.Meta.Cache, Placement: r.Meta.Placement, Lifecycle: r.Meta.Lifecycle,
-		Spending: r.Meta.Spending,
+		Spending: r.Meta.Spending, RecoverWithin: r.Meta.RecoverWithin,
 	}
 }
 
@@ -54,6 +56,10 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	kept := r.takeKept(ctx, spec.Name)
+	if kept.object.Token == "" {
+		kept.object = r.Meta.NewObject(ctx)
+	}
+	spec.Object = placement.Object{Token: kept.object.Token, Fleet: spec.Name}
 	kept.private.protect(kept.members)
 	result := r.manager().Apply(ctx, spec, kept.members, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
@@ -65,6 +71,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		private := privateAfter(plan, spec, result, kept.private)
 		private.Failed = resp.Diagnostics.HasError()
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+		resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, kept.object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -82,18 +89,27 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if imported := state.Name.IsNull(); imported {
-		r.readImported(ctx, state, resp)
+	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	members := state.members(private)
-	r.own(members)
-	name := state.ID.ValueString()
-	members, listed, err := r.refresh(ctx, name, members, private.excluded())
+	if imported := state.Name.IsNull(); imported {
+		r.readImported(ctx, state, object, resp)
+		return
+	}
+	name, members := state.ID.ValueString(), state.members(private)
+	r.claim(name, members, object, &resp.Diagnostics)
+	members = r.refresh(ctx, name, members, object, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	members, listed, err := r.findOrphans(ctx, name, members, private.excluded())
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)
 		return
 	}
+	state.DesiredState = readDesiredState(state.DesiredState, members)
 	for i := range members {
 		if !members[i].Lost() && members[i].Order.Template == "" {
 			// Terraform stores no private state if the provider was killed during an apply.
@@ -122,15 +138,31 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	recordRefresh(r.Meta, name, read, members)
 }
 
-// refresh reads the members and finds orphans, see reconcile.Manager.FindOrphans. A resource of the same state can own
-// an instance with the name of a member, and Terraform may read it later.
+// refresh reads the members. It reports an error if they cannot be read, or if those that the API does not find may
+// belong to another account.
 func (r *fleetResource) refresh(
+	ctx context.Context, name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
+) []reconcile.Member {
+	now, err := r.manager().Refresh(ctx, members)
+	if err != nil {
+		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
+		return nil
+	}
+	for i, member := range members {
+		if !member.Lost() && now[i].Lost() {
+			r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", member.Instance.ID, name), diags)
+			break
+		}
+	}
+	return now
+}
+
+// findOrphans finds orphans, see reconcile.Manager.FindOrphans. A resource of the same state can own an instance with
+// the name of a member, and Terraform may read it later.
+func (r *fleetResource) findOrphans(
 	ctx context.Context, name string, members []reconcile.Member, excluded []string,
 ) (all []reconcile.Member, listed []string, err error) {
 	manager, owners := r.manager(), &r.Meta.Placement.Owners
-	if members, err = manager.Refresh(ctx, members); err != nil {
-		return nil, nil, err
-	}
 	all, listed, err = manager.FindOrphans(ctx, name, members, excluded)
 	isOrphan := func(m reconcile.Member) bool { return m.Orphan != "" && !owners.Has(m.Orphan) }
 	if err != nil || !slices.ContainsFunc(all, isOrphan) {
@@ -140,11 +172,18 @@ func (r *fleetResource) refresh(
 	return manager.FindOrphans(ctx, name, members, excluded)
 }
 
-// own records that the state contains the members.
-func (r *fleetResource) own(members []reconcile.Member) {
+// claim records that the fleet has the members. It reports an error for the first one that another object has, too.
+func (r *fleetResource) claim(
+	name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
+) {
+	self := placement.Object{Token: object.Token, Fleet: name}
 	for _, member := range members {
-		if !member.Lost() {
-			r.Meta.Placement.Owners.Add(member.Instance.ID)
+		if member.Lost() {
+			continue
+		}
+		if other, ok := r.Meta.Placement.Owners.Claim(member.Instance.ID, self); !ok {
+			tfinstance.AddTwoObjects(diags, member.Instance.ID, self, other)
+			return
 		}
 	}
 }
@@ -181,11 +220,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	members, err := r.manager().Refresh(ctx, state.adopted(plan).members(private))
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", state.ID.ValueString()), err)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	name := state.ID.ValueString()
+	members := r.refresh(ctx, name, state.adopted(plan).members(private), object, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
 		return
 	}
+	spec.Object, spec.Exists = placement.Object{Token: object.Token, Fleet: name}, true
 	private.protect(members)
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
@@ -201,9 +243,11 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	private, diags := getPrivate(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
-	members := state.members(private)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	name, members := state.ID.ValueString(), state.members(private)
 	if private.Keeps {
-		r.keep(ctx, state.ID.ValueString(), refreshed{private: private, members: members})
+		r.keep(ctx, name, refreshed{private: private, members: members, object: object})
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
@@ -213,16 +257,28 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	spec.Object = placement.Object{Token: object.Token, Fleet: name}
 	result := r.manager().DestroyAll(ctx, spec, members, timeout)
+	if len(result.NotFound) > 0 {
+		what := tfkit.Textf("instance %s of fleet %s", result.NotFound[0], name)
+		if !r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics) {
+			return // all members stay in the state
+		}
+	}
+	if len(result.KeptForOther) > 0 {
+		addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
+	}
 	if len(result.Failures) == 0 {
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(result.Members))...)
-	addNotDestroyed(&resp.Diagnostics, state.ID.ValueString(), result, timeout)
+	addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 }
 
 // readImported reads the members of an imported fleet by their names.
-func (r *fleetResource) readImported(ctx context.Context, state model, resp *resource.ReadResponse) {
+func (r *fleetResource) readImported(
+	ctx context.Context, state model, object tfkit.Object, resp *resource.ReadResponse,
+) {
 	name := state.ID.ValueString()
 	listing, err := r.Meta.Cache.Instances.List(ctx)
 	if err != nil {
@@ -236,6 +292,9 @@ func (r *fleetResource) readImported(ctx context.Context, state model, resp *res
 		return
 	case len(members) == 0:
 		resp.State.RemoveResource(ctx)
+		return
+	}
+	if r.claim(name, members, object, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)

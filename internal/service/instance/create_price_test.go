@@ -43,7 +43,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			status: "destroyed",
 		},
 		"own, replayed": {
-			intercept: loseFirstResponse(isCreate, rewriteResponse(isCreate, raisePrice)),
+			intercept: loseFirstResponse(isCreate, rewriteResponse(isCreateOrGet, raisePrice)),
 			want:      "was destroyed: price above max_price_kop_h", status: "destroyed",
 		},
 		"new, cannot be destroyed": {
@@ -55,19 +55,19 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			status: "destroyed",
 		},
 		"earlier, refused at first": {
-			intercept: conflictTwice(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true,
+			intercept: conflictTwice(isStop, rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
 			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
 		},
 		"earlier, stop is lost": {
-			intercept: loseFirstResponse(isStop, rewriteResponse(isCreate, raisePrice)), earlier: true,
+			intercept: loseFirstResponse(isStop, rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
 			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
 		},
 		"earlier": {
-			intercept: rewriteResponse(isCreate, raisePrice), earlier: true, want: "was stopped: price above max_price_kop_h",
+			intercept: rewriteResponse(isCreateOrGet, raisePrice), earlier: true, want: "was stopped: price above max_price_kop_h",
 			state: true, status: "stopped",
 		},
 		"earlier, cannot be stopped": {
-			intercept: unavailable("POST", "/stop", rewriteResponse(isCreate, raisePrice)), earlier: true,
+			intercept: unavailable("POST", "/stop", rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
 			want: "runs at a price above max_price_kop_h", state: true, status: "running",
 		},
 	} {

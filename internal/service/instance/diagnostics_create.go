@@ -21,7 +21,8 @@ const (
 	summaryKeysUsedUp         = "The idempotency key is used up"
 	summaryNoOfferLeft        = "No matching offer could be rented"
 	summaryOtherArguments     = "The instance of idempotency_key differs from the configuration"
-	summaryInUse              = "The API returned the instance of another resource"
+	summaryNotLost            = "Instance %s has the idempotency key of this resource"
+	summaryInUse              = "Another resource has instance %s"
 	summaryUnreadableResponse = "Instance %s was created, but the response cannot be read"
 	summaryNotAsRequested     = "Instance %s differs from the request"
 	summaryDiffersFromOffer   = "Instance %s differs from its offer"
@@ -29,7 +30,6 @@ const (
 	summaryRecoveredAboveCap  = "Instance %s was stopped: price above max_price_kop_h"
 	summaryCreatedAboveCap    = "Instance %s runs at a price above max_price_kop_h"
 	summaryRecovered          = "Recovered instance %s"
-	summaryNotRenamed         = "Instance %s was not renamed"
 )
 
 // untaint describes how to keep an instance that was marked tainted.
@@ -65,8 +65,6 @@ func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+paragraph(explanation))
 	case placement.OutcomeUnknown:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
-	case placement.KeyInUse:
-		addSharedKey(diags, e.Key, e.Owner, e.Other)
 	case placement.KeysUsedUp:
 		tfkit.AddAttributeError(diags, key, tfkit.Summaryf(summaryKeysUsedUp),
 			"All instances that were created with it and its "+
@@ -83,6 +81,8 @@ func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) 
 		addNotInterruptible(diags, e.OfferID)
 	case placement.OtherArguments:
 		addOtherArguments(diags, e)
+	case placement.NotLost:
+		addNotLost(diags, e)
 	case placement.InUse:
 		addInUse(diags, e)
 	case placement.OffersUnreadable:
@@ -114,7 +114,7 @@ func interruptedText(e *placement.Error) tfkit.Text {
 func outcomeUnknownText(e *placement.Error) tfkit.Text {
 	text := tfkit.Textf("%s\n\nThe request may have succeeded: its response was lost, and the retries did not return "+
 		"one. ", e.Err)
-	if !e.RandomKey {
+	if e.Key == "" {
 		return text + "Apply again: with the same idempotency_key the apply recovers the instance if it was created, and " +
 			"creates it if not."
 	}
@@ -152,14 +152,13 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfk
 func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	inst := e.Instance
 	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
-		"Instance %s (status %q) was created with idempotency_key %q before, and differs from the configuration: %s. "+
+		"Instance %s (status %q) was created under the key of this resource before, and differs from the configuration: %s. "+
 			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
 			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
 			"the key must change with each replacement). If the instance is not needed, destroy it in the service's console "+
 			"and apply again.",
 		inst.ID,
 		inst.Status,
-		e.Key,
 		tfkit.Textf(
 			"its %s is %s, and the configuration has %s",
 			e.Difference.Attribute,
@@ -170,16 +169,31 @@ func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	))
 }
 
+// addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
+func addNotLost(diags *diag.Diagnostics, e *placement.Error) {
+	text := "Nothing was rented, changed or destroyed: " + tfinstance.NotLostText(e) + ". "
+	if block, ok := tfkit.ImportBlock("gpurent_instance", e.Instance.ID); ok {
+		text += "If no other state has it, add this block with the address of this resource, and plan again:\n\n" + block
+	} else {
+		text += "If no other state has it, import it. " + noImportBlock
+	}
+	text += tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here")
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID), text)
+}
+
+// addInUse reports that the API returned an instance that another object of this run has.
 func addInUse(diags *diag.Diagnostics, e *placement.Error) {
+	summary := tfkit.Summaryf(summaryInUse, e.Instance.ID)
 	if e.Replayed {
-		addSharedKey(diags, e.Key, e.Owner, e.Other)
+		tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), summary, "The API returned it for the idempotency key "+
+			"of this resource, because another resource was created with the same key. Nothing was rented, changed or "+
+			"destroyed for this one. Set a different idempotency_key for each resource, for example with count.index or "+
+			"each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add a moved block.")
 		return
 	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryInUse),
-		tfkit.Textf("The response to the create request contains instance %s, which "+
-			"another resource of this run manages or destroys. This resource was not saved, and the instance was not changed. "+
-			"Check in the service's console whether there is an instance that is in no state, destroy it, and apply again.",
-			e.Other.ID))
+	tfkit.AddError(diags, summary, "The response to the create request contains its id. This resource was not saved, and "+
+		"the instance was not changed. Check in the service's console whether there is an instance that is in no state, "+
+		"destroy it, and apply again.")
 }
 
 // addUnexpected reports an unreadable response, and differences between a new instance and its request except the
@@ -270,20 +284,15 @@ func addRunsAboveCap(
 }
 
 // addRecovered reports an instance that an earlier run created.
-func addRecovered(diags *diag.Diagnostics, placed placement.Placed, plan model) {
-	text := tfkit.Textf("It was created with idempotency_key %q", plan.IdempotencyKey.ValueString())
+func addRecovered(diags *diag.Diagnostics, placed placement.Placed, now time.Time) {
+	text := tfkit.Text("It was created")
 	if !placed.CreatedAt.IsZero() {
-		text += tfkit.Textf(" at %s", tfkit.Time(placed.CreatedAt).ValueString())
+		text += tfkit.Textf(" at %s, %s ago,", tfkit.Time(placed.CreatedAt).ValueString(),
+			now.Sub(placed.CreatedAt).Round(time.Second))
 	}
-	text += " by a run that did not save it. No other instance was created."
-	if placed.TemplateAlias != "" {
-		text += tfkit.Textf("\n\nIts template is %q, which has the same content as %q and was most likely created by that "+
-			"run. If nothing else uses it, delete it in the service's console.",
-			placed.TemplateAlias, plan.Template.ValueString())
-	}
+	text += " under the idempotency key of this resource by a run that did not save it. No other instance was created.\n\n" +
+		"If another state has it, remove it from this one before anything else, because each state would change and " +
+		"destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and " +
+		"set another idempotency_key (or idempotency_prefix, or name) here."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, placed.ID), text)
-}
-
-func addNotRenamed(diags *diag.Diagnostics, id string, err error) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotRenamed, id), tfkit.Textf("The next apply tries again. %s", err))
 }

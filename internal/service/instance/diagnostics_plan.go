@@ -6,14 +6,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Summaries of diagnostics.
 const (
-	summarySharedKey          = "Two instances with the same idempotency_key"
 	summaryDiskAboveMaximum   = "Disk above the offer's maximum"
 	summaryDuplicateName      = "Instance %s already has this name"
 	summaryNamesUnchecked     = "Cannot check the names of all instances"
@@ -39,17 +37,6 @@ const (
 const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
 	"Find the instance in the service's console."
 
-// addSharedKey reports that two instances have the same key. With idempotency_prefix, the key of an instance without
-// idempotency_key is that of its name.
-func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owner) {
-	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summarySharedKey), tfkit.Textf(
-		"%s and %s both have idempotency_key = %q. The API creates one instance for a key, so both would be the same one. "+
-			"Set a different key for each instance, for example with count.index or each.key in it. If the keys come from "+
-			"idempotency_prefix, set a different name for each instance. If an instance was renamed after its creation, it "+
-			"keeps the key of its first name: set idempotency_key for the new one.",
-		ownerText("Instance", one), ownerText("instance", other), key))
-}
-
 func addNameRequired(diags *diag.Diagnostics) {
 	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summaryNameRequired),
 		"The provider has idempotency_prefix, which makes the idempotency key of each instance from its name. Set a name "+
@@ -69,18 +56,6 @@ func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
 		wait, timeout))
 }
 
-// ownerText describes the instance that has an idempotency key.
-func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
-	name := tfkit.Text("without a name")
-	if owner.Name != "" {
-		name = tfkit.Textf("with the name %q", owner.Name)
-	}
-	if owner.ID == "" {
-		return tfkit.Textf("%s to be created %s", subject, name)
-	}
-	return tfkit.Textf("%s %s %s", subject, owner.ID, name)
-}
-
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {
 	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskAboveMaximum), tfkit.Textf(
 		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
@@ -90,12 +65,11 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 const maxDuplicateNames = 3
 
 // addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
-// the user must import with the instance; empty for none.
-func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instance, ownTemplate string) {
-	text := tfkit.Textf(
-		"Active instances with the name %q that this run has not read from the state:",
-		plan.Name.ValueString(),
-	)
+// the user must import with the instance; empty for none. hasKey: a later apply recovers the planned instance by its key.
+func addDuplicateName(
+	diags *diag.Diagnostics, found []rental.Instance, hasKey bool, ownTemplate string,
+) {
+	text := tfkit.Text("Active instances with the planned name that this run has not read from the state:")
 	for _, inst := range found[:min(len(found), maxDuplicateNames)] {
 		text += tfkit.Textf(
 			"\n  %s, %s, created %s, costs %s",
@@ -108,12 +82,13 @@ func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instan
 	if more := len(found) - maxDuplicateNames; more > 0 {
 		text += tfkit.Textf("\n  and %d more", more)
 	}
-	if key := plan.IdempotencyKey.ValueString(); key == "" {
+	if !hasKey {
 		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
 			"more instance, and both are billed. "
 	} else {
-		text += tfkit.Textf("\nIf a killed run created one of them with idempotency_key = %q, the apply recovers it and "+
-			"creates none. Otherwise the apply creates one more instance, and both are billed. ", key)
+		text += "\nIf a run that was killed created one of them under the key of this resource, and less than recover_within " +
+			"ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more instance, and " +
+			"both are billed. "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
 		text += "To keep the existing instance instead, add this block with the address of this resource, and plan " +
@@ -122,9 +97,8 @@ func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instan
 		text += "To keep the existing instance instead, import it with the address of this resource, and plan again. " +
 			noImportBlock
 	}
-	text += "\n\nIf a resource of this or another configuration manages it, there is nothing to do: an apply also " +
-		"shows this for instances of its own state. If no configuration manages it and it is not needed, destroy it in " +
-		"the service's console."
+	text += "\n\nAn apply also shows this for instances of its own state. If no configuration manages it and it is not " +
+		"needed, destroy it in the service's console."
 	if ownTemplate != "" {
 		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
 			"it as well. Otherwise the instance is replaced", ownTemplate)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
@@ -90,11 +89,9 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		inst.URLs[i].URL = nil
 	}
 	offer.GPU.Slug = "another"
-	text := types.StringValue(untrusted)
-	plan := model{ID: text, Template: text, Image: text, Type: text, Name: text, IdempotencyKey: text, OfferID: text}
-	owner := placement.Owner{ID: untrusted, Name: untrusted}
+	owner := placement.Object{Token: untrusted, Fleet: untrusted}
 	request := placement.Request{Image: "a", Order: rental.InstanceCreate{Template: "a", Type: "a"}}
-	placed := placement.Placed{Instance: inst, Offer: &offer, TemplateAlias: untrusted}
+	placed := placement.Placed{Instance: inst, Offer: &offer}
 	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted, RunningKopH: 1}
 	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
 
@@ -113,9 +110,8 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
 				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
 					addCreateError(diags, &placement.Error{
-						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, RandomKey: true,
-						Replayed: true,
-						Owner:    owner, Other: owner, Instance: inst,
+						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, Replayed: true,
+						Other: owner, Instance: inst,
 						Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
 					}, "")
 				}
@@ -128,8 +124,9 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			addDestroyedAboveCap(diags, placed, request)
 			addStoppedAboveCap(diags, placed, request)
 			addRunsAboveCap(diags, placed, request, "stop", errors.New(untrusted))
-			addRecovered(diags, placed, plan)
-			addNotReplaced(diags, plan)
+			addRecovered(diags, placed, time.Now())
+			tfinstance.AddKeptForOther(diags, untrusted, owner)
+			tfinstance.AddTwoObjects(diags, untrusted, owner, owner)
 		},
 		"plans": func(diags *diag.Diagnostics) {
 			addHigherPrice(diags, replaced, 1000)
@@ -137,7 +134,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			addReplacedForUnknown(diags, "replace_on", untrusted)
 			addQueryMissed(diags, untrusted, hardware{gpu: untrusted}.missedTerm(rental.OfferQuery{GPU: []string{"a"}}))
 			addQueryMissed(diags, untrusted, hardware{country: &untrusted}.missedTerm(rental.OfferQuery{Country: []string{"a"}}))
-			addDuplicateName(diags, plan, []rental.Instance{inst, inst}, untrusted)
+			addDuplicateName(diags, []rental.Instance{inst, inst}, true, untrusted)
 		},
 		"actions": func(diags *diag.Diagnostics) {
 			addStoppedByRestart(diags, inst)
@@ -184,7 +181,7 @@ func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 		"": false,
 	} {
 		var diags diag.Diagnostics
-		addDuplicateName(&diags, model{Name: types.StringValue("trainer")}, []rental.Instance{{ID: id}}, "")
+		addDuplicateName(&diags, []rental.Instance{{ID: id}}, false, "")
 		text := diags[0].Detail()
 		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id))
 		if got != block || strings.Contains(text, "import {") != block {

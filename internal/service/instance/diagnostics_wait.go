@@ -31,7 +31,6 @@ const (
 	summaryNotStarted         = "Instance %s was not started: price above the cap"
 	summaryNoSSH              = "Instance %s has no SSH address"
 	summaryNoURLs             = "Instance %s has web pages without an address"
-	summaryNotReplaced        = "Instance %s was not replaced"
 	summaryInterruptedDestroy = "Interrupted while instance %s was being destroyed"
 	summaryNotDestroyed       = "Instance %s is not destroyed yet"
 )
@@ -235,15 +234,6 @@ func addMissingAddresses(
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoURLs, inst.ID), tfkit.Textf(
 			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
 	}
-}
-
-// addNotReplaced reports that an instance was not destroyed because a creation of this run recovered it.
-func addNotReplaced(diags *diag.Diagnostics, state model) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReplaced, state.ID.ValueString()), tfkit.Textf(
-		"Another resource address, or its replacement with create_before_destroy, has the same idempotency_key %q, and "+
-			"the API returned this instance for it. It was kept and is in the state there, so nothing is lost. To replace "+
-			"it, change the key together with the replacement, or remove create_before_destroy. After a resource was renamed "+
-			"there is nothing to do. A moved block avoids this warning.", state.IdempotencyKey.ValueString()))
 }
 
 // addDestroyError reports that an instance may still exist. confirmed reports whether the API accepted its destruction.

@@ -209,25 +209,40 @@ func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceSta
 // refresh reads the instance.
 func (tf *core) refresh(s *resourceState) {
 	tf.Helper()
+	if diags := tf.tryRefresh(s); len(diags) > 0 {
+		tf.Fatal(diagsText(diags))
+	}
+}
+
+// tryRefresh is refresh with diagnostics.
+func (tf *core) tryRefresh(s *resourceState) []*tfprotov6.Diagnostic {
+	tf.Helper()
 	resp, err := tf.server.ReadResource(
 		tf.Context(),
 		&tfprotov6.ReadResourceRequest{TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private},
 	)
-	if err != nil || len(resp.Diagnostics) > 0 {
-		tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
+	if err != nil {
+		tf.Fatal(err)
 	}
 	s.state, s.private = tf.unpack(resp.NewState), resp.Private
+	return resp.Diagnostics
 }
 
 // destroy destroys the instance.
 func (tf *core) destroy(s *resourceState) []*tfprotov6.Diagnostic {
 	tf.Helper()
-	none := tftypes.NewValue(tf.schema().ValueType(), nil)
-	after, diags := tf.change(s.state, instancePlan{state: tf.pack(none), private: s.private}, none)
+	after, diags := tf.tryDestroy(s)
 	if after != nil {
 		tf.Errorf("it is still there: %v", after.state)
 	}
 	return diags
+}
+
+// tryDestroy is destroy for an instance that may stay in the state.
+func (tf *core) tryDestroy(s *resourceState) (after *resourceState, diags []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	none := tftypes.NewValue(tf.schema().ValueType(), nil)
+	return tf.change(s.state, instancePlan{state: tf.pack(none), private: s.private}, none)
 }
 
 func (tf *core) change(

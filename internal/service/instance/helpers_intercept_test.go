@@ -58,6 +58,8 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instances")
 }
 
+func isCreateOrGet(r *http.Request) bool { return isCreate(r) || isGet(r) }
+
 // rewriteResponse changes the body of the responses to matching requests.
 func rewriteResponse(matches func(*http.Request) bool, change func(body map[string]any)) interceptor {
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {

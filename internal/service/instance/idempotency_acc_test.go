@@ -42,17 +42,15 @@ func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
 			},
 			removeFromStateStep(env.Provider()),
 			{
-				// The next run recovers it and renames it to the configured name.
-				Config:           config(`name = "found again"`),
+				Config:           config(),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 				ConfigStateChecks: []statecheck.StateCheck{
 					sameID(),
 					attributeIs("status", knownvalue.StringExact("running")),
 					attributeIs("rented_offer_id", knownvalue.Null()),
-					attributeIs("name", knownvalue.StringExact("found again")),
 				},
 			},
-			{Config: config(`name = "found again"`), ConfigPlanChecks: acctest.Unchanged()},
+			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
 			{
 				// A forced replacement creates another instance.
 				Config: config(), Taint: []string{address},
@@ -89,14 +87,8 @@ func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			// The plan fails, because an apply would create the first instance before it refuses the second.
-			{Config: block(2), PlanOnly: true, ExpectError: regexp.MustCompile(`Two instances with the same idempotency_key`)},
-			{Config: block(1)},
-			{
-				Config:      block(2),
-				PlanOnly:    true,
-				ExpectError: regexp.MustCompile(`(?is)Two instances with the same idempotency_key.*\binstance\s+ins_`),
-			},
+			// The first creation gets the instance of the key, and the second one fails.
+			{Config: block(2), ExpectError: regexp.MustCompile(`(?s)Another resource has instance ins_.*count\.index`)},
 			// The existing instance can still be replaced.
 			{Config: block(1), Taint: []string{"gpurent_instance.trainer[0]"}},
 		},
@@ -265,7 +257,7 @@ func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
 	)
 	w.Run("apply", "-auto-approve", "-no-color")
 	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
-	if !strings.Contains(output, "was not replaced") {
+	if !strings.Contains(output, "was kept for another resource") {
 		t.Errorf("no message that nothing was replaced:\n%s", output)
 	}
 	w.Run("plan", "-detailed-exitcode", "-no-color")
@@ -316,38 +308,4 @@ func TestAccInstance_renamedResource(t *testing.T) {
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
-}
-
-// A killed run may have left an instance and its template. The next run creates the template again, because templates
-// have no idempotency key, and must still recover the instance.
-func TestAccInstance_recoveredWithDuplicateTemplate(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	same := statecheck.CompareValue(compare.ValuesSame())
-	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
-	const template = "resource \"gpurent_template\" \"own\" {\n  name = \"Own\"\n  image = \"ubuntu:24.04\"\n" +
-		"  ports = [8080]\n}\n"
-	config := func(arguments ...string) string {
-		configByOffer := configByQuery(`{}`, append(arguments, `idempotency_key = "k"`)...)
-		return env.Config(template, strings.Replace(configByOffer, `"pytorch"`, "gpurent_template.own.slug", 1))
-	}
-	removeBoth := removeFromStateStep(env.Provider())
-	removeBoth.Config += "removed {\n  from = gpurent_template.own\n  lifecycle {\n    destroy = false\n  }\n}\n"
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
-			removeBoth,
-			{Config: config(), ConfigStateChecks: []statecheck.StateCheck{sameID()}},
-			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
-			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},
-			{Config: config(`name = "a"`), ConfigPlanChecks: acctest.Unchanged()},
-			// A real change still replaces.
-			{
-				Config:           strings.Replace(config(`name = "a"`), "8080", "8081", 1),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-			},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
 }

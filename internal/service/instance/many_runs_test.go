@@ -103,101 +103,6 @@ func TestManyRuns_NothingCached(t *testing.T) {
 	expectDiags(t, "the destruction", tf.destroy(inst))
 }
 
-// Two instances never share a key, and a key is free after its instance is destroyed.
-func TestManyRuns_SharedKey(t *testing.T) {
-	env := acctest.Start(t)
-	tf := newManyRuns(t, env, nil)
-	first, diags := tf.apply(nil, configWithKey("a", "idempotency_key", "k"))
-	expectDiags(t, "the first server", diags)
-	_, diags = tf.apply(nil, configWithKey("b", "idempotency_key", "k"))
-	expectDiags(
-		t,
-		"a second server in the same apply",
-		diags,
-		"Two instances with the same idempotency_key",
-		tf.idOf(first),
-	)
-	expectDiags(t, "a plan for the first", tf.plan(first, configWithKey("a", "idempotency_key", "k")).diags)
-	expectDiags(
-		t,
-		"a plan for a second",
-		tf.plan(nil, configWithKey("b", "idempotency_key", "k")).diags,
-		"Two instances with the same idempotency_key",
-		tf.idOf(first),
-	)
-	if err := env.Left("instances?status=all", 1); err != nil {
-		t.Error(err)
-	}
-	expectDiags(t, "the destruction", tf.destroy(first))
-	second, diags := tf.apply(nil, configWithKey("b", "idempotency_key", "k"))
-	expectDiags(t, "a server after the first is gone", diags)
-	expectDiags(t, "its destruction", tf.destroy(second))
-}
-
-// A renamed resource keeps its instance, in any order in which Terraform plans and applies the old and the new address.
-func TestManyRuns_RenamedResource(t *testing.T) {
-	t.Parallel()
-	for _, refreshes := range []bool{true, false} {
-		for _, order := range []string{
-			"plan and apply the old first", "plan the old first", "apply the old first", "the new first",
-		} {
-			t.Run(fmt.Sprintf("%s, refresh %t", order, refreshes), func(t *testing.T) {
-				t.Parallel()
-				env := acctest.Start(t, acctest.WithoutQuirks("all")) // it expects one apply to suffice
-				tf := newManyRuns(t, env, nil)
-				config := configWithKey("a", "idempotency_key", "k")
-				old, diags := tf.apply(nil, config)
-				expectDiags(t, "the server", diags)
-				tf.refresh(old)
-				expectDiags(t, "a plan without changes", tf.plan(old, config).diags)
-				env.Advance(time.Minute)
-
-				if refreshes {
-					tf.refresh(old)
-				}
-				if strings.HasPrefix(order, "plan") {
-					expectDiags(t, "the plan of the destruction", tf.planDestroy(old))
-					expectDiags(t, "the plan of the creation", tf.plan(nil, config).diags)
-				} else {
-					planned := make(chan instancePlan)
-					go func() { planned <- tf.plan(nil, config) }()
-					time.Sleep(50 * time.Millisecond)
-					expectDiags(t, "the plan of the destruction", tf.planDestroy(old))
-					expectDiags(t, "the plan of the creation", (<-planned).diags)
-				}
-				var inst *resourceState
-				if strings.Contains(order, "apply") {
-					expectDiags(t, "the destruction", tf.destroy(old))
-					inst, diags = tf.apply(nil, config)
-					expectDiags(t, "the creation", diags)
-				} else {
-					inst, diags = tf.apply(nil, config)
-					expectDiags(t, "the creation", diags, "Recovered instance "+tf.idOf(old))
-					expectDiags(t, "the destruction", tf.destroy(old), "was not replaced")
-				}
-				if inst == nil {
-					t.Fatal("the new address has no server")
-				}
-				tf.refresh(inst)
-				expectDiags(t, "a plan after the rename", tf.plan(inst, config).diags)
-				expectDiags(
-					t,
-					"a plan for another server",
-					tf.plan(nil, config).diags,
-					"Two instances with the same idempotency_key",
-				)
-				if err := env.Left("instances", 1); err != nil {
-					t.Error(err)
-				}
-				expectDiags(t, "the destruction at the end", tf.destroy(inst))
-				if err := env.NothingLeft("instances"); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-}
-
 // A recovered instance is destroyed like any other, also by the process that recovered it.
 func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
 	t.Parallel()
@@ -211,29 +116,6 @@ func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
 	tf.refresh(inst)
 	expectDiags(t, "a plan", tf.plan(inst, configWithKey("a")).diags)
 	expectDiags(t, "the destruction", tf.destroy(inst))
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
-}
-
-// With create_before_destroy and an unchanged key, the API returns the instance that is to be replaced. It stays, and
-// is destroyed when its only object in the state is.
-func TestManyRuns_CreateBeforeDestroyWithSameKey(t *testing.T) {
-	env := acctest.Start(t)
-	tf := newManyRuns(t, env, nil)
-	old, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the server", diags)
-	env.Advance(time.Minute)
-	change := tf.plan(old, configWithKey("a"))
-	create := tf.planChange(acctest.Value(tf.schema().ValueType(), nil), change.private, configWithKey("a"))
-	expectDiags(t, "the plan of the replacement", create.diags)
-	successor, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the replacement", diags, "Recovered instance")
-	expectDiags(t, "the destruction of its predecessor", tf.destroy(old), "was not replaced")
-	if err := env.Left("instances", 1); err != nil {
-		t.Error(err)
-	}
-	expectDiags(t, "the destruction", tf.destroy(successor))
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}

@@ -122,18 +122,9 @@ func stopReason(prior model, inst rental.Instance) types.String {
 	return types.StringPointerValue(inst.StopReason)
 }
 
-// readDesiredState returns the desired state in the response, so that a stop in the console appears as drift. If the
-// API omits it, readDesiredState derives it from the status where possible.
+// readDesiredState returns the desired state in the response, so that a stop in the console appears as drift.
 func readDesiredState(prior types.String, inst rental.Instance) types.String {
-	switch {
-	case inst.DesiredState != "":
-		return types.StringValue(string(inst.DesiredState))
-	case inst.Status == rental.StatusRunning:
-		return types.StringValue(string(rental.DesiredRunning))
-	case inst.Status == rental.StatusStopped:
-		return types.StringValue(string(rental.DesiredStopped))
-	}
-	return prior
+	return tfkit.ValueOrPrior(tfkit.OptionalString(tfinstance.DesiredState(inst)), prior)
 }
 
 // applied returns the state after an apply: the planned values, and the actual values of attributes that were unknown.
@@ -141,7 +132,6 @@ func applied(plan model, inst rental.Instance) model {
 	now := fromAPI(plan, inst)
 	m := plan
 	m.ID = tfkit.PlannedOrActual(plan.ID, now.ID)
-	m.IdempotencyKey = tfkit.PlannedOrActual(plan.IdempotencyKey, types.StringNull())
 	m.RentedOfferID = tfkit.PlannedOrActual(plan.RentedOfferID, types.StringNull())
 	m.RentedOffer = tfkit.PlannedOrActual(plan.RentedOffer, types.ObjectNull(rentedOfferType))
 	m.MatchedQuery = tfkit.PlannedOrActual(plan.MatchedQuery, types.Int64Null())
@@ -171,10 +161,9 @@ func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnos
 			Name:     plan.Name.ValueString(),
 			Type:     rental.RentalType(plan.Type.ValueString()),
 		},
-		Image:          plan.Image.ValueString(),
-		OfferID:        plan.OfferID.ValueString(),
-		MaxPriceKopH:   plan.MaxPriceKopH.ValueInt64(),
-		IdempotencyKey: plan.IdempotencyKey.ValueString(),
+		Image:        plan.Image.ValueString(),
+		OfferID:      plan.OfferID.ValueString(),
+		MaxPriceKopH: plan.MaxPriceKopH.ValueInt64(),
 	}
 	if request.Order.Template == tfinstance.CustomTemplate {
 		request.Order.Image = plan.Image.ValueString()

@@ -67,16 +67,19 @@ func (r *instanceResource) planDestroy(
 	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	r.recordInState(ctx, id.ValueString(), &resp.Diagnostics)
-	// If the resource was renamed, its new address may recover the instance by its idempotency key.
-	r.Meta.Placement.Owners.SetReplaced(id.ValueString(), true)
+	r.recordInState(ctx, req, id.ValueString(), &resp.Diagnostics)
 }
 
 // recordInState records an instance that was planned with its prior state. A new instance that was planned as its
 // replacement replaces nothing, and adds to the burn rate.
-func (r *instanceResource) recordInState(ctx context.Context, id string, diags *diag.Diagnostics) {
-	r.Meta.Placement.Owners.Add(id)
-	r.Meta.Placement.Owners.SetReplaced(id, false)
+func (r *instanceResource) recordInState(
+	ctx context.Context, req resource.ModifyPlanRequest, id string, diags *diag.Diagnostics,
+) {
+	object, problems := tfkit.GetObject(ctx, req.Private)
+	diags.Append(problems...)
+	if object.Token != "" { // without a refresh, the plan has to compare the objects
+		r.claim(id, object, diags)
+	}
 	if credited := r.Meta.Placement.Predecessors.Keep(id); credited > 0 && r.Meta.Run.Single() {
 		addSpendingProblems(diags, r.Meta.Spending.Check(ctx, spending.Change{AddedKopH: credited}))
 	}
@@ -92,10 +95,7 @@ func (r *instanceResource) planCreate(
 	if resp.Diagnostics.HasError() || r.Meta == nil {
 		return
 	}
-	if plan.IdempotencyKey.IsUnknown() {
-		plan.IdempotencyKey = r.keyOfName(plan.Name, &resp.Diagnostics)
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(argIdempotencyKey), plan.IdempotencyKey)...)
-	}
+	r.keySource(plan, &resp.Diagnostics)
 	if !r.Meta.Ready() {
 		return
 	}
@@ -129,11 +129,10 @@ func (r *instanceResource) planUpdate(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	var state, plan model
-	var image, key types.String
+	var image types.String
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("image"), &image)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(argIdempotencyKey), &key)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -156,14 +155,11 @@ func (r *instanceResource) planUpdate(
 	replaced := replacedFrom(state.predecessor())
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		r.recordInState(ctx, replaced.ID, &resp.Diagnostics)
-		r.recordKey(state, plan, &resp.Diagnostics)
+		r.recordInState(ctx, req, replaced.ID, &resp.Diagnostics)
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true
-			if key.IsNull() {
-				replacement.IdempotencyKey = r.keyOfName(replacement.Name, &resp.Diagnostics)
-			}
+			r.keySource(replacement, &resp.Diagnostics)
 			r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
 		case next == lifecycle.ActionNone:
 			warnAboveCap(&resp.Diagnostics, state, plan)
@@ -186,32 +182,19 @@ func (r *instanceResource) checkStart(ctx context.Context, state model, diags *d
 	return change
 }
 
-// keyOfName returns the idempotency key of a new instance without a configured one: idempotency_prefix and its name. It
-// is null without a prefix.
-func (r *instanceResource) keyOfName(name types.String, diags *diag.Diagnostics) types.String {
+// keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix and
+// the name, else nothing. It reports an error if the name is missing. Unknown values count as existing.
+func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) placement.KeySource {
 	prefix := r.Meta.IdempotencyPrefix
 	switch {
+	case !plan.IdempotencyKey.IsNull():
+		return placement.ConfiguredKey(plan.IdempotencyKey.ValueString())
 	case prefix.IsNull():
-		return types.StringNull()
-	case name.IsNull():
+		return placement.KeySource{}
+	case plan.Name.IsNull():
 		addNameRequired(diags)
-		return types.StringUnknown()
-	case prefix.IsUnknown() || name.IsUnknown():
-		return types.StringUnknown()
 	}
-	return types.StringValue(placement.KeyOfName(prefix.ValueString(), name.ValueString()))
-}
-
-// recordKey records the idempotency key of an instance that keeps it.
-func (r *instanceResource) recordKey(state, plan model, diags *diag.Diagnostics) {
-	key := state.IdempotencyKey.ValueString()
-	if key == "" || key != plan.IdempotencyKey.ValueString() {
-		return
-	}
-	owner := placement.Owner{ID: state.ID.ValueString(), Name: plan.Name.ValueString()}
-	if other, clash := r.Meta.Placement.Owners.KeepKey(key, owner); clash {
-		addSharedKey(diags, key, owner, other)
-	}
+	return placement.NameKey(prefix.ValueString(), plan.Name.ValueString())
 }
 
 // replacedBySchema reports whether plan modifiers of attributes replace the instance. ModifyPlan does not receive their

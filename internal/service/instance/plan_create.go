@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -20,53 +19,12 @@ import (
 func (r *instanceResource) checkCreate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
-	if replaced != nil {
-		r.Meta.Placement.Owners.SetReplaced(replaced.ID, true)
-	}
-	r.checkKey(ctx, plan, diags)
 	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, diags)
 	if diags.HasError() {
 		return
 	}
 	r.checkName(ctx, plan, replaced, diags)
 	r.checkPrice(ctx, plan, replaced, diags)
-}
-
-// checkKey reports an error for an idempotency key of another instance: one in the state that exists, or one that the
-// same plan creates.
-func (r *instanceResource) checkKey(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	key, owners := plan.IdempotencyKey.ValueString(), &r.Meta.Placement.Owners
-	if key == "" {
-		return
-	}
-	owner := placement.Owner{Name: plan.Name.ValueString()}
-	if other, found := owners.KeyOwner(key); found && r.exists(ctx, other.ID) && !r.releasesKey(ctx, other.ID) {
-		addSharedKey(diags, key, owner, other)
-		return
-	}
-	if !r.Meta.Run.Single() {
-		return // placement.Create checks it
-	}
-	if other, clash := owners.PlanKey(key, owner); clash {
-		addSharedKey(diags, key, owner, other)
-	}
-}
-
-// releasesKey reports whether the run replaces the instance with a key, or destroys its resource. If one process serves
-// several runs, the key may come from an earlier run, and this run may plan the destruction later. releasesKey
-// therefore waits for a short time.
-func (r *instanceResource) releasesKey(ctx context.Context, id string) bool {
-	replaced := func() bool { return r.Meta.Placement.Owners.IsReplaced(id) }
-	if r.Meta.Run.Single() {
-		return replaced()
-	}
-	return tfkit.AwaitSiblings(ctx, replaced)
-}
-
-// exists reports whether the instance exists. It is true if reading it fails.
-func (r *instanceResource) exists(ctx context.Context, id string) bool {
-	inst, found, err := r.Meta.Cache.Instances.Find(ctx, id)
-	return err != nil || found && !inst.Destroyed()
 }
 
 // checkName warns of active instances that have the planned name and are not in the state: an interrupted run may have
@@ -76,7 +34,7 @@ func (r *instanceResource) checkName(
 ) {
 	found, err := r.duplicateNames(ctx, plan.Name.ValueString(), replaced)
 	if len(found) == 0 {
-		if rental.IsListTooLong(err) && plan.IdempotencyKey.IsNull() && r.Meta.FirstWarning(summaryNamesUnchecked) {
+		if rental.IsListTooLong(err) && !r.hasKey(plan) && r.Meta.FirstWarning(summaryNamesUnchecked) {
 			addNamesUnchecked(diags, err)
 		}
 		return
@@ -84,7 +42,12 @@ func (r *instanceResource) checkName(
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	addDuplicateName(diags, plan, found, r.ownTemplateOf(ctx, found[0], plan))
+	addDuplicateName(diags, found, r.hasKey(plan), r.ownTemplateOf(ctx, found[0], plan))
+}
+
+// hasKey reports whether a later apply recovers the planned instance by its key.
+func (r *instanceResource) hasKey(plan model) bool {
+	return !plan.IdempotencyKey.IsNull() || !r.Meta.IdempotencyPrefix.IsNull()
 }
 
 // duplicateNames returns active instances with the name that this run has not read from the state. If it returns an
@@ -114,7 +77,7 @@ func (r *instanceResource) duplicateNames(
 // ownTemplateOf returns the slug of the account's own template that an instance was created from. It is empty if the
 // plan has the same template. The user must import it with the instance, which a new template would replace.
 func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instance, plan model) string {
-	if plan.IdempotencyKey.ValueString() != "" || inst.Template.Slug == plan.Template.ValueString() {
+	if r.hasKey(plan) || inst.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
 	template, found, err := r.Meta.Cache.Templates.Find(ctx, inst.Template.Slug)

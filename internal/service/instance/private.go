@@ -15,11 +15,6 @@ import (
 const (
 	// privateReplaced is a replacedInstance.
 	privateReplaced = "predecessor"
-	// privateRecovery identifies the creation that recovered the instance: see placement.Placed.
-	privateRecovery = "taken_over"
-	// privateTemplateAlias is the slug of a template with the content of the configured one, from which the instance was
-	// created.
-	privateTemplateAlias = "twin_template"
 	// privateName is a normalizedName.
 	privateName = "stored_name"
 	// privateNotReady is true if the last apply ended before the instance met the conditions of ready_when.
@@ -69,10 +64,4 @@ func hasNormalizedName(
 ) bool {
 	name, diags := tfkit.GetPrivate[normalizedName](ctx, private, privateName)
 	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
-}
-
-// hasTemplateAlias reports whether the private state records that template in place of the configured one.
-func hasTemplateAlias(ctx context.Context, private tfkit.PrivateGetter, slug string) bool {
-	alias, diags := tfkit.GetPrivate[string](ctx, private, privateTemplateAlias)
-	return !diags.HasError() && alias != nil && *alias == slug
 }

@@ -2,10 +2,10 @@ package instance
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -13,6 +13,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -41,11 +42,14 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	request, diags := r.createRequest(ctx, req, plan)
+	request, diags := toRequest(ctx, plan)
 	resp.Diagnostics.Append(diags...)
+	request.KeySource = r.keySource(plan, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	object := r.Meta.NewObject(ctx)
+	request.Object, request.RecoverWithin = placement.Object{Token: object.Token}, r.Meta.RecoverWithin
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -58,7 +62,6 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	creation.Created(placed.Instance)
-	r.Meta.Placement.Owners.Add(placed.ID)
 
 	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
@@ -67,7 +70,10 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
-	resp.Diagnostics.Append(setCreatePrivate(ctx, resp.Private, plan, placed)...)
+	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
+	if !placed.Recovered || strings.EqualFold(placed.NameString(), plan.Name.ValueString()) { // else the name has changed
+		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, types.StringNull(), placed.Instance)...)
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -80,8 +86,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if placed.Recovered {
-		addRecovered(&resp.Diagnostics, placed, plan)
-		r.renameRecovered(waitCtx, plan, placed.Instance, &resp.Diagnostics)
+		addRecovered(&resp.Diagnostics, placed, r.Meta.Client.Now())
 	}
 	target := plan.target()
 	target.BeforeStart = r.Meta.Spending.CheckStart() // it may be outbid, and a new bid can cost more
@@ -100,37 +105,6 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	default:
 		addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
 	}
-}
-
-// createRequest returns the request to create the planned instance. Without a configured idempotency key, the prefix
-// of the provider applies.
-func (r *instanceResource) createRequest(
-	ctx context.Context, req resource.CreateRequest, plan model,
-) (placement.Request, diag.Diagnostics) {
-	request, diags := toRequest(ctx, plan)
-	var key types.String
-	diags.Append(req.Config.GetAttribute(ctx, path.Root(argIdempotencyKey), &key)...)
-	if key.IsNull() {
-		request.IdempotencyKey, request.IdempotencyPrefix = "", r.Meta.IdempotencyPrefix.ValueString()
-	}
-	return request, diags
-}
-
-// setCreatePrivate stores the data of the creation that later operations need.
-func setCreatePrivate(
-	ctx context.Context,
-	private tfkit.PrivateSetter,
-	plan model,
-	placed placement.Placed,
-) diag.Diagnostics {
-	if !placed.Recovered {
-		return setNormalizedName(ctx, private, plan.Name, types.StringNull(), placed.Instance)
-	}
-	diags := tfkit.SetPrivate(ctx, private, privateRecovery, placed.Recovery)
-	if placed.TemplateAlias != "" {
-		diags.Append(tfkit.SetPrivate(ctx, private, privateTemplateAlias, placed.TemplateAlias)...)
-	}
-	return diags
 }
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.
@@ -161,32 +135,14 @@ func (r *instanceResource) rejectAboveCap(
 		addStoppedAboveCap(&resp.Diagnostics, placed, request)
 		return
 	}
-	r.Meta.Placement.Owners.BeginDestroy(placed.ID, "")
 	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID); err != nil {
-		r.Meta.Placement.Owners.CancelDestroy(placed.ID)
 		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
 		return
 	}
-	r.Meta.Placement.Remove(placed.ID)
+	r.Meta.Placement.Predecessors.Remove(placed.ID)
 	resp.State.RemoveResource(ctx)
 	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	addDestroyedAboveCap(&resp.Diagnostics, placed, request)
-}
-
-// renameRecovered gives a recovered instance the configured name.
-func (r *instanceResource) renameRecovered(
-	ctx context.Context,
-	plan model,
-	inst rental.Instance,
-	diags *diag.Diagnostics,
-) {
-	if plan.Name.Equal(types.StringPointerValue(inst.Name)) {
-		return
-	}
-	update := rental.InstanceUpdate{Name: plan.Name.ValueStringPointer()}
-	if _, err := r.Meta.Client.UpdateInstance(ctx, inst.ID, update); err != nil {
-		addNotRenamed(diags, inst.ID, err)
-	}
 }
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
@@ -200,15 +156,25 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	id := state.ID.ValueString()
-	r.Meta.Placement.Owners.Add(id)
 	inst, found, err := r.Meta.Cache.Instances.Find(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read instance %s", id), err)
 		return
-	}
-	if !found || inst.Destroyed() {
-		r.Meta.Placement.Remove(id)
+	case !found:
+		if r.RemoveMissing(ctx, req, resp, "instance", id, placement.NewInstanceLag) {
+			r.Meta.Placement.Predecessors.Remove(id)
+		}
+		return
+	case inst.Destroyed():
 		resp.State.RemoveResource(ctx)
+		r.Meta.WarnMissing(ctx, "instance", id, &resp.Diagnostics)
+		r.Meta.Placement.Predecessors.Remove(id)
+		return
+	}
+	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+	resp.Diagnostics.Append(diags...)
+	if r.claim(id, object, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
@@ -218,12 +184,17 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if hasNormalizedName(ctx, req.Private, state.Name, inst) {
 		now.Name = state.Name
 	}
-	if hasTemplateAlias(ctx, req.Private, inst.Template.Slug) {
-		now.Template = state.Template
-	}
 	resp.Diagnostics.Append(completeImport(ctx, &now)...)
 	r.Meta.Placement.Predecessors.Read(now.predecessor())
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+}
+
+// claim records that an object of the state has an instance. It reports an error if another object has it.
+func (r *instanceResource) claim(id string, object tfkit.Object, diags *diag.Diagnostics) {
+	self := placement.Object{Token: object.Token}
+	if other, ok := r.Meta.Placement.Owners.Claim(id, self); !ok {
+		tfinstance.AddTwoObjects(diags, id, self, other)
+	}
 }
 
 // completeImport sets the attributes that the API does not return: the defaults of the policies, and an offer_query. A
@@ -317,18 +288,14 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	recovery, diags := tfkit.GetPrivate[string](ctx, req.Private, privateRecovery)
+	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id, owners := state.ID.ValueString(), &r.Meta.Placement.Owners
-	owners.Add(id)
-	if recovery == nil {
-		recovery = new(string)
-	}
-	if !owners.BeginDestroy(id, *recovery) {
-		addNotReplaced(&resp.Diagnostics, state)
+	id := state.ID.ValueString()
+	if other, ok := r.Meta.Placement.Owners.Claim(id, placement.Object{Token: object.Token}); !ok {
+		tfinstance.AddKeptForOther(&resp.Diagnostics, id, other)
 		return
 	}
 	if state.Status.ValueString() == string(rental.StatusFailed) {
@@ -337,11 +304,14 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())
-	if confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id); err != nil {
-		owners.CancelDestroy(id)
+	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id)
+	switch {
+	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, confirmed, timeout, err)
+		return
+	case !confirmed && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
 	r.Meta.Spending.Destroyed(id, burn)
-	r.Meta.Placement.Remove(id)
+	r.Meta.Placement.Predecessors.Remove(id)
 }

@@ -167,18 +167,18 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		},
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
-			Computed: true,
-			MarkdownDescription: "Idempotency key of the creation, different for each instance. Up to 64 printable ASCII " +
-				"characters without spaces. Must not be empty. Defaults to `idempotency_prefix` of the provider followed by " +
-				"`name`, or, without a prefix, to a random key for each creation, and is then null. With a fixed key, a run " +
-				"that is killed between the creation and the saved state loses no instance: the next apply receives the same " +
-				"instance and saves it. When the instance is replaced, the provider uses `KEY-2`, `KEY-3` and so on. With " +
-				"`create_before_destroy`, change the key with each replacement. A later change only updates the state.",
+			MarkdownDescription: "Key of the creation, different for each instance of the account. Up to 64 printable ASCII " +
+				"characters without spaces. Must not be empty. The provider derives the idempotency keys of the instance and " +
+				"of its replacements from it, so that no other key leads to the same ones. With a key, a run that is killed " +
+				"between the creation and the saved state loses no instance: the next apply receives the same instance, if " +
+				"it is younger than `recover_within` of the provider, and saves it. An older one is an error, because another " +
+				"state may have it. Defaults to a key that derives from `idempotency_prefix` of the provider and `name`, or, " +
+				"without a prefix, to a random key for each creation. Do not combine a key with `create_before_destroy`, " +
+				"unless the key changes with each replacement. A later change only updates the state.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtMost(maxKeyLength),
 				stringvalidator.RegexMatches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
 			},
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"ready_when": tfinstance.ReadyWhenAttribute(),
 		"timeouts":   timeoutsAttribute(ctx),

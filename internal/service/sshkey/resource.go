@@ -38,7 +38,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
 	}
-	create := toCreate(plan)
+	create, object := toCreate(plan), r.Meta.NewObject(ctx)
 	key, err := tfkit.CreateOnce[rental.SSHKey]{
 		Creations: &creating,
 		Service:   r.Meta.Client.BaseURL(),
@@ -60,6 +60,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	r.Meta.Cache.SSHKeys.Created(key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
+	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of keys, because the API has no request for a single key.
@@ -73,14 +74,16 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	id := state.ID.ValueString()
-	key, found, err := r.Meta.Cache.SSHKeys.Refresh(ctx, id)
+	key, found, err := r.Meta.Cache.SSHKeys.Find(ctx, id)
 	switch {
 	case err != nil:
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read SSH key %s", id), err)
 	case !found:
-		resp.State.RemoveResource(ctx)
+		r.RemoveMissing(ctx, req, resp, "SSH key", id, r.Meta.Cache.SSHKeys.Lag())
 	default:
 		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, key))...)
+		_, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+		resp.Diagnostics.Append(diags...)
 	}
 }
 
@@ -91,7 +94,7 @@ func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, re
 
 // Delete deletes the key from the account.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	tfkit.Delete(ctx, req, resp, "delete SSH key", func(ctx context.Context, id string) error {
+	r.DeleteObject(ctx, req, resp, "delete", "SSH key", func(ctx context.Context, id string) error {
 		r.Meta.Cache.SSHKeys.Deleted(id)
 		return r.Meta.Client.DeleteSSHKey(ctx, id)
 	})

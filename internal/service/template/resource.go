@@ -34,6 +34,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	object := r.Meta.NewObject(ctx)
 	template, err := tfkit.CreateOnce[rental.Template]{
 		Creations: &creating,
 		Service:   r.Meta.Client.BaseURL(),
@@ -53,6 +54,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
+	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of templates, because the API has no request for a single template.
@@ -66,18 +68,20 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	slug := state.ID.ValueString()
-	template, found, err := r.Meta.Cache.Templates.Refresh(ctx, slug)
+	template, found, err := r.Meta.Cache.Templates.Find(ctx, slug)
 	switch {
 	case err != nil:
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read template %s", slug), err)
 	case !found:
-		resp.State.RemoveResource(ctx)
+		r.RemoveMissing(ctx, req, resp, "template", slug, r.Meta.Cache.Templates.Lag())
 	case template.Owner == rental.OwnerCatalog:
 		addNotOwn(&resp.Diagnostics, slug)
 	default:
 		now, diags := fromAPI(ctx, state, template)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		_, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+		resp.Diagnostics.Append(diags...)
 	}
 }
 
@@ -88,7 +92,7 @@ func (r *templateResource) Update(ctx context.Context, req resource.UpdateReques
 
 // Delete deletes the template.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	tfkit.Delete(ctx, req, resp, "delete template", func(ctx context.Context, slug string) error {
+	r.DeleteObject(ctx, req, resp, "delete", "template", func(ctx context.Context, slug string) error {
 		r.Meta.Cache.Templates.Deleted(slug)
 		return r.Meta.Client.DeleteTemplate(ctx, slug)
 	})

@@ -1,0 +1,74 @@
+package placement
+
+import (
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// NewInstanceLag is how long the API may not find an instance by its id after it was created.
+const NewInstanceLag = time.Minute
+
+// checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
+// that it is destroyed. An instance that someone may have is an error: nothing is changed.
+func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
+	if placed.Destroyed() || !c.confirm(placed) {
+		return true, nil
+	}
+	if other, found := c.placer.Owners.Other(placed.ID, c.Object); found {
+		return false, c.inUse(*placed, other)
+	}
+	age := time.Duration(0)
+	if !placed.CreatedAt.IsZero() {
+		age = max(1, c.placer.client.Now().Sub(placed.CreatedAt))
+	}
+	if c.rented(placed.Instance) {
+		return false, nil
+	}
+	placed.Recovered, placed.OfferID, placed.Offer = true, "", nil
+	if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
+		return false, &Error{Kind: NotLost, Instance: placed.Instance, Age: age, Within: c.RecoverWithin}
+	}
+	if difference, ok := placed.differsFrom(c.Request); ok {
+		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Difference: difference}
+	}
+	return false, nil
+}
+
+// rented reports whether this creation itself rented the instance, in an attempt whose response was lost.
+func (c *creation) rented(inst rental.Instance) bool {
+	if inst.CreatedAt.IsZero() {
+		return c.lost
+	}
+	return !inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
+}
+
+// confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
+// instance is gone. An instance that cannot be read stays as the replay describes it.
+func (c *creation) confirm(placed *Placed) (exists bool) {
+	pauses := backoff.Exponential{First: c.placer.pollInterval, Max: longestRetryPause * c.placer.pollInterval}
+	known := placed.CreatedAt
+	if known.IsZero() {
+		known = c.placer.client.Now()
+	}
+	for attempt := 0; ; attempt++ {
+		inst, err := c.placer.client.GetInstance(c.requestCtx, placed.ID)
+		switch {
+		case err == nil:
+			placed.Instance, placed.Unreadable = c.placer.client.ReadOmitted(c.requestCtx, inst), nil
+			return !placed.Destroyed()
+		case !rental.IsNotFound(err):
+			return true
+		case c.placer.client.Now().Sub(known) > NewInstanceLag:
+			return false
+		}
+		if backoff.Sleep(c.requestCtx, pauses.Pause(attempt)) != nil {
+			return true
+		}
+	}
+}
+
+func (c *creation) inUse(placed Placed, other Object) *Error {
+	return &Error{Kind: InUse, Instance: placed.Instance, Replayed: placed.replayed, Other: other}
+}

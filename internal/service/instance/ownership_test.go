@@ -1,0 +1,131 @@
+package instance_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// A new resource takes an instance that was rented under its key before only if it is young. An older one stays as it
+// is, and the error contains what the user needs.
+func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		within any // recover_within
+		age    time.Duration
+		want   []string // of the error; none if the instance is taken
+	}{
+		"young":         {nil, 50 * time.Minute, nil},
+		"old":           {nil, 2 * time.Hour, []string{"has the idempotency key", "import {", "moved block", "2h0m", "per hour"}},
+		"never":         {"0s", 3 * time.Minute, []string{"has the idempotency key", "recover_within (0s)"}},
+		"longer limit":  {"3h", 2 * time.Hour, nil},
+		"shorter limit": {"10m", 20 * time.Minute, []string{"has the idempotency key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := acctest.Start(t)
+			first, diags := newManyRuns(t, env, nil).apply(nil, configWithKey("a"))
+			expectDiags(t, "the first state", diags)
+			env.Advance(test.age)
+			tf := newManyRuns(t, env, map[string]any{"recover_within": test.within})
+			second, diags := tf.apply(nil, configWithKey("a"))
+			if test.want == nil {
+				expectDiags(t, "the second state", diags, "Recovered instance "+tf.idOf(first), "terraform state rm")
+				tf.refresh(second)
+				expectDiags(t, "a plan", tf.plan(second, configWithKey("a")).diags)
+			} else {
+				expectDiags(t, "the second state", diags, append(test.want, tf.idOf(first))...)
+				if second != nil {
+					t.Error("the second state has an instance")
+				}
+			}
+			if inst := tf.fetch(env, first); inst.Status != "running" {
+				t.Errorf("it is %s", inst.Status)
+			}
+			expectCount(t, env, 1, 1)
+		})
+	}
+}
+
+// Two objects of a state with the same instance fail every refresh and every plan. Repeated reads of one object do not.
+func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	config := configWithKey("a")
+	inst, diags := newManyRuns(t, env, nil).apply(nil, config)
+	expectDiags(t, "the apply", diags)
+	tf := newManyRuns(t, env, nil)
+	other := &resourceState{state: inst.state} // imported: without private state
+	for range 2 {
+		tf.refresh(inst)
+		expectDiags(t, "a plan of the first", tf.plan(inst, config).diags)
+	}
+	id := tf.idOf(inst)
+	want := []string{"Instance " + id + " is in the state twice", "terraform state list -id=" + id, "terraform state rm ADDRESS"}
+	expectDiags(t, "the refresh of the second", tf.tryRefresh(other), want...)
+
+	tf = newManyRuns(t, env, nil)
+	tf.refresh(other) // which adds its private state
+	expectDiags(t, "a plan of the first without a refresh", tf.plan(inst, config).diags, want...)
+	expectDiags(t, "the plan of its destruction", tf.planDestroy(inst), want...)
+	expectDiags(t, "its destruction", tf.destroy(inst), "Instance "+id+" was kept for another resource")
+	expectCount(t, env, 1, 1)
+	expectDiags(t, "the destruction of the other one", tf.destroy(other))
+	expectCount(t, env, 0, 1)
+}
+
+// A 404 removes an object from the state only if it is about the account, and from the address, that the object was
+// created with. An account that the key may not read does not count.
+func TestOwnership_404OfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		account string // of the second run; "" for forbidden
+		fails   bool
+	}{
+		"the same account":    {"same", false},
+		"another account":     {"usr_other", true},
+		"an unknown account":  {"", false},
+		"an account on error": {"error", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := startWithProxy(t)
+			inst, diags := tf.apply(nil, configWithKey("a"))
+			expectDiags(t, "the apply", diags)
+			env.Advance(2 * time.Minute)
+			tf = newManyRuns(t, env, map[string]any{"max_retries": int64(0)})
+			p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				switch {
+				case strings.Contains(r.URL.Path, "/instances/"):
+					writeError(w, http.StatusNotFound, "not_found")
+				case strings.HasSuffix(r.URL.Path, "/me") && test.account == "":
+					writeError(w, http.StatusForbidden, "forbidden")
+				case strings.HasSuffix(r.URL.Path, "/me") && test.account == "error":
+					writeError(w, http.StatusInternalServerError, "internal")
+				case strings.HasSuffix(r.URL.Path, "/me") && test.account != "same":
+					rewriteResponse(func(*http.Request) bool { return true }, func(body map[string]any) {
+						body["id"] = test.account
+					})(w, r, api)
+				default:
+					api.ServeHTTP(w, r)
+				}
+			})
+			refreshed := *inst
+			diags = tf.tryRefresh(&refreshed)
+			after, destroyDiags := tf.tryDestroy(inst)
+			if hasError(diags) != test.fails || refreshed.state.IsNull() == test.fails {
+				t.Errorf("the refresh fails: %t; removes it: %t", hasError(diags), refreshed.state.IsNull())
+			}
+			if hasError(destroyDiags) != test.fails || (after == nil) == test.fails {
+				t.Errorf("the destruction fails: %t; removes it: %t", hasError(destroyDiags), after == nil)
+			}
+			if test.account == "usr_other" {
+				expectDiags(t, "the refresh", diags, "in this account", test.account)
+				expectDiags(t, "the destruction", destroyDiags, "in this account", test.account)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package tfinstance
+
+import (
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryTwoObjects   = "Instance %s is in the state twice"
+	summaryKeptForOther = "Instance %s was kept for another resource"
+)
+
+// AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with
+// the address of one.
+func AddTwoObjects(diags *diag.Diagnostics, id string, one, other placement.Object) {
+	resourceType, key := "gpurent_instance", id
+	if one.Fleet != "" {
+		resourceType, key = "gpurent_fleet", one.Fleet
+	}
+	text := "The resource of this message and " + objectText(other) + " have the same instance, so a change or a " +
+		"destruction of one would concern both. Nothing was changed. "
+	advice := tfkit.Text("Remove the address that must not have it, which keeps the instance:\n  terraform state rm ADDRESS")
+	if block, ok := tfkit.ImportBlock(resourceType, key); ok {
+		text += tfkit.Textf("List the addresses:\n  terraform state list -id=%s\n", tfkit.Text(key))
+		advice += "\nIf there is only one address, its second object is deposed, and the command removes both: then add this " +
+			"block with the address, and plan again:\n\n" + block
+	}
+	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text+advice)
+}
+
+func objectText(other placement.Object) tfkit.Text {
+	if other.Fleet != "" {
+		return tfkit.Textf("the fleet %q", other.Fleet)
+	}
+	return "another gpurent_instance"
+}
+
+// AddKeptForOther reports that the destruction of an object left its instance alone, because another object has it.
+func AddKeptForOther(diags *diag.Diagnostics, id string, other placement.Object) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, id), "It was not destroyed, because "+objectText(other)+
+		" of this run has it, too. This resource was only removed from the state. After a renamed resource that is what "+
+		"a moved block does without a warning.")
+}
+
+// NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
+func NotLostText(e *placement.Error) tfkit.Text {
+	age := tfkit.Text("at an unknown time")
+	if e.Age > 0 {
+		age = tfkit.Textf("%s ago", e.Age.Round(time.Second))
+	}
+	return tfkit.Textf("instance %s (%s, %s) was created %s, before recover_within (%s), so another state may have it",
+		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), age, e.Within)
+}
+
+// OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the
+// advice for a second configuration.
+func OwnershipCauses(own tfkit.Text) tfkit.Text {
+	return "\n\nUsual causes:\n" +
+		"  - a copy of this configuration, or a second state, uses the same key: " + own + "\n" +
+		"  - the resource was renamed: add a moved block from its old address\n" +
+		"  - create_before_destroy with a fixed key: the old instance still has it; remove create_before_destroy, or " +
+		"change the key with each replacement\n" +
+		"  - a run was killed long ago: import the instance"
+}

@@ -1,0 +1,109 @@
+package tfkit
+
+import (
+	"context"
+	"crypto/rand"
+	"math"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// PrivateObject is the key of Object in the private state of every resource.
+const PrivateObject = "object"
+
+// Object is what the private state of every resource contains about its object.
+type Object struct {
+	// Token is random. It distinguishes two objects with the same id from two reads of one object.
+	Token string `json:"token"`
+	// Origin is where the object was created or imported.
+	Origin
+	// CreatedAt is when the provider created the object, in the API's time; zero after an import.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+}
+
+// Origin identifies an account of a service.
+type Origin struct {
+	BaseURL string `json:"base_url"`
+	// AccountID is empty if the API key may not read the account.
+	AccountID string `json:"account_id,omitempty"`
+}
+
+// differs reports whether two origins are certainly different.
+func (o Origin) differs(other Origin) bool {
+	return o.BaseURL != other.BaseURL ||
+		o.AccountID != "" && other.AccountID != "" && o.AccountID != other.AccountID
+}
+
+// origin returns the account of the API key. It requests the account once, when something is created, imported or
+// missing. With an error, only the address is known.
+func (m *Meta) origin(ctx context.Context) (Origin, error) {
+	origin := Origin{BaseURL: m.Client.BaseURL()}
+	user, err := m.account.Get(ctx, math.MaxInt64, 0, m.Client.GetMe)
+	if rental.IsForbidden(err) {
+		return origin, nil
+	}
+	origin.AccountID = user.ID
+	return origin, err
+}
+
+// NewObject returns the data of an object that is about to be created. If the account cannot be read, the data has its
+// address only.
+func (m *Meta) NewObject(ctx context.Context) Object {
+	object := m.importedObject(ctx)
+	object.CreatedAt = m.Client.Now().UTC()
+	return object
+}
+
+func (m *Meta) importedObject(ctx context.Context) Object {
+	origin, _ := m.origin(ctx) //nolint:errcheck // see NewObject
+	return Object{Token: rand.Text(), Origin: origin}
+}
+
+// SetObject stores the data of an object.
+func SetObject(ctx context.Context, private PrivateSetter, object Object) diag.Diagnostics {
+	return SetPrivate(ctx, private, PrivateObject, object)
+}
+
+// GetObject returns the stored data of an object; the zero value if there is none, as after an import.
+func GetObject(ctx context.Context, private PrivateGetter) (Object, diag.Diagnostics) {
+	object, diags := GetPrivate[Object](ctx, private, PrivateObject)
+	if object == nil {
+		return Object{}, diags
+	}
+	return *object, diags
+}
+
+// CompleteObject returns the stored data of an object that was just read. It makes and stores the data first if there is
+// none.
+func (m *Meta) CompleteObject(
+	ctx context.Context, stored PrivateGetter, private PrivateSetter,
+) (Object, diag.Diagnostics) {
+	object, diags := GetObject(ctx, stored)
+	if object.Token != "" || diags.HasError() {
+		return object, diags
+	}
+	object = m.importedObject(ctx)
+	diags.Append(SetObject(ctx, private, object)...)
+	return object, diags
+}
+
+// CheckOrigin reports an error if an object that the API does not find may belong to another account or service than
+// the one that was asked: then it may still exist. what names the object, such as "instance ins_1".
+func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
+	if object.Token == "" {
+		return true // nothing is stored about it: the provider was killed while it created the object
+	}
+	now, err := m.origin(ctx)
+	switch {
+	case object.Origin.differs(now):
+		addOtherOrigin(diags, what, object.Origin, now)
+		return false
+	case err != nil:
+		AddAPIError(diags, Textf("find out whether %s belongs to this account", what), err)
+		return false
+	}
+	return true
+}
