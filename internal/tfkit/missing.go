@@ -20,8 +20,8 @@ func (r *Resource) RemoveMissing(
 ) (removed bool) {
 	object, diags := GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
-	if diags.HasError() || r.Meta.Client.Now().Sub(object.CreatedAt) < lag ||
-		!r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) {
+	if diags.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
+		r.Meta.Client.Now().Sub(object.CreatedAt) < lag {
 		return false
 	}
 	resp.State.RemoveResource(ctx)

@@ -106,16 +106,12 @@ func (r *fleetResource) planCreate(
 	if _, kept := r.Meta.KeptFleets.Load(name); kept {
 		return // an apply continues the creation, and the plan has checked the changes
 	}
-	record, found := r.Meta.RefreshedFleets.Load(name)
+	record, _ := r.Meta.RefreshedFleets.Load(name)
 	if failed, _ := record.(refreshed); failed.private.Failed && r.Meta.Run.Single() {
 		r.planContinuation(ctx, plan, failed, resp)
 		return
 	}
-	var destroyed []reconcile.Member
-	if found {
-		destroyed = r.warnOfDestroyed(ctx, name, &resp.Diagnostics)
-	}
-	r.checkCreate(ctx, plan, destroyed, private, &resp.Diagnostics)
+	r.checkCreate(ctx, plan, r.warnOfDestroyed(ctx, name, &resp.Diagnostics), private, &resp.Diagnostics)
 }
 
 // claimPlanned is claim for a plan, which compares the objects also without a refresh.

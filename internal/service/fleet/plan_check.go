@@ -178,13 +178,18 @@ func (r *fleetResource) warnOfOthers(
 	}
 }
 
-// warnOfDestroyed warns of a creation under the name of a fleet that the state contains: the same plan destroys that
-// fleet, because its resource was renamed, or tainted by hand. It returns the members of that fleet.
+// warnOfDestroyed warns of a creation under the name of a fleet that the state contains: most likely the same plan
+// destroys that fleet, because its resource was renamed, or tainted by hand. It returns the members of that fleet.
 func (r *fleetResource) warnOfDestroyed(
 	ctx context.Context, name string, diags *diag.Diagnostics,
 ) (destroyed []reconcile.Member) {
-	for _, inst := range r.membersByName(ctx, name) {
-		if r.Meta.Placement.Owners.Has(inst.ID) {
+	named := r.membersByName(ctx, name)
+	isInState := func(inst rental.Instance) bool { return r.Meta.Placement.Owners.Has(inst.ID) }
+	tfkit.AwaitSiblings(ctx, func() bool {
+		return !slices.ContainsFunc(named, func(inst rental.Instance) bool { return !isInState(inst) })
+	})
+	for _, inst := range named {
+		if isInState(inst) {
 			destroyed = append(destroyed, reconcile.Member{Instance: inst})
 		}
 	}

@@ -411,19 +411,17 @@ func TestAccFleet_needsScope(t *testing.T) {
 	acctest.Start(t).NeedsScope(t, "user:read", `(?s)lacks\s+the\s+scope\s+instances:`, config(1))
 }
 
-// Two fleets with the same name would own the same instances.
+// Two fleets with the same name would own the same instances: the creation of the second one fails and destroys nothing.
 func TestAccFleet_sameName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	second := strings.Replace(config(1), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
 	test(t, env,
 		resource.TestStep{
-			Config: env.Config(config(1), second), ExpectError: regexp.MustCompile("Two fleets have the name train"),
+			Config:      env.Config(config(1), second),
+			ExpectError: regexp.MustCompile(`(?s)cannot take existing instances.*another\s+resource\s+of\s+this\s+run`),
 		},
 		resource.TestStep{Config: env.Config(config(1))},
-		resource.TestStep{
-			Config: env.Config(config(1), second), ExpectError: regexp.MustCompile("Two fleets have the name train"),
-		},
 	)
 }
 
