@@ -123,11 +123,11 @@ jobs:
 // The workflows run everything that .ci/run excludes because of its time limit.
 func TestWorkflows_RunAllTargets(t *testing.T) {
 	for file, parts := range map[string][]string{
-		".ci/run": {"in test lint docs-check demo sample; do"},
+		".ci/run": {"in test lint docs-check demo sample; do", "CLI=all"},
 		".github/workflows/lint.yml": {
 			"[lint, docs-check, workflows-check, release-check, release-snapshot, reproducible, demo, coverage]",
 		},
-		".github/workflows/test.yml":    {"make unit", "make testacc"},
+		".github/workflows/test.yml":    {"make unit", "make testacc CLI="},
 		".github/workflows/nightly.yml": {"schedule:", "make soak"},
 		"GNUmakefile": {
 			"\nsoak: race load guides quirks chaos crash fuzz ##", "-run RandomHistory -rapid.checks=",

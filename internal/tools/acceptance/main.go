@@ -1,13 +1,12 @@
-// Command acceptance runs the acceptance tests (the tests named TestAcc...) with Terraform and with OpenTofu. It builds
-// a CLI from source if PATH has none or only an old one. The tests need no network: each test starts a simulator.
+// Command acceptance runs the acceptance tests (the tests named TestAcc...) with one, all or a certain CLI: see
+// clis.Find. The tests need no network: each test starts a simulator.
 //
-//	acceptance [PACKAGE...] [FLAG...]
+//	acceptance one|all|terraform|tofu [PACKAGE...] [FLAG...]
 //
-// The arguments are those of go test. The default is all packages that have acceptance tests, and -run=^TestAcc.
-// GPURENT_TEST_CLI=terraform, or tofu, tests only with that CLI from PATH.
+// The other arguments are those of go test. The default is all packages that have acceptance tests, and -run=^TestAcc.
 //
-// Without arguments, the tests run with Terraform against the plain simulator and with OpenTofu against a simulator
-// with all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
+// Without other arguments, the tests run with the first CLI against the plain simulator and with the second against a
+// simulator with all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
 package main
 
 import (
@@ -39,7 +38,10 @@ var measured = []string{"-cover", "-coverpkg=./..."}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout, os.Args[1:])
+	err := errors.New("usage: acceptance one|all|terraform|tofu [PACKAGE...] [FLAG...]")
+	if len(os.Args) > 1 {
+		err = run(ctx, os.Stdout, os.Args[1], os.Args[2:])
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "acceptance:", err)
@@ -49,7 +51,7 @@ func main() {
 
 // run tests with one CLI after the other, because the tests of one CLI keep all cores busy. A failure with the first
 // CLI does not keep run from testing with the second.
-func run(ctx context.Context, out io.Writer, arguments []string) (err error) {
+func run(ctx context.Context, out io.Writer, selection string, arguments []string) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
@@ -58,7 +60,7 @@ func run(ctx context.Context, out io.Writer, arguments []string) (err error) {
 	if arguments, err = withPackages(os.DirFS(root), arguments); err != nil {
 		return err
 	}
-	found, err := clis.All(ctx, out)
+	found, err := clis.Find(ctx, selection, out)
 	if err != nil {
 		return err
 	}

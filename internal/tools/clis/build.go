@@ -19,27 +19,28 @@ import (
 // source describes how to build a CLI from a tools module. Each CLI has a separate module because it has hundreds of
 // dependencies.
 type source struct {
-	name       string // program name
-	product    string // product name for messages
-	minVersion string // oldest version on PATH that supports all tests, "" for any
-	folder     string // tools module, relative to the repository
-	module     string // module that the tools module requires
-	pkg        string // main package
-	ldflags    string
+	name      string // program name
+	product   string // product name for messages
+	supported string // oldest version to test with if no CLI is selected
+	complete  string // oldest version that supports all tests
+	folder    string // tools module, relative to the repository
+	module    string // module that the tools module requires
+	pkg       string // main package
+	ldflags   string
 }
 
 // sources lists the CLIs in the order in which they are tested and preferred. Without
 // version.dev=no a build reports a development version.
 var sources = []source{
 	{
-		name: terraform, product: "Terraform", minVersion: "1.14.0", // list resources and actions
+		name: terraform, product: "Terraform", supported: "1.11.0", complete: "1.14.0", // list resources and actions
 		folder:  "internal/tools/terraform",
 		module:  "github.com/hashicorp/terraform",
 		pkg:     "github.com/hashicorp/terraform",
 		ldflags: "-s -w -X github.com/hashicorp/terraform/version.dev=no",
 	},
 	{
-		name: tofu, product: "OpenTofu",
+		name: tofu, product: "OpenTofu", supported: "1.12.0", complete: "1.12.0",
 		folder:  "internal/tools/tofu",
 		module:  "github.com/opentofu/opentofu",
 		pkg:     "github.com/opentofu/opentofu/cmd/tofu",

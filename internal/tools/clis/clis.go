@@ -1,7 +1,5 @@
-// Package clis finds the command-line tools that can drive the provider. It uses
-// Terraform and OpenTofu from PATH and builds what is missing or too old from
-// source, so that a machine with only Go can run all tests and tools. It also builds the
-// provider for them to use.
+// Package clis finds Terraform and OpenTofu on PATH, and builds what is missing or too old from source, so that a
+// machine with only Go can run all tests and tools. It also builds the provider for them to use.
 package clis
 
 import (
@@ -11,8 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-version"
 )
@@ -22,10 +21,6 @@ const (
 	terraform = "terraform"
 	tofu      = "tofu"
 )
-
-// cliVariable selects a single CLI, "terraform" or "tofu", and only from PATH: a
-// matrix of versions must never test a version that this package built.
-const cliVariable = "GPURENT_TEST_CLI"
 
 // openTofuHost is the registry host in OpenTofu's provider addresses. The library
 // of the acceptance tests assumes Terraform's host, with which OpenTofu finds no
@@ -40,8 +35,8 @@ type CLI struct {
 	Path string
 	// Version is the version that the CLI reports, for example "1.11.4".
 	Version string
-	// BuildReason is the reason why this package built the CLI, for example "not on PATH". It is empty for a CLI from
-	// PATH.
+	// BuildReason is the reason why this package built the CLI, for example "tofu is not on PATH". It is empty for a CLI
+	// from PATH.
 	BuildReason string
 }
 
@@ -66,87 +61,86 @@ func (c CLI) Describe() string {
 	return fmt.Sprintf("%s (%s, built from source: %s)", c, c.Path, c.BuildReason)
 }
 
-// All returns the CLIs to test with, Terraform first. With GPURENT_TEST_CLI it is
-// that CLI from PATH. Otherwise it is Terraform and OpenTofu, each from PATH if
-// the version there supports everything that the tests cover, else built from
-// source. Build messages go to progress.
-func All(ctx context.Context, progress io.Writer) ([]CLI, error) {
-	if name := os.Getenv(cliVariable); name != "" {
-		return selected(ctx, name)
+// Find returns the CLIs of a selection. A CLI that PATH does not have, or only in an old version, comes from the user's
+// cache folder, and is built for it if necessary. Build messages go to progress.
+//
+//   - "one": the first supported CLI on PATH, else the first in the cache, else Terraform, which builds faster;
+//   - "all": Terraform and OpenTofu, each in a version that supports all tests;
+//   - "terraform" or "tofu": this CLI, in whatever version PATH has, so that a matrix can test old versions.
+func Find(ctx context.Context, selection string, progress io.Writer) ([]CLI, error) {
+	if selection == "one" {
+		cli, err := One(ctx, progress)
+		return []CLI{cli}, err
 	}
 	var found []CLI
 	for _, s := range sources {
-		cli, err := s.find(ctx, progress)
+		minVersion := s.complete
+		if selection == s.name {
+			minVersion = ""
+		} else if selection != "all" {
+			continue
+		}
+		cli, missing, err := s.onPath(ctx, minVersion)
+		if missing != "" {
+			cli, err = s.build(ctx, progress, missing)
+		}
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, cli)
 	}
+	if found == nil {
+		return nil, fmt.Errorf("CLI is %q, not one, all, %s or %s", selection, terraform, tofu)
+	}
 	return found, nil
 }
 
-// find returns the CLI from PATH, or builds it if PATH has none or an old one.
-func (s source) find(ctx context.Context, progress io.Writer) (CLI, error) {
-	cli, err := onPath(ctx, s.name)
-	if errors.Is(err, exec.ErrNotFound) {
-		return s.build(ctx, progress, "not on PATH")
-	}
-	if err != nil || s.minVersion == "" {
-		return cli, err
-	}
-	older, err := olderThan(cli.Version, s.minVersion)
-	if err != nil || !older {
-		return cli, err
-	}
-	return s.build(ctx, progress, fmt.Sprintf("%s on PATH is older than %s", cli.Version, s.minVersion))
-}
-
-// One returns a CLI of any version, for a demonstration or a measurement: the first on PATH, else the first that is
-// already built. If there is none, it builds Terraform, which is faster than OpenTofu. Build messages go to progress.
+// One returns the CLI of the selection "one" of Find.
 func One(ctx context.Context, progress io.Writer) (CLI, error) {
+	var reasons []string
 	for _, s := range sources {
-		cli, err := onPath(ctx, s.name)
-		if !errors.Is(err, exec.ErrNotFound) {
+		cli, missing, err := s.onPath(ctx, s.supported)
+		if missing == "" {
 			return cli, err
 		}
+		reasons = append(reasons, missing)
 	}
-	const reason = "no Terraform or OpenTofu on PATH"
-	for _, s := range sources {
+	chosen := sources[0]
+	for _, s := range slices.Backward(sources) {
 		built, err := s.locate(ctx)
 		if err != nil {
 			return CLI{}, err
 		}
 		if exists(built.path) {
-			return s.build(ctx, progress, reason)
+			chosen = s
 		}
 	}
-	return sources[0].build(ctx, progress, reason)
+	return chosen.build(ctx, progress, strings.Join(reasons, ", "))
 }
 
-// selected returns the CLI of that name from PATH.
-func selected(ctx context.Context, name string) ([]CLI, error) {
-	if name != terraform && name != tofu {
-		return nil, fmt.Errorf("%s is %q, not %q or %q", cliVariable, name, terraform, tofu)
+// onPath returns the CLI from PATH, or the reason why PATH does not have it in at least the given version, "" for any.
+func (s source) onPath(ctx context.Context, minVersion string) (cli CLI, missing string, err error) {
+	path, err := exec.LookPath(s.name)
+	if errors.Is(err, exec.ErrNotFound) {
+		return CLI{}, s.name + " is not on PATH", nil
 	}
-	cli, err := onPath(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cliVariable, err)
+		return CLI{}, "", err
 	}
-	return []CLI{cli}, nil
-}
-
-func onPath(ctx context.Context, name string) (CLI, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return CLI{}, err
+	if cli, err = identify(ctx, s.name, path); err != nil || minVersion == "" {
+		return cli, "", err
 	}
-	return identify(ctx, name, path)
+	older, err := olderThan(cli.Version, minVersion)
+	if older {
+		missing = fmt.Sprintf("%s on PATH is older than %s", cli, minVersion)
+	}
+	return cli, missing, err
 }
 
 // identify runs the CLI to read its version.
 func identify(ctx context.Context, name, path string) (CLI, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "version", "-json") //nolint:gosec // a CLI from PATH or from the cache
+	cmd := exec.CommandContext(ctx, path, "version", "-json")
 	cmd.Env, cmd.Stdout, cmd.Stderr = Environ(), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return CLI{}, fmt.Errorf("%s version -json: %w\n%s", path, err, stderr.Bytes())

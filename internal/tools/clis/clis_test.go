@@ -108,7 +108,6 @@ func (m machine) use(t *testing.T) {
 	t.Setenv("PATH", folder)
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
-	t.Setenv(cliVariable, "")
 	writeCLI(t, filepath.Join(folder, terraform), m.terraform)
 	writeCLI(t, filepath.Join(folder, tofu), m.tofu)
 	for n, number := range []string{m.builtTerraform, m.builtTofu} {
@@ -137,71 +136,73 @@ func writeScript(t *testing.T, path, script string) {
 	}
 }
 
-func TestAllAndOne(t *testing.T) {
-	const notOnPath = " built: not on PATH"
+func TestFind(t *testing.T) {
+	both := machine{terraform: "1.8.5", tofu: "1.8.0", builtTerraform: "1.15.9", builtTofu: "1.12.6"}
+	const noTerraform, noTofu = "terraform is not on PATH", "tofu is not on PATH"
 	for name, test := range map[string]struct {
-		machine  machine
-		selected string
-		all, one string
+		machine machine
+		want    map[string]string // the CLIs of each selection
 	}{
-		"both are new": {
-			machine: machine{terraform: "1.14.0", tofu: "1.12.6"},
-			all:     "terraform 1.14.0, tofu 1.12.6", one: "terraform 1.14.0",
-		},
-		"Terraform is old": {
-			machine: machine{terraform: "1.11.4", tofu: "1.12.6", builtTerraform: "1.15.9"},
-			all:     "terraform 1.15.9 built: 1.11.4 on PATH is older than 1.14.0, tofu 1.12.6", one: "terraform 1.11.4",
-		},
-		"only OpenTofu": {
-			machine: machine{tofu: "1.12.6", builtTerraform: "1.15.9"},
-			all:     "terraform 1.15.9" + notOnPath + ", tofu 1.12.6", one: "tofu 1.12.6",
-		},
-		"nothing on PATH": {
-			machine: machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"},
-			all:     "terraform 1.15.9" + notOnPath + ", tofu 1.12.6" + notOnPath,
-			one:     "terraform 1.15.9 built: no Terraform or OpenTofu on PATH",
-		},
-		"an old Terraform is selected": {
-			machine:  machine{terraform: "1.8.5", tofu: "1.12.6", builtTerraform: "1.15.9"},
-			selected: "terraform", all: "terraform 1.8.5", one: "terraform 1.8.5",
-		},
-		"OpenTofu is selected": {
-			machine:  machine{terraform: "1.14.0", tofu: "1.8.0"},
-			selected: "tofu", all: "tofu 1.8.0", one: "terraform 1.14.0",
-		},
+		"both are new": {machine{terraform: "1.14.0", tofu: "1.12.6"}, map[string]string{
+			"one": "terraform 1.14.0", "all": "terraform 1.14.0, tofu 1.12.6",
+			"terraform": "terraform 1.14.0", "tofu": "tofu 1.12.6",
+		}},
+		"Terraform does not support all tests": {machine{terraform: "1.11.4", tofu: "1.12.6", builtTerraform: "1.15.9"},
+			map[string]string{
+				"one": "terraform 1.11.4", "terraform": "terraform 1.11.4",
+				"all": "terraform 1.15.9 built: terraform 1.11.4 on PATH is older than 1.14.0, tofu 1.12.6",
+			}},
+		"only OpenTofu": {machine{tofu: "1.12.6", builtTerraform: "1.15.9"}, map[string]string{
+			"one": "tofu 1.12.6", "terraform": "terraform 1.15.9 built: " + noTerraform,
+		}},
+		"Terraform is not supported": {machine{terraform: "1.10.5", tofu: "1.12.0"}, map[string]string{"one": "tofu 1.12.0"}},
+		"neither is supported": {both, map[string]string{
+			"one": "terraform 1.15.9 built: terraform 1.8.5 on PATH is older than 1.11.0, " +
+				"tofu 1.8.0 on PATH is older than 1.12.0",
+			"terraform": "terraform 1.8.5", "tofu": "tofu 1.8.0", // the CLI that was asked for, as in a matrix of versions
+			"all": "terraform 1.15.9 built: terraform 1.8.5 on PATH is older than 1.14.0, " +
+				"tofu 1.12.6 built: tofu 1.8.0 on PATH is older than 1.12.0",
+		}},
+		"both are built": {machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}, map[string]string{
+			"one": "terraform 1.15.9 built: " + noTerraform + ", " + noTofu, "tofu": "tofu 1.12.6 built: " + noTofu,
+		}},
+		"one is built": {machine{builtTofu: "1.12.6"}, map[string]string{
+			"one": "tofu 1.12.6 built: " + noTerraform + ", " + noTofu,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.machine.use(t)
-			t.Setenv(cliVariable, test.selected)
-			all, err := All(t.Context(), io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			one, err := One(t.Context(), io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var names []string
-			for _, cli := range all {
-				names = append(names, withReason(cli))
-			}
-			if got := strings.Join(names, ", "); got != test.all {
-				t.Errorf("All: %s\nwant %s", got, test.all)
-			}
-			if got := withReason(one); got != test.one {
-				t.Errorf("One: %s\nwant %s", got, test.one)
+			for selection, want := range test.want {
+				var progress strings.Builder
+				found, err := Find(t.Context(), selection, &progress)
+				var names []string
+				for _, cli := range found {
+					names = append(names, withReason(cli))
+				}
+				if got := strings.Join(names, ", "); got != want || err != nil || progress.String() != "" {
+					t.Errorf("%s: %s (%v), printed %q\nwant %s without a build", selection, got, err, &progress, want)
+				}
 			}
 		})
 	}
 }
 
-// One must not build a CLI when the other one is already built.
-func TestOne_PrefersBuiltCLI(t *testing.T) {
-	machine{builtTofu: "1.12.6"}.use(t)
-	var progress strings.Builder
-	one, err := One(t.Context(), &progress)
-	if err != nil || one.String() != "tofu 1.12.6" || progress.String() != "" {
-		t.Errorf("%s (%v), printed %q; want tofu 1.12.6 without a build", one, err, &progress)
+func TestFind_UnknownSelection(t *testing.T) {
+	found, err := Find(t.Context(), "opentofu", io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `"opentofu"`) {
+		t.Errorf("%v and %v, want an error that names the selection", found, err)
+	}
+}
+
+// A CLI that fails to start is an error, not a reason to use another one.
+func TestFind_BrokenCLIOnPath(t *testing.T) {
+	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
+	writeScript(t, filepath.Join(os.Getenv("PATH"), terraform), "echo no version is configured >&2; exit 1")
+	for _, selection := range []string{"one", "all", terraform} {
+		_, err := Find(t.Context(), selection, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "no version is configured") {
+			t.Errorf("%s: %v, want the output of the program", selection, err)
+		}
 	}
 }
 
@@ -221,33 +222,6 @@ func withReason(cli CLI) string {
 		return cli.String()
 	}
 	return cli.String() + " built: " + cli.BuildReason
-}
-
-// A matrix of versions must not test another version or a build from source.
-func TestAll_SelectedCLIMustBeOnPath(t *testing.T) {
-	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
-	for name, want := range map[string]string{
-		"tofu": "not found", "terraform": "not found", "opentofu": "not \"terraform\" or \"tofu\"",
-	} {
-		t.Setenv(cliVariable, name)
-		if found, err := All(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v and %v, want an error with %q", name, found, err, want)
-		}
-	}
-}
-
-// A CLI that fails to start is an error, not a reason to test less.
-func TestAllAndOne_BrokenCLIOnPath(t *testing.T) {
-	machine{builtTerraform: "1.15.9", builtTofu: "1.12.6"}.use(t)
-	writeScript(t, filepath.Join(os.Getenv("PATH"), terraform), "echo no version is configured >&2; exit 1")
-	for name, find := range map[string]func() error{
-		"All": func() error { _, err := All(t.Context(), io.Discard); return err },
-		"One": func() error { _, err := One(t.Context(), io.Discard); return err },
-	} {
-		if err := find(); err == nil || !strings.Contains(err.Error(), "no version is configured") {
-			t.Errorf("%s: %v, want the output of the program", name, err)
-		}
-	}
 }
 
 func TestProviderHost_OnlyForOpenTofu(t *testing.T) {

@@ -10,7 +10,7 @@ type allowance struct {
 	// pattern matches the name of the test and its output, as "internal/rental.TestList/empty: ...".
 	pattern string
 	reason  string
-	// oneCLI restricts the allowance to a run with one CLI, such as an old version in the matrix of test.yml.
+	// oneCLI restricts the allowance to a run with one CLI, which can be an old version or OpenTofu.
 	oneCLI bool
 	// notLinux restricts the allowance to other systems than Linux.
 	notLinux bool
