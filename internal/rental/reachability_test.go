@@ -92,12 +92,17 @@ func TestReachability_SharedByConcurrentCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := waitingClient(t, s)
 				start := time.Now()
+				client := waitingClient(t, roundTripFunc(func(req *http.Request) (*http.Response, error) {
+					if time.Since(start) >= firstAnswerTimeout {
+						t.Error("a request was sent after the ten seconds")
+					}
+					return s.RoundTrip(req)
+				}))
 				var calls sync.WaitGroup
 				for i := range 3 * initialInFlight {
 					calls.Go(func() {
-						time.Sleep(time.Duration(i) * time.Second / 10)
+						time.Sleep(time.Duration(i%3) * time.Second)
 						if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != firstAnswerTimeout {
 							t.Errorf("after %s: %v", time.Since(start), err)
 						}
@@ -117,10 +122,12 @@ func TestReachability_SharedByConcurrentCalls(t *testing.T) {
 func TestReachability_PatienceAfterFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
+		listings := 0
 		client := waitingClient(t, roundTripFunc(func(req *http.Request) (*http.Response, error) {
 			current := userResponse
 			switch at := time.Since(start); {
 			case strings.HasSuffix(req.URL.Path, "/gpus"): // a slow response
+				listings++
 				time.Sleep(20 * time.Second)
 				if err := req.Context().Err(); err != nil {
 					return nil, err
@@ -150,6 +157,9 @@ func TestReachability_PatienceAfterFirstAnswer(t *testing.T) {
 			t.Errorf("after %s: %v", time.Since(start), err)
 		}
 		slow.Wait()
+		if listings != 1 {
+			t.Errorf("the call that was in flight at the first answer was sent %d times", listings)
+		}
 	})
 }
 
