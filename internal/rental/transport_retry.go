@@ -64,14 +64,11 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp, err := l.client.Do(req)
 		outcome := classify(call, resp, err)
 		call.record(outcome)
-		if err != nil && ctx.Err() != nil {
-			return nil, err // the error of ctx, from the layer that it interrupted
-		}
-		if err := l.reach.gaveUp(); err != nil {
-			return nil, err
-		}
 		if single || !l.mayRetry(outcome, counts) {
 			return resp, err
+		}
+		if err != nil && ctx.Err() != nil {
+			return nil, err // the error of ctx, from the layer that it interrupted
 		}
 		pause, requested := l.pause(outcome, resp, counts)
 		if !counts.allow(ctx, pause, requested) {
