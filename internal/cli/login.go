@@ -88,7 +88,7 @@ func (l *login) run(ctx context.Context) error {
 	if err := credentials.Check(ctx, l.file); err != nil {
 		return cancelledOr(ctx, err)
 	}
-	client, err := l.connect("", 2)
+	client, err := l.connect("")
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (l *login) run(ctx context.Context) error {
 	if err != nil {
 		return cancelledOr(ctx, fmt.Errorf("cannot start the login: %w", err))
 	}
-	token, err := l.wait(ctx, code)
+	token, err := l.wait(ctx, client, code)
 	if err != nil {
 		return err
 	}
@@ -105,16 +105,11 @@ func (l *login) run(ctx context.Context) error {
 }
 
 // wait shows the address and the code, and returns the key after the user approves the login.
-func (l *login) wait(ctx context.Context, code rental.DeviceCode) (rental.DeviceToken, error) {
+func (l *login) wait(ctx context.Context, client *rental.Client, code rental.DeviceCode) (rental.DeviceToken, error) {
 	shown, err := newPrompt(code, l.baseURL)
 	if err != nil {
 		return rental.DeviceToken{}, err
 	}
-	client, err := l.connect("", noRetries)
-	if err != nil {
-		return rental.DeviceToken{}, err
-	}
-	defer client.CloseIdleConnections()
 	expires := time.Now().Add(shown.lifetime)
 	l.screen.showPrompt(shown)
 	if address := shown.browserAddress(); l.browse != nil && address != "" {
@@ -132,7 +127,7 @@ func (l *login) save(ctx context.Context, token rental.DeviceToken) error {
 	if ctx.Err() != nil {
 		return l.revokeUnsaved(ctx, key, errCancelled)
 	}
-	if _, err := l.connect(key.APIKey, noRetries); err != nil {
+	if _, err := l.connect(key.APIKey); err != nil {
 		return l.revokeUnsaved(ctx, key, fmt.Errorf("the service issued a key that cannot be used: %w", err))
 	}
 	if err := l.checkReplace(ctx, key.APIKey); err != nil {

@@ -89,7 +89,8 @@ func (a *approval) tooManyForeign(err error) bool {
 
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
-	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	// The next poll is the retry.
+	request, cancel := context.WithCancel(rental.WithoutRetries(context.WithoutCancel(ctx)))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cancelGrace, cancel) })
 	defer stop()

@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
+// hang waits until the request is cut off.
+func hang(req *http.Request) { <-req.Context().Done() }
+
 // Ctrl-C ends a login immediately at every step, and leaves no key behind.
 func TestLogin_Cancelled(t *testing.T) {
-	hang := func(req *http.Request) { <-req.Context().Done() }
 	late := approved
 	late.hook = func(req *http.Request) {
 		select {
@@ -40,7 +42,7 @@ func TestLogin_Cancelled(t *testing.T) {
 		{"in a poll that never ends", codeResponse(), response{hook: hang}, 6 * time.Second, nil, 6*time.Second + cancelGrace,
 			nil, nil, true},
 		{"during a rate limit", codeResponse(), response{status: 429, header: "Retry-After: 300",
-			body: apiError(429, "rate_limited").body}, 8 * time.Second, nil, 8*time.Second + cancelGrace, nil, nil, false},
+			body: apiError(429, "rate_limited").body}, 8 * time.Second, nil, 8 * time.Second, nil, nil, false},
 		{"with a key that cannot be revoked", codeResponse(), late, 6 * time.Second, unreachable, 0,
 			[]string{"key_new by gpr_NEWK", "key_new by gpr_NEWK", "key_new by gpr_NEWK"}, []string{"key_new",
 				"console"}, false},

@@ -66,7 +66,7 @@ func (l *login) confirmReplace(ctx context.Context, oldKey, newKey string) error
 
 // owner returns the account that a key belongs to.
 func (s target) owner(ctx context.Context, apiKey string) (rental.User, error) {
-	client, err := s.connect(apiKey, 2)
+	client, err := s.connect(apiKey)
 	if err != nil {
 		return rental.User{}, err
 	}

@@ -18,6 +18,9 @@ import (
 // requestTimeout limits each request. It is short because a user waits at a terminal.
 const requestTimeout = 10 * time.Second
 
+// maxRetries is how often a failed request is retried.
+const maxRetries = 2
+
 // target is a service and the credentials file for its key.
 type target struct {
 	baseURL   string
@@ -53,22 +56,19 @@ func findTarget(baseURL string) (target, error) {
 	return target{baseURL: client.BaseURL(), file: file}, nil
 }
 
-// connect returns a client with a short request timeout. Polls pass noRetries, because the next poll is the retry.
-func (s target) connect(apiKey string, retries int) (*rental.Client, error) {
+// connect returns a client with a short request timeout and few retries.
+func (s target) connect(apiKey string) (*rental.Client, error) {
 	return rental.New(rental.Config{
 		BaseURL: s.baseURL, APIKey: apiKey, UserAgent: program + "/" + fullVersion(), Transport: s.transport,
-		RequestTimeout: requestTimeout, MaxRetries: retries,
+		RequestTimeout: requestTimeout, MaxRetries: maxRetries,
 	})
 }
-
-// noRetries is the value of rental.Config.MaxRetries that disables retries.
-const noRetries = -1
 
 var errUnknownKey = errors.New("its id is unknown")
 
 // revoke revokes a key, authorized by that key. It returns nil if the key no longer exists.
 func (s target) revoke(ctx context.Context, key credentials.Credential) error {
-	client, err := s.connect(key.APIKey, 2)
+	client, err := s.connect(key.APIKey)
 	if err != nil {
 		return err
 	}

@@ -134,14 +134,14 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
 	if err != nil {
-		return response{}, current.networkError(req.method, err)
+		return response{}, c.withReachability(current.networkError(req.method, err))
 	}
 	if req.auth == authRequired && !isCached(resp.Header) { // public responses may be cached without an Age header
 		c.clock.observe(resp.Header)
 	}
 	body, err := bufferedBody(resp)
 	if !current.isSuccess(resp) {
-		return response{}, current.apiError(req.method, resp, body, err)
+		return response{}, c.withReachability(current.apiError(req.method, resp, body, err))
 	}
 	result := response{status: resp.StatusCode, header: resp.Header}
 	if err := decodeSuccess(resp, body, err, req.wantID, out); err != nil {
@@ -152,6 +152,12 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 		return result, e
 	}
 	return result, nil
+}
+
+// withReachability sets Error.Unanswered.
+func (c *Client) withReachability(e *Error) *Error {
+	e.Unanswered = !c.reach.hasAnswered()
+	return e
 }
 
 // decodeSuccess decodes the body of a success. bodyErr is the reason why body is incomplete, if it is.

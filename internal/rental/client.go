@@ -76,10 +76,16 @@ func (c Config) String() string {
 func (c Config) GoString() string { return c.String() }
 
 // Client is a client of the API. It is safe for concurrent use. Create it with New.
+//
+// A client whose API has not answered within 10 s of its first attempt gives up: calls that wait end, except a write in
+// flight, and further calls fail without a request. This lasts as long as the client, also in a process that serves
+// many runs, such as terraform test, unless the write in flight is answered. After the first answer, failed requests
+// are retried as Config states. See IsUnreachable.
 type Client struct {
 	base           *url.URL
 	apiKey         string
 	transport      http.RoundTripper
+	reach          *reachability
 	idle           idleCloser // nil if the transport does not implement it
 	clock          serverClock
 	requestTimeout time.Duration
@@ -105,9 +111,11 @@ func New(config Config) (*Client, error) {
 	if config.RequestTimeout < 0 {
 		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
 	}
+	reach := &reachability{baseURL: base.String()}
 	client := &Client{
-		base: base, apiKey: config.APIKey, transport: newTransport(config), requestTimeout: config.RequestTimeout,
-		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
+		base: base, apiKey: config.APIKey, transport: newTransport(config, reach), reach: reach,
+		requestTimeout: config.RequestTimeout,
+		limiter:        config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
 	}
 	if idle, ok := config.Transport.(idleCloser); ok {
 		client.idle = idle

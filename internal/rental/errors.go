@@ -66,6 +66,9 @@ type Error struct {
 	// OutcomeUnknown: the API may have performed the request. See IsOutcomeUnknown.
 	OutcomeUnknown bool
 
+	// Unanswered: the API had not answered any call of the client. See IsUnreachable.
+	Unanswered bool
+
 	// InFlightUntil: until then, the API may still perform an attempt whose response was lost. Zero if none was lost. See
 	// IsInFlight.
 	InFlightUntil time.Time
@@ -199,14 +202,22 @@ func IsRateLimited(err error) bool {
 	return ok && (e.Code == CodeRateLimited || e.Status == http.StatusTooManyRequests)
 }
 
-// IsUnavailable reports that the last retry had a 5xx, a foreign response or no response. It is false if the caller's
-// context ended.
+// IsUnavailable reports that the last retry had a 5xx, a foreign response or no response, or that the client gave up on
+// the API. It is false if the caller's context ended.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	return e.Status >= 500 || e.Foreign || e.Status == 0 && e.Attempts > 0
+	return e.Status >= 500 || e.Foreign || e.Unanswered || e.Status == 0 && e.Attempts > 0
+}
+
+// IsUnreachable reports that a call failed and that the API had not answered any call of its client: at the base URL
+// is no server, or not the API. After 10 s the client gives up, see Client; the call has sent nothing if Error.Attempts
+// is 0. IsUnreachable does not exclude IsOutcomeUnknown, and is false if the caller's context ended.
+func IsUnreachable(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Unanswered && IsUnavailable(err)
 }
 
 // IsOutcomeUnknown reports that the API may have created the object (or device token), because the response was lost,

@@ -129,12 +129,12 @@ func TestRequestTimeout_SlowResponses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				transport := pipeTransport(sendSlowly(begin))
 				client := newTestClient(t, testURL, func(c *Config) {
-					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 20*time.Second, 1
+					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 4*time.Second, 1
 				})
 				start := time.Now()
 				_, err := client.GetMe(t.Context())
-				if took := time.Since(start); took > 40*time.Second || !IsUnavailable(err) {
-					t.Errorf("after %s: %v; want IsUnavailable after at most twice 20 s", took, err)
+				if took := time.Since(start); took > 8*time.Second || !IsUnavailable(err) {
+					t.Errorf("after %s: %v; want IsUnavailable after at most twice 4 s", took, err)
 				}
 				if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
 					t.Errorf("a create: %v, want an unknown outcome", err)

@@ -2,8 +2,8 @@ package rental
 
 import "errors"
 
-// IsDefinitive reports whether the API itself refused a request. After any other error, such as a network error or the
-// page of a proxy, the outcome of the request is unknown.
+// IsDefinitive reports whether the API itself refused a request, or none was sent. After any other error, such as a
+// network error or the page of a proxy, the outcome of the request is unknown.
 func IsDefinitive(err error) bool {
 	apiErr, ok := errors.AsType[*Error](err)
 	if !ok || apiErr.Attempts == 0 {

@@ -80,6 +80,12 @@ func isDialError(err error) bool {
 	return ok && (operation.Op == "dial" || operation.Op == "proxyconnect")
 }
 
+// isAnswer reports whether an attempt ended with a response of the API: a documented success of the operation or a
+// documented error.
+func (c *call) isAnswer(resp *http.Response) bool {
+	return resp != nil && (c.isSuccess(resp) || isAPIError(resp))
+}
+
 // isAPIError reports whether a response is a documented error of the API.
 func isAPIError(resp *http.Response) bool {
 	code, _, _ := parseErrorBody(peekBody(resp))

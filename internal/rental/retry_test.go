@@ -85,7 +85,6 @@ func TestRetryMatrix(t *testing.T) {
 	lost := results{retried, unknown(retried), unknown(stopped)}
 	foreign := results{twice, unknown(twice), unknown(stopped)}
 	redirect := results{stopped, unknown(stopped), unknown(stopped)}
-	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	certificate := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 	cases := map[string]struct {
@@ -93,7 +92,7 @@ func TestRetryMatrix(t *testing.T) {
 		want        results
 		unavailable bool
 	}{
-		"no connection":        {reply{err: refused}, always, true},
+		"no connection":        {refused, always, true},
 		"connection closed":    {reply{err: io.ErrUnexpectedEOF}, lost, true},
 		"reset":                {reply{err: reset}, lost, true},
 		"bad certificate":      {reply{err: certificate}, never, true},
@@ -143,7 +142,6 @@ func TestRetryMatrix(t *testing.T) {
 // response does not.
 func TestOutcomeUnknown_AfterRetry(t *testing.T) {
 	cut := reply{err: io.ErrUnexpectedEOF}
-	refused := reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
 	tests := []struct {
 		name    string
 		replies []reply

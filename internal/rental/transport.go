@@ -23,22 +23,25 @@ const pingTimeout = 10 * time.Second
 //	header      language and user agent, once per call
 //	retry       repeats the layers below, and follows redirects
 //	rate limit  waits until the rate limit allows the attempt; outside of timeout and log, which measure the API only
+//	reachable   gives up on an API that has never answered
 //	log         one line per attempt; omitted if there is no log
 //	attempt     request timeout; reads the body, so that an incomplete body is a network error and can be retried
 //	HTTP        connections, TLS, proxy
-func newTransport(config Config) http.RoundTripper {
+func newTransport(config Config, reach *reachability) http.RoundTripper {
 	layers := config.Transport
 	layers = attemptLayer{next: layers, timeout: config.RequestTimeout}
 	if config.Log != nil {
 		layers = logLayer{next: layers, log: config.Log}
 	}
+	layers = reachabilityLayer{next: layers, reachability: reach}
 	layers = &rateLimitLayer{
 		next:       layers,
 		withKey:    config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
 		withoutKey: config.Budgets.limiter(limiterKey{config.BaseURL, ""}),
 		log:        config.Log,
+		reach:      reach,
 	}
-	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff)
+	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff, reach)
 	layers = headerLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
 	return authLayer{next: layers, apiKey: config.APIKey}
 }

@@ -26,8 +26,8 @@ type attemptLayer struct {
 }
 
 func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
+	if req.Context().Err() != nil {
+		return nil, context.Cause(req.Context())
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), l.timeout)
 	defer cancel()
@@ -55,12 +55,12 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// contextError returns the error of the caller's context, or an attemptTimeout if only the attempt's context ended. A
+// contextError returns why the caller's context ended, or an attemptTimeout if only the attempt's context ended. A
 // context.DeadlineExceeded would look like the caller's deadline.
 func (l attemptLayer) contextError(caller, attempt context.Context, err error) error {
 	switch {
 	case caller.Err() != nil:
-		return caller.Err()
+		return context.Cause(caller)
 	case attempt.Err() != nil:
 		return attemptTimeout(l.timeout)
 	}
@@ -88,7 +88,7 @@ func (t *attemptTrace) neverSent(err error) bool {
 	return t.headersWritten.Load() == 0 && (t.connecting.Load() && !t.connected.Load() || isDialError(err))
 }
 
-// attemptTimeout is the error of an attempt that exceeds the request timeout, which is its value.
+// attemptTimeout is the error of an attempt that exceeds its timeout, which is its value.
 type attemptTimeout time.Duration
 
 func (t attemptTimeout) Error() string {

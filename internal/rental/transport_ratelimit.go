@@ -39,6 +39,7 @@ type rateLimitLayer struct {
 	next                http.RoundTripper
 	withKey, withoutKey *limiter
 	log                 func(ctx context.Context, message string, fields map[string]any) // nil: no log
+	reach               *reachability
 }
 
 // logWaitAfter is how long a request waits for the rate limit before the log mentions it.
@@ -70,6 +71,8 @@ func (l *rateLimitLayer) wait(limiter *limiter, req *http.Request) error {
 		})
 		defer timer.Stop()
 	}
+	ctx, stop := l.reach.limit(ctx)
+	defer stop()
 	return limiter.wait(ctx, req.Method != http.MethodGet)
 }
 
@@ -117,7 +120,7 @@ func (l *limiter) wait(ctx context.Context, write bool) error {
 		return nil
 	case <-ctx.Done():
 		l.cancel(q, own)
-		return fmt.Errorf("while waiting for the request limit: %w", ctx.Err())
+		return fmt.Errorf("while waiting for the request limit: %w", context.Cause(ctx))
 	}
 }
 

@@ -29,13 +29,17 @@ type retryLayer struct {
 	client     *http.Client // follows redirects
 	maxRetries int
 	backoff    backoff.Exponential
+	reach      *reachability
 }
 
-func newRetryLayer(next http.RoundTripper, maxRetries int, pauses backoff.Exponential) retryLayer {
+func newRetryLayer(
+	next http.RoundTripper, maxRetries int, pauses backoff.Exponential, reach *reachability,
+) retryLayer {
 	return retryLayer{
 		client:     &http.Client{Transport: next, CheckRedirect: checkRedirect},
 		maxRetries: maxRetries,
 		backoff:    pauses,
+		reach:      reach,
 	}
 }
 
@@ -52,6 +56,9 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	single := ctx.Value(noRetriesKey{}) != nil
 	var counts retryCounts
 	for {
+		if err := l.reach.gaveUp(); err != nil {
+			return nil, err
+		}
 		call.attempt++
 		call.maybeSent = false
 		resp, err := l.client.Do(req)
@@ -69,13 +76,21 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		counts.add(outcome, pause, requested)
 		call.lastFailure = failure(resp, err)
-		if backoff.Sleep(ctx, pause) != nil {
-			return nil, ctx.Err()
+		if err = l.sleep(ctx, pause); err != nil {
+			return nil, err
 		}
 		if req, err = rewind(req); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// sleep pauses, at most until the client gives up. It returns the error of ctx.
+func (l retryLayer) sleep(ctx context.Context, pause time.Duration) error {
+	limited, stop := l.reach.limit(ctx)
+	defer stop()
+	_ = backoff.Sleep(limited, pause) //nolint:errcheck // the error of ctx is returned
+	return ctx.Err()
 }
 
 // retryCounts counts what limits the retries of one call.
@@ -156,8 +171,10 @@ func failure(resp *http.Response, err error) error {
 		}
 		return err
 	}
-	code, _, _ := parseErrorBody(peekBody(resp))
-	return fmt.Errorf("%d %s", resp.StatusCode, code)
+	if code, _, _ := parseErrorBody(peekBody(resp)); statusOfCode[code] == resp.StatusCode {
+		return fmt.Errorf("%d %s", resp.StatusCode, code)
+	}
+	return fmt.Errorf("%d %s, not from the API", resp.StatusCode, http.StatusText(resp.StatusCode))
 }
 
 // checkRedirect lets a GET follow redirects within its origin. For all other requests the redirect itself is the

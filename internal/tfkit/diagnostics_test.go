@@ -51,6 +51,10 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")},
 			[]string{"connection refused", "base_url"},
 		},
+		"given up": {
+			&rental.Error{Message: "no answer", Unanswered: true, Err: errors.New("refused")},
+			[]string{"no answer", "could not be reached", "Check base_url"},
+		},
 		"timeout": {&rental.Error{Message: "late", Err: context.DeadlineExceeded}, []string{"request_timeout"}},
 		"lost response": {
 			&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")},
