@@ -67,7 +67,9 @@ func (c *creation) tryKey(offerID string) (placed Placed, used bool, err error) 
 			return Placed{}, used, err
 		}
 	}
-	if other, ok := c.placer.Owners.Claim(placed.ID, c.Object); !ok {
+	object := c.Object
+	object.Created = true
+	if other, ok := c.placer.Owners.Claim(placed.ID, object); !ok {
 		return Placed{}, false, c.inUse(placed, other)
 	}
 	return placed, false, nil
@@ -174,6 +176,8 @@ func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	}
 	inFlight := time.Until(a.inFlightUntil)
 	switch {
+	case rental.IsUnreachable(err) && response.Attempts == 0:
+		return 0, false // the client has given up
 	case rental.IsUnauthorized(err), rental.IsForbidden(err):
 		// The API checks permissions before the idempotency key, so a repetition cannot show what was rented.
 		if rental.IsOutcomeUnknown(err) || inFlight > 0 {

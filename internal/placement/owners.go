@@ -8,6 +8,8 @@ type Object struct {
 	Token string
 	// Fleet is the name of a fleet; empty for a single instance.
 	Fleet string
+	// Created: a creation of this process has received the instance. Only Create sets it.
+	Created bool
 }
 
 // Owners records which object has which instance, as far as this process has read states or created instances: one
@@ -17,19 +19,18 @@ type Owners struct {
 	objects map[string]Object // by instance id
 }
 
-// Claim records that an object has an instance. If another object has it, Claim returns that object and changes
-// nothing.
-func (o *Owners) Claim(id string, object Object) (other Object, ok bool) {
+// Claim records that an object has an instance. If another object has it, Claim returns that object and false.
+func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if owner, found := o.objects[id]; found && owner.Token != object.Token {
-		return owner, false
+	if owner, found := o.objects[id]; found {
+		return owner, owner.Token == object.Token
 	}
 	if o.objects == nil {
 		o.objects = map[string]Object{}
 	}
 	o.objects[id] = object
-	return Object{}, true
+	return object, true
 }
 
 // Other returns the other object that has an instance.

@@ -41,6 +41,7 @@ func CheckTemplate(
 		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
 		return
 	case err != nil:
+		meta.WarnUnchecked(err, diags)
 		return // the API validates the request at apply
 	case !found:
 		addNoTemplate(diags, slug)

@@ -30,6 +30,7 @@ const (
 	summaryNotADuration        = "Not a duration"
 	summaryOtherOrigin         = "Cannot find %s in this account"
 	summaryMissing             = "Objects no longer exist"
+	summaryUnchecked           = "New resources were not checked"
 )
 
 // Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
@@ -313,6 +314,12 @@ func missingText(kind Text, ids []string) Text {
 		text += Textf(" and %d more", more)
 	}
 	return text + ".\n"
+}
+
+func addUnchecked(diags *diag.Diagnostics, err error) {
+	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check the templates, the offers, the "+
+		"names and the balance for the new resources of this configuration. An apply does not succeed until the API can be "+
+		"reached: check base_url, the network and the proxy, then plan again.", err))
 }
 
 func addMissing(diags *diag.Diagnostics, all Text) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -56,6 +57,14 @@ type Meta struct {
 func (m *Meta) FirstWarning(summary Text) bool {
 	_, warned := m.warned.LoadOrStore(summary, true)
 	return !warned || !m.Run.Single()
+}
+
+// WarnUnchecked warns, once for the whole plan, that the checks of new resources could not reach the API. It ignores all
+// other errors: the API checks the request at apply.
+func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
+	if rental.IsUnreachable(err) && m.FirstWarning(summaryUnchecked) {
+		addUnchecked(diags, err)
+	}
 }
 
 // SetClient sets the client and the fields that depend on it. The caller sets PollInterval and Run before.

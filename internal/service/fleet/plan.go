@@ -74,7 +74,7 @@ func (r *fleetResource) planDestroy(
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	r.claimPlanned(ctx, req, name, members, &resp.Diagnostics)
+	r.claimPlanned(ctx, req, name, members, true, &resp.Diagnostics)
 	recordRefresh(r.Meta, name, privateData{}, nil) // no replacement keeps the members
 	warnOfOrphans(&resp.Diagnostics, name, members)
 	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
@@ -116,12 +116,13 @@ func (r *fleetResource) planCreate(
 
 // claimPlanned is claim for a plan, which compares the objects also without a refresh.
 func (r *fleetResource) claimPlanned(
-	ctx context.Context, req resource.ModifyPlanRequest, name string, members []reconcile.Member, diags *diag.Diagnostics,
+	ctx context.Context, req resource.ModifyPlanRequest, name string, members []reconcile.Member, destroys bool,
+	diags *diag.Diagnostics,
 ) {
 	object, problems := tfkit.GetObject(ctx, req.Private)
 	diags.Append(problems...)
 	if object.Token != "" {
-		r.claim(name, members, object, diags)
+		r.claim(name, members, object, destroys, diags)
 	}
 }
 
@@ -174,7 +175,7 @@ func (r *fleetResource) planUpdate(
 		return
 	}
 	r.Meta.Run.CountPlan()
-	r.claimPlanned(ctx, req, state.ID.ValueString(), members, &resp.Diagnostics)
+	r.claimPlanned(ctx, req, state.ID.ValueString(), members, false, &resp.Diagnostics)
 	if replaced {
 		warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
 		r.checkCreate(ctx, plan, members, private, &resp.Diagnostics)

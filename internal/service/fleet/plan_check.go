@@ -129,6 +129,7 @@ func (r *fleetResource) checkOffers(
 			failed(err)
 			return
 		}
+		r.Meta.WarnUnchecked(err, diags)
 		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
 			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed)

@@ -99,7 +99,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	r.claim(name, members, object, &resp.Diagnostics)
+	r.claim(name, members, object, false, &resp.Diagnostics)
 	members = r.refresh(ctx, name, members, object, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -172,16 +172,17 @@ func (r *fleetResource) findOrphans(
 	return manager.FindOrphans(ctx, name, members, excluded)
 }
 
-// claim records that the fleet has the members. It reports an error for the first one that another object has, too.
+// claim records that the fleet has the members. It reports an error for the first one that another object has, too. A
+// planned destruction may follow a creation of the same apply that has received the members: then Delete keeps them.
 func (r *fleetResource) claim(
-	name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
+	name string, members []reconcile.Member, object tfkit.Object, destroys bool, diags *diag.Diagnostics,
 ) {
 	self := placement.Object{Token: object.Token, Fleet: name}
 	for _, member := range members {
 		if member.Lost() {
 			continue
 		}
-		if other, ok := r.Meta.Placement.Owners.Claim(member.Instance.ID, self); !ok {
+		if other, ok := r.Meta.Placement.Owners.Claim(member.Instance.ID, self); !ok && !(destroys && other.Created) {
 			tfinstance.AddTwoObjects(diags, member.Instance.ID, self, other)
 			return
 		}
@@ -294,7 +295,7 @@ func (r *fleetResource) readImported(
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	if r.claim(name, members, object, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if r.claim(name, members, object, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)

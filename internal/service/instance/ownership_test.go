@@ -129,3 +129,22 @@ func TestOwnership_404OfAnotherAccount(t *testing.T) {
 		})
 	}
 }
+
+// With create_before_destroy and a fixed key, the apply creates first and receives the instance that it is about to
+// destroy. It plans the destruction again, and leaves the instance alone.
+func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	config := configWithKey("a")
+	old, diags := newManyRuns(t, env, nil).apply(nil, config)
+	expectDiags(t, "the apply", diags)
+	env.Advance(time.Minute)
+	tf := newManyRuns(t, env, nil)
+	successor, diags := tf.apply(nil, config)
+	expectDiags(t, "the creation", diags, "Recovered instance "+tf.idOf(old))
+	expectDiags(t, "the plan of the destruction", tf.planDestroy(old))
+	expectDiags(t, "the destruction", tf.destroy(old), "was kept for another resource")
+	expectCount(t, env, 1, 1)
+	expectDiags(t, "the destruction of the successor", tf.destroy(successor))
+	expectCount(t, env, 0, 1)
+}

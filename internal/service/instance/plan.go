@@ -67,18 +67,18 @@ func (r *instanceResource) planDestroy(
 	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	r.recordInState(ctx, req, id.ValueString(), &resp.Diagnostics)
+	r.recordInState(ctx, req, id.ValueString(), true, &resp.Diagnostics)
 }
 
 // recordInState records an instance that was planned with its prior state. A new instance that was planned as its
 // replacement replaces nothing, and adds to the burn rate.
 func (r *instanceResource) recordInState(
-	ctx context.Context, req resource.ModifyPlanRequest, id string, diags *diag.Diagnostics,
+	ctx context.Context, req resource.ModifyPlanRequest, id string, destroys bool, diags *diag.Diagnostics,
 ) {
 	object, problems := tfkit.GetObject(ctx, req.Private)
 	diags.Append(problems...)
 	if object.Token != "" { // without a refresh, the plan has to compare the objects
-		r.claim(id, object, diags)
+		r.claim(id, object, destroys, diags)
 	}
 	if credited := r.Meta.Placement.Predecessors.Keep(id); credited > 0 && r.Meta.Run.Single() {
 		addSpendingProblems(diags, r.Meta.Spending.Check(ctx, spending.Change{AddedKopH: credited}))
@@ -155,7 +155,7 @@ func (r *instanceResource) planUpdate(
 	replaced := replacedFrom(state.predecessor())
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		r.recordInState(ctx, req, replaced.ID, &resp.Diagnostics)
+		r.recordInState(ctx, req, replaced.ID, false, &resp.Diagnostics)
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true

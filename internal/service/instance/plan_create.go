@@ -37,6 +37,7 @@ func (r *instanceResource) checkName(
 		if rental.IsListTooLong(err) && !r.hasKey(plan) && r.Meta.FirstWarning(summaryNamesUnchecked) {
 			addNamesUnchecked(diags, err)
 		}
+		r.Meta.WarnUnchecked(err, diags)
 		return
 	}
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
@@ -100,6 +101,8 @@ func (r *instanceResource) checkPrice(
 	price, known, err := r.estimatePrice(ctx, plan, replaced, diags)
 	if err != nil && (replaced != nil || tracker.Enforced()) {
 		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
+	} else {
+		r.Meta.WarnUnchecked(err, diags)
 	}
 	tracker.Plan(plan.priceArguments(), price)
 	if !known {

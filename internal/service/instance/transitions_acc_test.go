@@ -36,16 +36,6 @@ func always(want string, changes ...string) func(string, string) (string, []stri
 	return func(string, string) (string, []string) { return want, changes }
 }
 
-// unlessRemoved is always, but an argument that is removed keeps its value in the state.
-func unlessRemoved(want string, changes ...string) func(string, string) (string, []string) {
-	return func(_, after string) (string, []string) {
-		if after == "" {
-			return "no-op", nil
-		}
-		return want, changes
-	}
-}
-
 // like is always, but without a change between values with the same meaning: "" is the default.
 func like(preset, want string, changes ...string) func(string, string) (string, []string) {
 	return func(before, after string) (string, []string) {
@@ -103,7 +93,7 @@ func testedArguments(offers []string) []argument {
 		{
 			name:    "idempotency_key",
 			values:  []string{"", "key-1", "key-2"},
-			between: unlessRemoved("update", "idempotency_key"),
+			between: always("update", "idempotency_key"),
 		},
 		{name: "keep_on_timeout", values: []string{"", "false", "true"}, between: like("false", "update", "keep_on_timeout")},
 		{
