@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -105,7 +106,7 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		return meta
 	}
 	address, key := resolve(config, diags)
-	language := cmp.Or(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
+	language := cmp.Or(config.Language.ValueString(), Getenv(envLanguage), languages[0])
 	if !slices.Contains(languages, language) {
 		addUnknownLanguage(diags, language)
 	}
@@ -132,18 +133,19 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 }
 
 // resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
-// read only if one of them is missing.
+// read only if one of them is missing. It removes white space around them; a value of white space only is missing.
 //
 // resolve never combines a key from the environment with the address in the file. The environment of a shell or a job
 // keeps its key while the current login changes, so the two may belong to different services. A key in the provider
 // block is meant for this configuration, and may go to the address in the file. This makes ephemeral keys work after a
 // login.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
-	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(EnvBaseURL))
+	address = cmp.Or(strings.TrimSpace(config.BaseURL.ValueString()), Getenv(EnvBaseURL))
 	keyFromEnvironment := false
 	if !config.APIKey.IsUnknown() {
-		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(EnvAPIKey))
-		keyFromEnvironment = key != config.APIKey.ValueString()
+		argument := strings.TrimSpace(config.APIKey.ValueString())
+		key = cmp.Or(argument, Getenv(EnvAPIKey))
+		keyFromEnvironment = argument == "" && key != ""
 	}
 	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
 		return address, key
@@ -164,6 +166,10 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	}
 	return address, key
 }
+
+// Getenv returns the value of an environment variable without white space around it. A secret that is read from a
+// file often ends with a line break.
+func Getenv(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 func loadCredentials(diags *diag.Diagnostics) (file credentials.File, location string) {
 	location, err := credentials.Path()

@@ -61,14 +61,16 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				Optional: true,
 				MarkdownDescription: "Address of the API, such as `https://rent.example/api/v1`. Must end with `/api/v1` " +
 					"and begin with `https://`, or with `http://` for a loopback address. Must not be empty. Defaults to the " +
-					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file.",
+					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file. White space " +
+					"around the address is removed, and an address of white space only counts as missing.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
 				MarkdownDescription: "API key. Must not be empty. Defaults to the environment variable `GPURENT_API_KEY`, " +
 					"else to the key for the address in the credentials file. A key from the environment requires an address " +
-					"from `base_url` or `GPURENT_BASE_URL`. Public data sources work without a key.",
+					"from `base_url` or `GPURENT_BASE_URL`. White space around the key is removed, and a key of white space " +
+					"only counts as missing. Public data sources work without a key.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"language": schema.StringAttribute{
