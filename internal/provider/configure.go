@@ -66,12 +66,14 @@ func (p *gpurentProvider) Configure(
 	}
 	limits, diags := limitsOf(ctx, config.Spending)
 	resp.Diagnostics.Append(diags...)
-	meta := p.newMeta(config, limits, &resp.Diagnostics)
+	run := tfkit.NewRun(p.validated.Swap(false))
+	meta := p.newMeta(config, limits, run, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	p.meta.Store(meta)
-	resp.ResourceData = meta
+	resources := p.withOtherKey(meta, config, limits)
+	p.meta.Store(resources)
+	resp.ResourceData = resources
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta
 	resp.ListResourceData = meta
@@ -93,12 +95,14 @@ func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Di
 
 // newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,
 // because it depends on a resource of the same configuration. Without an address, the result has no client.
-func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
+func (p *gpurentProvider) newMeta(
+	config model, limits spending.Limits, run *tfkit.Run, diags *diag.Diagnostics,
+) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
 		Cleanup:      &p.process.cleanup,
-		Run:          tfkit.NewRun(p.validated.Swap(false)),
+		Run:          run,
 
 		IdempotencyPrefix: config.IdempotencyPrefix,
 	}
@@ -130,6 +134,26 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 	meta.KeyStart = tfkit.KeyStart(key)
 	meta.SetClient(client, limits)
 	return meta
+}
+
+// withOtherKey returns the data for resources. While api_key is unknown, their client has the key that the provider
+// would have without api_key. Only an apply uses it: a destroy can begin after the key of a gpurent_api_key has
+// expired. A plan does not use it, because the key can belong to another account, and data sources do not get it.
+func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits spending.Limits) *tfkit.Meta {
+	if !meta.KeyUnknown || meta.Client == nil {
+		return meta
+	}
+	config.APIKey = types.StringNull()
+	var ignored diag.Diagnostics // there is no other key
+	other := p.newMeta(config, limits, meta.Run, &ignored)
+	if other == nil || !other.Client.Authenticated() {
+		return meta
+	}
+	other.KeyUnknown, other.KeySource = true, EnvAPIKey
+	if Getenv(EnvAPIKey) == "" {
+		other.KeySource = "the credentials file"
+	}
+	return other
 }
 
 // resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
