@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -51,4 +52,19 @@ func TestPlan_DuplicateName(t *testing.T) {
 	expectDiags(t, "the server itself", tf.plan(inst, configWithoutKey("a")).diags)
 	expectDiags(t, "a server of the same name, planned first", <-planned)
 	expectDiags(t, "a server of the same name, planned later", tf.plan(nil, configWithoutKey("a")).diags)
+}
+
+// A plan that replaces an instance because of its template warns that the disk is lost, also if the template is unknown.
+func TestPlan_TemplateReplaces(t *testing.T) {
+	t.Parallel()
+	_, tf, _ := startWithProxy(t)
+	inst, diags := tf.apply(nil, configWithKey("a"))
+	expectDiags(t, "the apply", diags)
+	warning := "WARNING: Instance " + tf.idOf(inst) + " is replaced because its template changes"
+	for _, template := range []any{"pytorch-jupyter", tftypes.UnknownValue} {
+		tf.refresh(inst)
+		diags := tf.plan(inst, configWithKey("a", "template", template)).diags
+		expectDiags(t, "another template", diags, warning, "ignore_changes = [template]")
+	}
+	expectDiags(t, "the same template", tf.plan(inst, configWithKey("a")).diags)
 }
