@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
@@ -120,6 +121,9 @@ func (r *fleetResource) checkOffers(
 		if c.Action == reconcile.Update {
 			updates++
 		}
+	}
+	if slots > 0 {
+		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
 	var choice placement.Choice
 	if queriesKnown(ctx, plan) && slots > 0 {
