@@ -89,7 +89,9 @@ func readWithoutKey(
 	}
 }
 
-func destroyTemplate(t *testing.T, server tfprotov6.ProviderServer, slug string) *tfprotov6.ApplyResourceChangeResponse {
+func destroyTemplate(
+	t *testing.T, server tfprotov6.ProviderServer, slug string,
+) *tfprotov6.ApplyResourceChangeResponse {
 	t.Helper()
 	const name = "gpurent_template"
 	_, schemas := acctest.ProviderServer(t)

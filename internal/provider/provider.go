@@ -77,7 +77,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				Optional: true,
 				MarkdownDescription: "Language of the API's messages. Valid values: `en`, `ru`. Defaults to the environment " +
 					"variable `GPURENT_LANGUAGE`, else to `en`.",
-				Validators: []validator.String{stringvalidator.OneOf(languages...)},
+				Validators: []validator.String{tfkit.OneOf(languages...)},
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
@@ -109,7 +109,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"do not change.",
 				Validators: []validator.String{
 					stringvalidator.LengthAtMost(tfkit.MaxIdempotencyPrefix),
-					stringvalidator.RegexMatches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
+					tfkit.Matches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
 				},
 			},
 			"spending": spendingAttribute(),
@@ -128,7 +128,7 @@ func spendingAttribute() schema.Attribute {
 				Optional: true,
 				MarkdownDescription: "Severity of the message if the balance and the credit limit do not cover two hours " +
 					"of all instances that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
-				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError),
+				Validators: []validator.String{tfkit.OneOf(string(spending.FundsWarn), string(spending.FundsError),
 					string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{

@@ -15,9 +15,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// CheckGPUs warns of GPU slugs that the API does not list, because no offer has them. gpus is the argument at a path. It
-// sends at most one request for all slugs of a plan, and none without a slug. The warning does not depend on its
-// success.
+// CheckGPUs warns of GPU slugs that the API does not list, because no offer has them. gpus is the argument at a path.
+// All checks of a plan share one request. There is none without a slug, and its failure is ignored.
 func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, gpus types.Set, diags *diag.Diagnostics) {
 	var slugs []string
 	for _, element := range gpus.Elements() {

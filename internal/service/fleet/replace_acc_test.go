@@ -103,7 +103,8 @@ func TestAccFleet_replaceOption(t *testing.T) {
 		return provider + strings.Replace(plain(3, 30, arguments...), `"pytorch"`, `"pytorch-jupyter"`, 1)
 	}
 	w.Configure(other())
-	contains(t, w.Run("plan", "-no-color"), "Fleet is replaced because its template changes", "ignore_changes = [template]")
+	contains(t, w.Run("plan", "-no-color"), "Fleet is replaced because its template changes",
+		"ignore_changes = [template]")
 	w.Configure(other(`update = "rolling"`))
 	contains(t, w.Run("plan", "-no-color"), "!is replaced because its template changes", "!No such GPU model")
 	w.Configure(provider + strings.Replace(plain(4, 30), `["rtx_4090"]`, `["rtx_4090", "RTX3090"]`, 1))

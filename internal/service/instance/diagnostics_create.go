@@ -66,7 +66,7 @@ func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) 
 	case placement.OutcomeUnknown:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
 	case placement.KeyInUse:
-		addSharedKey(diags, e.Key, e.Owner, e.Other)
+		addSharedKey(diags, e.Owner, e.Other)
 	case placement.KeysUsedUp:
 		tfkit.AddAttributeError(diags, key, tfkit.Summaryf(summaryKeysUsedUp),
 			"All instances that were created with it and its "+
@@ -152,27 +152,22 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfk
 func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	inst := e.Instance
 	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
-		"Instance %s (status %q) was created with idempotency_key %q before, and differs from the configuration: %s. "+
+		"Instance %s (status %q) was created with the same idempotency_key before, and differs from the configuration: its "+
+			"%s. "+
 			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
 			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
 			"the key must change with each replacement). If the instance is not needed, destroy it in the service's console "+
 			"and apply again.",
 		inst.ID,
 		inst.Status,
-		e.Key,
-		tfkit.Textf(
-			"its %s is %s, and the configuration has %s",
-			e.Difference.Attribute,
-			e.Difference.Actual,
-			e.Difference.Requested,
-		),
+		tfinstance.DifferenceText(e.Difference),
 		inst.ID,
 	))
 }
 
 func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 	if e.Replayed {
-		addSharedKey(diags, e.Key, e.Owner, e.Other)
+		addSharedKey(diags, e.Owner, e.Other)
 		return
 	}
 	tfkit.AddError(diags, tfkit.Summaryf(summaryInUse),
@@ -204,7 +199,7 @@ func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request pla
 		if i > 0 {
 			text += "; "
 		}
-		text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+		text += tfinstance.DifferenceText(d)
 	}
 	if differences[0].Harmful {
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, id), tfkit.Textf(
@@ -271,15 +266,14 @@ func addRunsAboveCap(
 
 // addRecovered reports an instance that an earlier run created.
 func addRecovered(diags *diag.Diagnostics, placed placement.Placed, plan model) {
-	text := tfkit.Textf("It was created with idempotency_key %q", plan.IdempotencyKey.ValueString())
+	text := tfkit.Text("It was created with the same idempotency_key")
 	if !placed.CreatedAt.IsZero() {
 		text += tfkit.Textf(" at %s", tfkit.Time(placed.CreatedAt).ValueString())
 	}
 	text += " by a run that did not save it. No other instance was created."
 	if placed.TemplateAlias != "" {
-		text += tfkit.Textf("\n\nIts template is %q, which has the same content as %q and was most likely created by that "+
-			"run. If nothing else uses it, delete it in the service's console.",
-			placed.TemplateAlias, plan.Template.ValueString())
+		text += tfkit.Textf("\n\nIts template is %q, which has the same content as the configured one and was most likely "+
+			"created by that run. If nothing else uses it, delete it in the service's console.", placed.TemplateAlias)
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, placed.ID), text)
 }

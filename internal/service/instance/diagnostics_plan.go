@@ -41,13 +41,13 @@ const noImportBlock = "There is no import block to copy, because the id has unus
 
 // addSharedKey reports that two instances have the same key. With idempotency_prefix, the key of an instance without
 // idempotency_key is that of its name.
-func addSharedKey(diags *diag.Diagnostics, key string, one, other placement.Owner) {
+func addSharedKey(diags *diag.Diagnostics, one, other placement.Owner) {
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summarySharedKey), tfkit.Textf(
-		"%s and %s both have idempotency_key = %q. The API creates one instance for a key, so both would be the same one. "+
+		"%s and %s have the same idempotency_key. The API creates one instance for a key, so both would be the same one. "+
 			"Set a different key for each instance, for example with count.index or each.key in it. If the keys come from "+
 			"idempotency_prefix, set a different name for each instance. If an instance was renamed after its creation, it "+
 			"keeps the key of its first name: set idempotency_key for the new one.",
-		ownerText("Instance", one), ownerText("instance", other), key))
+		ownerText("Instance", one), ownerText("another instance", other)))
 }
 
 func addNameRequired(diags *diag.Diagnostics) {
@@ -71,14 +71,10 @@ func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
 
 // ownerText describes the instance that has an idempotency key.
 func ownerText(subject tfkit.Text, owner placement.Owner) tfkit.Text {
-	name := tfkit.Text("without a name")
-	if owner.Name != "" {
-		name = tfkit.Textf("with the name %q", owner.Name)
-	}
 	if owner.ID == "" {
-		return tfkit.Textf("%s to be created %s", subject, name)
+		return subject + " to be created"
 	}
-	return tfkit.Textf("%s %s %s", subject, owner.ID, name)
+	return tfkit.Textf("%s %s", subject, owner.ID)
 }
 
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {
@@ -92,10 +88,7 @@ const maxDuplicateNames = 3
 // addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
 // the user must import with the instance; empty for none.
 func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instance, ownTemplate string) {
-	text := tfkit.Textf(
-		"Active instances with the name %q that this run has not read from the state:",
-		plan.Name.ValueString(),
-	)
+	text := tfkit.Text("Active instances with the planned name that this run has not read from the state:")
 	for _, inst := range found[:min(len(found), maxDuplicateNames)] {
 		text += tfkit.Textf(
 			"\n  %s, %s, created %s, costs %s",
@@ -112,8 +105,8 @@ func addDuplicateName(diags *diag.Diagnostics, plan model, found []rental.Instan
 		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
 			"more instance, and both are billed. "
 	} else {
-		text += tfkit.Textf("\nIf a killed run created one of them with idempotency_key = %q, the apply recovers it and "+
-			"creates none. Otherwise the apply creates one more instance, and both are billed. ", key)
+		text += "\nIf a killed run created one of them with the same idempotency_key, the apply recovers it and creates " +
+			"none. Otherwise the apply creates one more instance, and both are billed. "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
 		text += "To keep the existing instance instead, add this block with the address of this resource, and plan " +

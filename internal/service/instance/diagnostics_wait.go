@@ -240,10 +240,10 @@ func addMissingAddresses(
 // addNotReplaced reports that an instance was not destroyed because a creation of this run recovered it.
 func addNotReplaced(diags *diag.Diagnostics, state model) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReplaced, state.ID.ValueString()), tfkit.Textf(
-		"Another resource address, or its replacement with create_before_destroy, has the same idempotency_key %q, and "+
+		"Another resource address, or its replacement with create_before_destroy, has the same idempotency_key, and "+
 			"the API returned this instance for it. It was kept and is in the state there, so nothing is lost. To replace "+
 			"it, change the key together with the replacement, or remove create_before_destroy. After a resource was renamed "+
-			"there is nothing to do. A moved block avoids this warning.", state.IdempotencyKey.ValueString()))
+			"there is nothing to do. A moved block avoids this warning."))
 }
 
 // addDestroyError reports that an instance may still exist. confirmed reports whether the API accepted its destruction.

@@ -214,7 +214,7 @@ func (r *instanceResource) recordKey(state, plan model, diags *diag.Diagnostics)
 	}
 	owner := placement.Owner{ID: state.ID.ValueString(), Name: plan.Name.ValueString()}
 	if other, clash := r.Meta.Placement.Owners.KeepKey(key, owner); clash {
-		addSharedKey(diags, key, owner, other)
+		addSharedKey(diags, owner, other)
 	}
 }
 

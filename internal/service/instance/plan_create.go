@@ -42,14 +42,14 @@ func (r *instanceResource) checkKey(ctx context.Context, plan model, diags *diag
 	}
 	owner := placement.Owner{Name: plan.Name.ValueString()}
 	if other, found := owners.KeyOwner(key); found && r.exists(ctx, other.ID) && !r.releasesKey(ctx, other.ID) {
-		addSharedKey(diags, key, owner, other)
+		addSharedKey(diags, owner, other)
 		return
 	}
 	if !r.Meta.Run.Single() {
 		return // placement.Create checks it
 	}
 	if other, clash := owners.PlanKey(key, owner); clash {
-		addSharedKey(diags, key, owner, other)
+		addSharedKey(diags, owner, other)
 	}
 }
 

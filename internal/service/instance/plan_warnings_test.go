@@ -54,7 +54,7 @@ func TestPlan_DuplicateName(t *testing.T) {
 	expectDiags(t, "a server of the same name, planned later", tf.plan(nil, configWithoutKey("a")).diags)
 }
 
-// A plan that replaces an instance because of its template warns that the disk is lost, also if the template is unknown.
+// A plan that replaces an instance because of its template, also an unknown one, warns that the disk is lost.
 func TestPlan_TemplateReplaces(t *testing.T) {
 	t.Parallel()
 	_, tf, _ := startWithProxy(t)
@@ -80,9 +80,10 @@ func TestPlan_UnknownGPU(t *testing.T) {
 	if n := env.CountRequests("GET", "/gpus"); n != 0 {
 		t.Errorf("%d requests without a slug", n)
 	}
-	planned := tf.plan(nil, configWithoutKey("b", "wait_for_offer", "5m", "offer_query", query("RTX_4090", "rtx_4090"))).diags
-	expectDiags(t, "a misspelled slug", planned, "WARNING: No such GPU model", "offer_query.gpu that are no GPU model: 1 of 2",
-		"Similar models: rtx_4090.")
+	waiting := configWithoutKey("b", "wait_for_offer", "5m", "offer_query", query("RTX_4090", "rtx_4090"))
+	planned := tf.plan(nil, waiting).diags
+	expectDiags(t, "a misspelled slug", planned, "WARNING: No such GPU model",
+		"offer_query.gpu that are no GPU model: 1 of 2", "Similar models: rtx_4090.")
 	planned = tf.plan(nil, configWithoutKey("c", "fallback_queries", []any{query("rtx_4090"), query("A-100")})).diags
 	expectDiags(t, "a fallback query", planned, "fallback_queries[1].gpu that are no GPU model: 1 of 1")
 	if n := env.CountRequests("GET", "/gpus"); n != 1 {

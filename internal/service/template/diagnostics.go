@@ -17,14 +17,15 @@ const (
 	summaryLimitReached            = "Limit of own templates reached"
 )
 
-func addNotAnImage(diags *diag.Diagnostics, at path.Path, image string) {
+func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
 	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAnImage), tfkit.Textf(
-		"%q is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.", image))
+		"The value of %s is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.",
+		at.String()))
 }
 
-func addNoTag(diags *diag.Diagnostics, at path.Path, image string) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf(
-		"The API requires a tag, for example %q. Use a fixed version rather than latest.", image+":latest"))
+func addNoTag(diags *diag.Diagnostics, at path.Path) {
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf("The API requires a tag in %s, for "+
+		"example \":1.2\" at the end. Use a fixed version rather than latest.", at.String()))
 }
 
 func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {

@@ -24,6 +24,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Limits of the API. Lengths are in characters.
@@ -87,7 +88,7 @@ func addOptional(attributes map[string]schema.Attribute) {
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
 		MarkdownDescription: "Launch mode of the container. Valid values: `ssh`, `jupyter`, `entrypoint`. Defaults to " +
 			"`ssh`. Changing this forces a new resource to be created.",
-		Validators: []validator.String{stringvalidator.OneOf(
+		Validators: []validator.String{tfkit.OneOf(
 			string(rental.LaunchSSH), string(rental.LaunchJupyter), string(rental.LaunchEntrypoint))},
 		PlanModifiers: replaceText,
 	}
