@@ -36,7 +36,13 @@ func Value(typ tftypes.Type, value any) tftypes.Value {
 		}
 		return tftypes.NewValue(typ, attributes)
 	case []any:
-		element := typ.(tftypes.Set).ElementType
+		var element tftypes.Type
+		switch typ := typ.(type) {
+		case tftypes.Set:
+			element = typ.ElementType
+		case tftypes.List:
+			element = typ.ElementType
+		}
 		var elements []tftypes.Value
 		for _, each := range value {
 			elements = append(elements, Value(element, each))

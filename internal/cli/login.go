@@ -178,10 +178,10 @@ func (l *login) revokeReplaced(ctx context.Context, old credentials.Credential) 
 
 // warnAboutEnvironment warns about environment variables that take precedence over this login.
 func (l *login) warnAboutEnvironment() {
-	if os.Getenv(provider.EnvAPIKey) != "" {
+	if provider.Getenv(provider.EnvAPIKey) != "" {
 		l.screen.warn("%s is set: the provider does not use this login.", provider.EnvAPIKey)
 	}
-	if address := os.Getenv(provider.EnvBaseURL); address != "" && !credentials.Same(address, l.baseURL) {
+	if address := provider.Getenv(provider.EnvBaseURL); address != "" && !credentials.Same(address, l.baseURL) {
 		l.screen.warn("%s is set to another address: the provider uses that service, not the one of this login.",
 			provider.EnvBaseURL)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -32,13 +31,13 @@ var errNoAddress = errors.New("the address of the service is missing: neither --
 	" is set, and the credentials file has no current login")
 
 // findTarget returns the service at the address of the flag, else of the environment, else of the current login in the
-// credentials file. The provider uses the same order.
+// credentials file. The provider uses the same order, and also removes white space around the address.
 func findTarget(baseURL string) (target, error) {
 	file, err := credentials.Path()
 	if err != nil {
 		return target{}, err
 	}
-	address := cmp.Or(baseURL, os.Getenv(provider.EnvBaseURL))
+	address := cmp.Or(strings.TrimSpace(baseURL), provider.Getenv(provider.EnvBaseURL))
 	if address == "" {
 		saved, err := credentials.Load(file)
 		if err != nil {

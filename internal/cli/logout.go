@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
@@ -77,7 +76,7 @@ func (l *logout) run(ctx context.Context) error {
 		return fmt.Errorf("cannot remove the login from the credentials file: %w. %s", err, outcome)
 	}
 	l.screen.print("Logged out of %s. %s", l.baseURL, outcome)
-	if os.Getenv(provider.EnvAPIKey) != "" {
+	if provider.Getenv(provider.EnvAPIKey) != "" {
 		l.screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
 	}
 	return nil

@@ -142,6 +142,8 @@ func TestFindTarget(t *testing.T) {
 		"the environment":      {file, "https://env.example/api/v1", "", "https://env.example/api/v1", ""},
 		"the last login":       {file, "", "", file, ""},
 		"none":                 {"", "", "", "", "GPURENT_BASE_URL"},
+		"the flag, padded":     {file, "", " " + flagged + "\n", flagged, ""},
+		"others, padded":       {"\t" + file + "\n", " \n", " ", file, ""},
 		"http to another host": {file, "", "http://rent.example/api/v1", "", "https"},
 		"without the version":  {file, "https://env.example", "", "", "/api/v1"},
 		"with a password":      {file, "https://u:canary@env.example/api/v1", "", "", "user information"},

@@ -161,10 +161,12 @@ func (f File) Find(baseURL string) (Credential, bool) {
 	return Credential{}, false
 }
 
-// Same reports whether two base URLs are equal except for the case of the host and trailing slashes.
+// Same reports whether two base URLs are equal except for the case of the host, trailing slashes and white space around
+// them.
 func Same(a, b string) bool { return normalize(a) == normalize(b) }
 
 func normalize(baseURL string) string {
+	baseURL = strings.TrimSpace(baseURL)
 	if u, err := url.Parse(baseURL); err == nil {
 		u.Host = strings.ToLower(u.Host)
 		baseURL = u.String()

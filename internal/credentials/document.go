@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"strings"
 )
 
 // The known fields of the file.
@@ -22,6 +23,7 @@ type document struct {
 	file    File                       // the known fields
 }
 
+// parse removes white space around the base URLs and the keys of file, which may have been added by hand.
 func parse(content []byte) (document, error) {
 	var d document
 	if json.Unmarshal(content, &d.fields) != nil || d.fields == nil {
@@ -40,6 +42,11 @@ func parse(content []byte) (document, error) {
 				return document{}, errFormat
 			}
 		}
+	}
+	d.file.Current = strings.TrimSpace(d.file.Current)
+	for baseURL, credential := range d.file.Credentials {
+		credential.APIKey = strings.TrimSpace(credential.APIKey)
+		d.file.Credentials[baseURL] = credential
 	}
 	return d, nil
 }

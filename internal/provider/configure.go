@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -67,12 +68,14 @@ func (p *gpurentProvider) Configure(
 	}
 	limits, diags := limitsOf(ctx, config.Spending)
 	resp.Diagnostics.Append(diags...)
-	meta := p.newMeta(config, limits, &resp.Diagnostics)
+	run := tfkit.NewRun(p.validated.Swap(false))
+	meta := p.newMeta(config, limits, run, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	p.meta.Store(meta)
-	resp.ResourceData = meta
+	resources := p.withOtherKey(meta, config, limits)
+	p.meta.Store(resources)
+	resp.ResourceData = resources
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta
 	resp.ListResourceData = meta
@@ -94,12 +97,14 @@ func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Di
 
 // newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,
 // because it depends on a resource of the same configuration. Without an address, the result has no client.
-func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
+func (p *gpurentProvider) newMeta(
+	config model, limits spending.Limits, run *tfkit.Run, diags *diag.Diagnostics,
+) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
 		Cleanup:      &p.process.cleanup,
-		Run:          tfkit.NewRun(p.validated.Swap(false)),
+		Run:          run,
 
 		IdempotencyPrefix: config.IdempotencyPrefix,
 		RecoverWithin:     duration(config.RecoverWithin, defaultRecovery),
@@ -108,7 +113,7 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		return meta
 	}
 	address, key := resolve(config, diags)
-	language := cmp.Or(config.Language.ValueString(), os.Getenv(envLanguage), languages[0])
+	language := cmp.Or(config.Language.ValueString(), Getenv(envLanguage), languages[0])
 	if !slices.Contains(languages, language) {
 		addUnknownLanguage(diags, language)
 	}
@@ -134,19 +139,40 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 	return meta
 }
 
+// withOtherKey returns the data for resources. While api_key is unknown, their client has the key that the provider
+// would have without api_key. Only an apply uses it: a destroy can begin after the key of a gpurent_api_key has
+// expired. A plan does not use it, because the key can belong to another account, and data sources do not get it.
+func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits spending.Limits) *tfkit.Meta {
+	if !meta.KeyUnknown || meta.Client == nil {
+		return meta
+	}
+	config.APIKey = types.StringNull()
+	var ignored diag.Diagnostics // there is no other key
+	other := p.newMeta(config, limits, meta.Run, &ignored)
+	if other == nil || !other.Client.Authenticated() {
+		return meta
+	}
+	other.KeyUnknown, other.KeySource = true, EnvAPIKey
+	if Getenv(EnvAPIKey) == "" {
+		other.KeySource = "the credentials file"
+	}
+	return other
+}
+
 // resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
-// read only if one of them is missing.
+// read only if one of them is missing. It removes white space around them; a value of white space only is missing.
 //
 // resolve never combines a key from the environment with the address in the file. The environment of a shell or a job
 // keeps its key while the current login changes, so the two may belong to different services. A key in the provider
 // block is meant for this configuration, and may go to the address in the file. This makes ephemeral keys work after a
 // login.
 func resolve(config model, diags *diag.Diagnostics) (address, key string) {
-	address = cmp.Or(config.BaseURL.ValueString(), os.Getenv(EnvBaseURL))
+	address = cmp.Or(strings.TrimSpace(config.BaseURL.ValueString()), Getenv(EnvBaseURL))
 	keyFromEnvironment := false
 	if !config.APIKey.IsUnknown() {
-		key = cmp.Or(config.APIKey.ValueString(), os.Getenv(EnvAPIKey))
-		keyFromEnvironment = key != config.APIKey.ValueString()
+		argument := strings.TrimSpace(config.APIKey.ValueString())
+		key = cmp.Or(argument, Getenv(EnvAPIKey))
+		keyFromEnvironment = argument == "" && key != ""
 	}
 	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
 		return address, key
@@ -167,6 +193,10 @@ func resolve(config model, diags *diag.Diagnostics) (address, key string) {
 	}
 	return address, key
 }
+
+// Getenv returns the value of an environment variable without white space around it. A secret that is read from a
+// file often ends with a line break.
+func Getenv(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 func loadCredentials(diags *diag.Diagnostics) (file credentials.File, location string) {
 	location, err := credentials.Path()

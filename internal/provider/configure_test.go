@@ -103,6 +103,42 @@ func TestConfigure_Precedence(t *testing.T) {
 	}
 }
 
+// White space around an address and a key is removed. A value of white space only is missing.
+func TestConfigure_WhiteSpace(t *testing.T) {
+	const argURL, envURL = "https://arg.example/api/v1", "https://env.example/api/v1"
+	padded := &credentials.File{Current: " " + fileURL + "\n",
+		Credentials: map[string]credentials.Credential{fileURL + "\n": {APIKey: "\t" + fileKey + "\r\n"}}}
+	for name, test := range map[string]struct {
+		baseURL, apiKey string
+		env             map[string]string
+		wantURL         string
+		wantKey         string // first characters
+	}{
+		"arguments": {" " + argURL + "\n", argumentKey + "\r\n", nil, argURL, "gpr_ARGU"},
+		"environment": {"", "", map[string]string{EnvBaseURL: envURL + "\n", EnvAPIKey: envKey + "\n", envLanguage: "ru\n"},
+			envURL, "gpr_ENVI"},
+		"file": {"", "", nil, fileURL, "gpr_FILE"},
+		"arguments of white space only": {" ", "\n", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, envURL,
+			"gpr_ENVI"},
+		"environment of white space only": {"", "", map[string]string{EnvBaseURL: " ", EnvAPIKey: "\n", envLanguage: "\t"},
+			fileURL, "gpr_FILE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			setHome(t, padded, 0o600)
+			for name, value := range test.env {
+				t.Setenv(name, value)
+			}
+			meta, diags := configure(model{BaseURL: stringOrNull(test.baseURL), APIKey: stringOrNull(test.apiKey)})
+			if diags.HasError() {
+				t.Fatal(diags)
+			}
+			if got := meta.Client.BaseURL(); got != test.wantURL || meta.KeyStart != test.wantKey {
+				t.Errorf("%s with the key %s, want %s with %s", got, meta.KeyStart, test.wantURL, test.wantKey)
+			}
+		})
+	}
+}
+
 func TestConfigure_Errors(t *testing.T) {
 	withKey := func(baseURL string) model {
 		return model{BaseURL: types.StringValue(baseURL), APIKey: types.StringValue(argumentKey)}
@@ -177,7 +213,7 @@ func TestConfigure_UnknownValues(t *testing.T) {
 
 func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, &diags)
+	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, nil, &diags)
 	return meta, diags
 }
 

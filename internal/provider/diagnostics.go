@@ -18,6 +18,8 @@ const (
 	summaryNoAddressForKey = "Missing address of the service for the key in GPURENT_API_KEY"
 	summaryNoAddress       = "Missing address of the service"
 	summaryCredentialsFile = "Cannot use the credentials file"
+	summaryOtherKey        = "API key from %s used"
+	summaryUnknownAtApply  = "Provider configuration is unknown at apply"
 )
 
 func addProtocolDataWithheld(diags *diag.Diagnostics) {
@@ -64,4 +66,26 @@ func addNoAddress(diags *diag.Diagnostics, location string) {
 
 func addCredentialsFile(diags *diag.Diagnostics, err error) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryCredentialsFile), tfkit.Textf("%s.", err))
+}
+
+// addOtherKey warns that an apply has used the key of another source than api_key.
+func addOtherKey(diags *diag.Diagnostics, source tfkit.Text) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherKey, source), tfkit.Textf("The provider argument api_key is not "+
+		"known, because it depends on a resource that does not exist, such as an API key that has expired. This apply "+
+		"uses the key from %s instead.", source))
+}
+
+// addUnknownAtApply reports that an apply has no address or no key.
+func addUnknownAtApply(diags *diag.Diagnostics, addressUnknown bool) {
+	const target = "first apply the resource that it depends on, with -target, and then run again."
+	if addressUnknown {
+		tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url is not known, because "+
+			"it depends on a resource that does not exist. Nothing was changed. Set base_url to the address of the service, "+
+			"or "+target)
+		return
+	}
+	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument api_key is not known, because it "+
+		"depends on a resource that does not exist, such as an API key that has expired, and there is no other key. "+
+		"Nothing was changed. Set "+EnvAPIKey+" to a key of the same account, and "+EnvBaseURL+" unless base_url is set, "+
+		"or "+target)
 }

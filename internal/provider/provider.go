@@ -64,21 +64,23 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				Optional: true,
 				MarkdownDescription: "Address of the API, such as `https://rent.example/api/v1`. Must end with `/api/v1` " +
 					"and begin with `https://`, or with `http://` for a loopback address. Must not be empty. Defaults to the " +
-					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file.",
+					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file. White space " +
+					"around the address is removed, and an address of white space only counts as missing.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
 				MarkdownDescription: "API key. Must not be empty. Defaults to the environment variable `GPURENT_API_KEY`, " +
 					"else to the key for the address in the credentials file. A key from the environment requires an address " +
-					"from `base_url` or `GPURENT_BASE_URL`. Public data sources work without a key.",
+					"from `base_url` or `GPURENT_BASE_URL`. White space around the key is removed, and a key of white space " +
+					"only counts as missing. Public data sources work without a key.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"language": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Language of the API's messages. Valid values: `en`, `ru`. Defaults to the environment " +
 					"variable `GPURENT_LANGUAGE`, else to `en`.",
-				Validators: []validator.String{stringvalidator.OneOf(languages...)},
+				Validators: []validator.String{tfkit.OneOf(languages...)},
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
@@ -109,7 +111,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"No prefix by default. Existing instances do not change.",
 				Validators: []validator.String{
 					stringvalidator.LengthAtMost(maxIdempotencyPrefix),
-					stringvalidator.RegexMatches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
+					tfkit.Matches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
 				},
 			},
 			"recover_within": schema.StringAttribute{
@@ -137,7 +139,7 @@ func spendingAttribute() schema.Attribute {
 				Optional: true,
 				MarkdownDescription: "Severity of the message if the balance and the credit limit do not cover two hours " +
 					"of all instances that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
-				Validators: []validator.String{stringvalidator.OneOf(string(spending.FundsWarn), string(spending.FundsError),
+				Validators: []validator.String{tfkit.OneOf(string(spending.FundsWarn), string(spending.FundsError),
 					string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{

@@ -140,6 +140,15 @@ func (s *server) PlanResourceChange(
 func (s *server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	if meta := s.provider.meta.Load(); meta != nil && !meta.Ready() {
+		return s.applyUnknown(ctx, meta, req)
+	}
+	return s.apply(ctx, req)
+}
+
+func (s *server) apply(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return call(ctx, s.frameworkServer.ApplyResourceChange, req,
 		func(r *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -82,7 +83,7 @@ type Config struct {
 	// Reachable makes the addresses of running instances addresses of this machine that answer. Only [Start] uses it.
 	Reachable bool
 	// APIKey is the secret of the account's first key, which has all scopes: a 4-character prefix and 40 letters or
-	// digits. "" generates one.
+	// digits, and white space around them, which is removed. "" generates one.
 	APIKey string
 	// Log receives the log; nil discards it. Secrets are never logged.
 	Log hclog.Logger
@@ -134,6 +135,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	c.Quirks = quirks
+	c.APIKey = strings.TrimSpace(c.APIKey)
 	if c.APIKey == "" {
 		c.APIKey = newAPISecret()
 	}

@@ -3,6 +3,7 @@ package tfinstance
 import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -14,36 +15,48 @@ const (
 	summaryDiskBelowMinimum = "Disk below the template's minimum"
 	summaryNoSSHKeys        = "No SSH key for the instance"
 	summaryNoSSHExpected    = "ready_when waits for SSH, and the template has none"
+	summaryTemplateReplaces = "%s is replaced because its template changes"
 )
 
-func addNoTemplate(diags *diag.Diagnostics, slug string) {
-	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), tfkit.Textf(
-		"Neither the catalog nor this account has a template with the slug %q. The data source gpurent_templates lists "+
-			"all templates.", slug))
+func addNoTemplate(diags *diag.Diagnostics) {
+	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate),
+		"Neither the catalog nor this account has a template with the slug in template. The data source "+
+			"gpurent_templates lists all templates.")
 }
 
-func addOtherImage(diags *diag.Diagnostics, slug, templateImage, image string) {
+func addOtherImage(diags *diag.Diagnostics, templateImage string) {
 	tfkit.AddAttributeError(diags, path.Root("image"), tfkit.Summaryf(summaryOtherImage), tfkit.Textf(
-		"The template %q uses the image %q, and image is %q. Only the template %q accepts any image. Remove image, set "+
-			"template = %q, or create a gpurent_template with this image.",
-		slug, templateImage, image, CustomTemplate, CustomTemplate))
+		"The template uses the image %q, and image is another one. Only the template %q accepts any image. Remove image, "+
+			"set template = %q, or create a gpurent_template with this image.",
+		templateImage, CustomTemplate, CustomTemplate))
 }
 
-func addDiskBelowMinimum(diags *diag.Diagnostics, slug string, minimum, disk int64) {
+func addDiskBelowMinimum(diags *diag.Diagnostics, minimum, disk int64) {
 	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskBelowMinimum), tfkit.Textf(
-		"The template %q needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.",
-		slug, minimum, disk))
+		"The template needs at least %d GB, and disk_gb is %d. Raise disk_gb: a disk cannot grow later.", minimum, disk))
 }
 
-func addNoSSHKeys(diags *diag.Diagnostics, template string) {
-	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryNoSSHKeys), tfkit.Textf(
-		"The template %q is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
-			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.",
-		template))
+func addNoSSHKeys(diags *diag.Diagnostics) {
+	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryNoSSHKeys),
+		"The template is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
+			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.")
 }
 
-func addNoSSHExpected(diags *diag.Diagnostics, template string) {
-	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), tfkit.Summaryf(summaryNoSSHExpected), tfkit.Textf(
-		"The template %q launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
-			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.", template))
+func addNoSSHExpected(diags *diag.Diagnostics) {
+	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), tfkit.Summaryf(summaryNoSSHExpected),
+		"The template launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
+			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.")
+}
+
+// WarnTemplateReplaces warns that the planned template, which may be unknown, replaces the subject: an instance, or a
+// fleet with its members.
+func WarnTemplateReplaces(diags *diag.Diagnostics, subject tfkit.Text, planned types.String) {
+	why := tfkit.Text("The template of an instance cannot change")
+	if planned.IsUnknown() {
+		why = "The value of template is known only after apply, for example because a gpurent_template is replaced, and the " +
+			"template of an instance cannot change"
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("template"), tfkit.Summaryf(summaryTemplateReplaces, subject), why+
+		". This plan destroys what was created from the old one, with its disk and data, and creates it again. To keep it, "+
+		"add to the resource: lifecycle { ignore_changes = [template] }.")
 }

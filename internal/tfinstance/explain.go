@@ -38,7 +38,7 @@ func Explain(
 func explanationText(e placement.Explanation) tfkit.Text {
 	kind := tfkit.Textf("%s offers", e.Query.Type)
 	if len(e.Query.GPU) > 0 {
-		kind += tfkit.Textf(" with gpu = %s", e.Query.GPU)
+		kind += " with this gpu"
 	}
 	if e.Offers == 0 {
 		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
@@ -50,7 +50,7 @@ func explanationText(e placement.Explanation) tfkit.Text {
 	text := "Available " + kind + ": " + count + ". Matches of each filter:"
 	var without tfkit.Text
 	for _, filter := range e.Filters {
-		text += tfkit.Textf("\n  %s = %s: %d", filter.Name, filterValue(filter), filter.Matching)
+		text += tfkit.Textf("\n  %s: %d", filterText(filter), filter.Matching)
 		if filter.Others > 0 {
 			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
 				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
@@ -69,9 +69,15 @@ func matchText(offers int) tfkit.Text {
 	return tfkit.Textf("%d offers match", offers)
 }
 
-func filterValue(filter placement.FilterMatches) tfkit.Text {
+// filterText names a filter, with its value if that is a number or a Boolean. A text may be sensitive.
+func filterText(filter placement.FilterMatches) tfkit.Text {
 	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
-		return tfkit.HourlyRubles(kopH)
+		return tfkit.Textf("%s = %s", filter.Name, tfkit.HourlyRubles(kopH))
 	}
-	return tfkit.Textf("%s", filter.Value)
+	_, notNumber := strconv.ParseFloat(filter.Value, 64)
+	_, notBool := strconv.ParseBool(filter.Value)
+	if notNumber != nil && notBool != nil {
+		return tfkit.Textf("%s", filter.Name)
+	}
+	return tfkit.Textf("%s = %s", filter.Name, filter.Value)
 }

@@ -2,7 +2,9 @@ package tfinstance
 
 import (
 	"context"
+	"errors"
 	"regexp"
+	"regexp/syntax"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -70,6 +72,10 @@ func (v regularExpression) ValidateString(
 	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
 ) {
 	if _, err := regexp.Compile(req.ConfigValue.ValueString()); err != nil {
-		addNotAPattern(&resp.Diagnostics, req.Path, err)
+		reason := syntax.ErrorCode("invalid pattern")
+		if parsed, ok := errors.AsType[*syntax.Error](err); ok {
+			reason = parsed.Code // without the expression
+		}
+		addNotAPattern(&resp.Diagnostics, req.Path, reason)
 	}
 }

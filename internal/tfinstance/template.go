@@ -38,27 +38,27 @@ func CheckTemplate(
 	hasOwnImage := image != "" && slug != CustomTemplate
 	switch {
 	case err != nil && (rental.IsUnauthorized(err) || replaces || hasOwnImage):
-		tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
+		tfkit.AddAPIError(diags, "read the template", err)
 		return
 	case err != nil:
 		meta.WarnUnchecked(err, diags)
 		return // the API validates the request at apply
 	case !found:
-		addNoTemplate(diags, slug)
+		addNoTemplate(diags)
 		return
 	}
 	if hasOwnImage && !rental.SameImage(template.Image, image) {
-		addOtherImage(diags, slug, template.Image, image)
+		addOtherImage(diags, template.Image)
 	}
 	if disk := arguments.DiskGB.ValueInt64(); !arguments.DiskGB.IsUnknown() && disk < template.MinDiskGB {
-		addDiskBelowMinimum(diags, slug, template.MinDiskGB, disk)
+		addDiskBelowMinimum(diags, template.MinDiskGB, disk)
 	}
 	switch template.LaunchMode {
 	case rental.LaunchSSH:
 		checkSSHKeys(ctx, meta, arguments, diags)
 	case rental.LaunchEntrypoint:
 		if ReadyConditions(arguments.ReadyWhen).SSHReachable {
-			addNoSSHExpected(diags, slug)
+			addNoSSHExpected(diags)
 		}
 	default:
 	}
@@ -72,6 +72,6 @@ func checkSSHKeys(ctx context.Context, meta *tfkit.Meta, arguments TemplateArgum
 	}
 	keys, err := meta.Cache.SSHKeys.List(ctx)
 	if err == nil && len(keys.Items) == 0 && len(keys.Skipped) == 0 {
-		addNoSSHKeys(diags, arguments.Template.ValueString())
+		addNoSSHKeys(diags)
 	}
 }

@@ -24,13 +24,14 @@ const (
 	summaryEmptyImportID       = "Empty import id"
 	summaryNotRefreshed        = "Not refreshed"
 	summarySkipped             = "Some %s cannot be read"
-	summarySeveralNamed        = "Several %ss are named %s"
-	summarySeveralWith         = "Several %ss have the %s %s"
-	summaryNoneWith            = "No %s with %s %s"
+	summarySeveralNamed        = "Several %ss have this name"
+	summarySeveralWith         = "Several %ss have this %s"
+	summaryNoneWith            = "No %s with this %s"
 	summaryNotADuration        = "Not a duration"
 	summaryOtherOrigin         = "Cannot find %s in this account"
 	summaryMissing             = "Objects no longer exist"
 	summaryUnchecked           = "New resources were not checked"
+	summaryInvalidValue        = "Invalid Attribute Value"
 )
 
 // Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
@@ -327,8 +328,14 @@ func addMissing(diags *diag.Diagnostics, all Text) {
 		"the state. The plan creates again what the configuration contains.")
 }
 
-func addNotADuration(diags *diag.Diagnostics, at path.Path, value string, description Text) {
-	AddAttributeError(diags, at, Summaryf(summaryNotADuration), Textf("%q is not %s.", value, description))
+func addNotADuration(diags *diag.Diagnostics, at path.Path, description Text) {
+	AddAttributeError(diags, at, Summaryf(summaryNotADuration),
+		Textf("The value of %s is not %s.", at.String(), description))
+}
+
+// addInvalidValue has the summary of the errors of the framework's validators.
+func addInvalidValue(diags *diag.Diagnostics, at path.Path, description Text) {
+	AddAttributeError(diags, at, Summaryf(summaryInvalidValue), Textf("Attribute %s %s.", at.String(), description))
 }
 
 // addSkipped names the entries of a list that cannot be read.
@@ -343,16 +350,16 @@ func addSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 }
 
 // addSeveralNamed reports that several objects have a name.
-func addSeveralNamed(diags *diag.Diagnostics, l Lookup, name string, matches []Named) {
+func addSeveralNamed(diags *diag.Diagnostics, l Lookup, matches []Named) {
 	lines := linesOf(matches, func(n Named) Text { return Textf("%s", n.Key) })
-	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind, quote(name)),
+	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind),
 		Textf("Set %s instead of name, or make the name unique:%s", l.Key, lines))
 }
 
 // addSeveralWithKey reports that several objects have a key.
-func addSeveralWithKey(diags *diag.Diagnostics, l Lookup, key string, matches []Named) {
+func addSeveralWithKey(diags *diag.Diagnostics, l Lookup, matches []Named) {
 	lines := linesOf(matches, func(n Named) Text { return quote(n.Name) })
-	AddAttributeError(diags, path.Root(l.Key), Summaryf(summarySeveralWith, l.Kind, l.Key, quote(key)),
+	AddAttributeError(diags, path.Root(l.Key), Summaryf(summarySeveralWith, l.Kind, l.Key),
 		Textf("Set name instead of %s. If the names are also equal, delete each %s that you do not need:%s", l.Key, l.Kind,
 			lines))
 }
@@ -400,7 +407,7 @@ func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hin
 		detail += Textf("The list of the API contains no %s.\n\n", l.Kind)
 	}
 	detail = Text(strings.TrimSpace(string(detail + hint)))
-	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, l.Kind, argument, quote(value)), detail)
+	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, l.Kind, argument), detail)
 }
 
 // maxQuoted is how many characters of a text quote shows, each of which may be escaped.

@@ -80,7 +80,7 @@ func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects 
 	case 1:
 		return index, true
 	default:
-		addSeveralNamed(diags, l, name, matches)
+		addSeveralNamed(diags, l, matches)
 	}
 	return 0, false
 }
@@ -94,7 +94,7 @@ func (l Lookup) ByKey(diags *diag.Diagnostics, key string, hint Text, objects []
 	case 1:
 		return index, true
 	default:
-		addSeveralWithKey(diags, l, key, matches)
+		addSeveralWithKey(diags, l, matches)
 	}
 	return 0, false
 }

@@ -38,37 +38,36 @@ func TestLookup_ByName(t *testing.T) {
 		"Cyrillic":         {wanted: "Обучение", found: "russian"},
 		"composed letters": {wanted: "Caf\u00e9", found: "cafe"},
 		"different case": {
-			wanted: "trainer", summary: `No template with name "trainer"`,
+			wanted: "trainer", summary: `No template with this name`,
 			detail: []string{`Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), `},
 		},
 		"two with the same name": {
-			wanted: "Trainer", summary: `Several templates are named "Trainer"`,
+			wanted: "Trainer", summary: `Several templates have this name`,
 			detail: []string{"Set slug instead of name, or make the name unique:\n  mine-1 (me)\n  mine-2 (me)"},
 		},
 		"typo": {
-			wanted: "pytroch", summary: `No template with name "pytroch"`, detail: []string{`mine-2 ("Trainer")`},
+			wanted: "pytroch", summary: `No template with this name`, detail: []string{`mine-2 ("Trainer")`},
 		},
 		"part of a name": {
-			wanted: "LLM", summary: `No template with name "LLM"`, detail: []string{`vllm ("vLLM server"), `},
+			wanted: "LLM", summary: `No template with this name`, detail: []string{`vllm ("vLLM server"), `},
 		},
 		"name with extra words": {
-			wanted: "my vllm", summary: `No template with name "my vllm"`, detail: []string{`vllm (`},
+			wanted: "my vllm", summary: `No template with this name`, detail: []string{`vllm (`},
 		},
 		"key instead of a name": {
-			wanted: "vllm", summary: `No template with name "vllm"`,
+			wanted: "vllm", summary: `No template with this name`,
 			detail: []string{`It is the slug of one: set slug instead of name.`},
 		},
 		"no-break space": {
-			wanted: "PyTorch\u00a02.5", summary: `No template with name "PyTorch\u00a02.5"`,
+			wanted: "PyTorch\u00a02.5", summary: `No template with this name`,
 			detail: []string{`pytorch ("PyTorch 2.5")`},
 		},
 		"objects without a name": {
-			wanted: "no name", summary: `No template with name "no name"`, detail: []string{"noname, "},
+			wanted: "no name", summary: `No template with this name`, detail: []string{"noname, "},
 		},
 		"hint": {
-			wanted: "nothing", summary: `No template with name "nothing"`, detail: []string{"\n\nPerhaps elsewhere."},
+			wanted: "nothing", summary: `No template with this name`, detail: []string{"\n\nPerhaps elsewhere."},
 		},
-		"very long name": {wanted: strings.Repeat("x", 5000), summary: "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -106,13 +105,13 @@ func TestLookup_NotFound(t *testing.T) {
 		summary          string
 		detail           []string
 	}{
-		"no objects": {"name", "x", nil, `No template with name "x"`, []string{"The list of the API contains no template."}},
+		"no objects": {"name", "x", nil, `No template with this name`, []string{"The list of the API contains no template."}},
 		"unknown key": {
-			"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with slug "pytroch"`,
+			"slug", "pytroch", []Named{{"vllm", "", ""}, {"pytorch", "", ""}}, `No template with this slug`,
 			[]string{"Existing: vllm, pytorch. The data source gpurent_templates lists all of them."},
 		},
 		"name instead of a key": {
-			"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with slug "Trainer"`,
+			"slug", "Trainer", []Named{{"mine", "Trainer", "me"}}, `No template with this slug`,
 			[]string{`It is the name of one: set name instead of slug.`},
 		},
 	} {
@@ -140,12 +139,12 @@ func TestLookup_ByKey(t *testing.T) {
 	}{
 		"test0000": {found: "ci"},
 		"test1111": {
-			summary: `Several API keys have the prefix "test1111"`,
+			summary: `Several API keys have this prefix`,
 			detail: "Set name instead of prefix. If the names are also equal, delete each API key that you do not need:" +
 				"\n  \"cd\" (key_2)\n  \"bot\" (key_3)",
 		},
-		"test2222": {summary: `No API key with prefix "test2222"`, detail: `test1111 ("bot"), "old". The data source`},
-		"ci":       {summary: `No API key with prefix "ci"`, detail: "It is the name of one: set name instead of prefix."},
+		"test2222": {summary: `No API key with this prefix`, detail: `test1111 ("bot"), "old". The data source`},
+		"ci":       {summary: `No API key with this prefix`, detail: "It is the name of one: set name instead of prefix."},
 	} {
 		t.Run(wanted, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -165,7 +164,7 @@ func TestLookup_KeyOnly(t *testing.T) {
 	var diags diag.Diagnostics
 	gpus := Lookup{Kind: "GPU model", Key: "slug", List: "gpurent_gpus", KeyOnly: true}
 	gpus.NotFound(&diags, "RTX 4090", "", []Named{{"h100", "H100", ""}, {"rtx_4090", "RTX 4090", ""}})
-	expectDiag(t, diags, "slug", `No GPU model with slug "RTX 4090"`,
+	expectDiag(t, diags, "slug", `No GPU model with this slug`,
 		[]string{`It is the name of one: set slug to "rtx_4090".`})
 }
 

@@ -18,8 +18,11 @@ import (
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
 	Client *rental.Client
-	// KeyUnknown is true at plan while the API key depends on an object that does not exist yet. Client has no key then.
+	// KeyUnknown is true while the API key depends on an object that does not exist. Only an apply may use Client for
+	// requests with a key then.
 	KeyUnknown bool
+	// KeySource is where the key of Client comes from while KeyUnknown. Empty if it has none.
+	KeySource Text
 	// KeyStart is the beginning of the API key, which identifies the key in a list but does not grant access. Empty
 	// without a key.
 	KeyStart string

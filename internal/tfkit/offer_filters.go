@@ -127,7 +127,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 	atLeastOne := []validator.Int64{int64validator.AtLeast(1)}
 	countries := []validator.Set{
 		setvalidator.SizeAtLeast(1),
-		setvalidator.ValueStringsAre(stringvalidator.RegexMatches(countryCode,
+		Elements(Matches(countryCode,
 			"must be two capital letters, for example \"NL\"")),
 	}
 	const byProvider = " The provider applies this filter, because the API does not have it: an offer without this " +
@@ -140,7 +140,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 				"of them. Must not be empty.",
 			Validators: []validator.Set{
 				setvalidator.SizeAtLeast(1),
-				setvalidator.ValueStringsAre(stringvalidator.RegexMatches(gpuSlug,
+				Elements(Matches(gpuSlug,
 					"must be a model slug without commas")),
 			},
 		},
@@ -197,7 +197,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			MarkdownDescription: "Order of the offers. Valid values: `price` (cheapest first), `-price`, `dlperf`, " +
 				"`dlperf_per_price`, `reliability`, `vram`, `inet_down`. Defaults to `price`.",
 			Validators: []validator.String{
-				stringvalidator.OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
+				OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
 					rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown),
 			},
 		},

@@ -99,14 +99,14 @@ func TestAccAPIKeyDataSource_errors(t *testing.T) {
 			t.Errorf("%v, no match of %s:\n%s", err, want, output)
 		}
 	}
-	fails(`name = "ci"`, `No API key with name "ci".*Existing: \S+ \(".*"\)\. The data source gpurent_api_keys lists all`)
+	fails(`name = "ci"`, `No API key with this name.*Existing: \S+ \(".*"\)\. The data source gpurent_api_keys lists all`)
 	first := env.Post("api-keys", `{"name":"ci","scopes":["billing:read"]}`)
 	second := env.Post("api-keys", `{"name":"ci","scopes":["billing:read"]}`)
 	prefixes := []string{prefixOf(env, first), prefixOf(env, second)}
-	fails(`name = "ci"`, fmt.Sprintf(`Several API keys are named "ci".*Set prefix instead of name, or make the name `+
+	fails(`name = "ci"`, fmt.Sprintf(`Several API keys have this name.*Set prefix instead of name, or make the name `+
 		`unique: %s \(%s, created \S+Z\) %s \(%s, created \S+Z\)`, prefixes[0], first, prefixes[1], second))
 	fails(fmt.Sprintf("name = %q", prefixes[0]), `It is the prefix of one: set prefix instead of name`)
-	fails(`prefix = "none"`, `No API key with prefix "none".*Existing: `)
+	fails(`prefix = "none"`, `No API key with this prefix.*Existing: `)
 }
 
 // The arguments are checked before any request. A whole key is not accepted as a prefix, nor shown.

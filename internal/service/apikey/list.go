@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -36,7 +35,7 @@ func (l *keyList) ListResourceConfigSchema(
 			"source": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Origin of the keys to list. Valid values: `console`, `cli`, `api`.",
-				Validators: []validator.String{stringvalidator.OneOf(
+				Validators: []validator.String{tfkit.OneOf(
 					string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
 			},
 		},

@@ -20,10 +20,18 @@ type ownKey struct {
 	Others int `json:"others"`
 }
 
+// planOwn is checkOwn at plan, where the key of the provider can be unknown.
+func (r *keyResource) planOwn(ctx context.Context, key model) ownKey {
+	if !r.Meta.Ready() {
+		return ownKey{}
+	}
+	return r.checkOwn(ctx, key)
+}
+
 // checkOwn compares a key with the provider's own key. The API returns only the first characters of a key, and does not
 // guarantee how many. The list contains the provider's own key, so a single match is certain.
 func (r *keyResource) checkOwn(ctx context.Context, key model) ownKey {
-	if !r.Meta.Ready() || !r.mayUse(key.Prefix.ValueString()) {
+	if !r.mayUse(key.Prefix.ValueString()) {
 		return ownKey{}
 	}
 	others := 0

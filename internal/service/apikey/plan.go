@@ -39,7 +39,7 @@ func (r *keyResource) modifyDestroy(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	switch own := r.checkOwn(ctx, state); {
+	switch own := r.planOwn(ctx, state); {
 	case !own.Own:
 	case state.AllowSelfRevoke.ValueBool():
 		addWillBeRevoked(&resp.Diagnostics, own, state)
@@ -59,7 +59,7 @@ func (r *keyResource) modifyChange(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	own := r.checkOwn(ctx, state)
+	own := r.planOwn(ctx, state)
 	protected := ownKey{} // own if the plan may not revoke it
 	allowed := plan.AllowSelfRevoke.ValueBool() || plan.AllowSelfRevoke.IsUnknown()
 	if own.Own && !(state.AllowSelfRevoke.ValueBool() && allowed) {

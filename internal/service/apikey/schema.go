@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Limits of the API.
@@ -38,7 +40,7 @@ const (
 var (
 	nameValidators   = []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)}
 	scopesValidators = []validator.Set{
-		setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(scopes...)),
+		setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(scopes...)),
 	}
 	daysValidators = []validator.Int64{int64validator.Between(1, maxExpiryDays)}
 )

@@ -93,7 +93,7 @@ func fleetErrorText(o outcome, failure reconcile.Failure, e *reconcile.Error) tf
 			if i > 0 {
 				text += "; "
 			}
-			text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+			text += tfinstance.DifferenceText(d)
 		}
 	}
 	switch {
@@ -116,9 +116,8 @@ func placementErrorText(e *placement.Error) tfkit.Text {
 		return tfkit.Textf("the outcome of the create request is unknown: the next apply receives the instance if there is "+
 			"one: %s", e.Err)
 	case placement.OtherArguments:
-		return tfkit.Textf("instance %s of an earlier run has another %s: %s instead of %s; restore the configuration, or "+
-			"destroy it in the service's console", e.Instance.ID, e.Difference.Attribute, e.Difference.Actual,
-			e.Difference.Requested)
+		return tfkit.Textf("instance %s of an earlier run differs: its %s; restore the configuration, or destroy it in "+
+			"the service's console", e.Instance.ID, tfinstance.DifferenceText(e.Difference))
 	case placement.NotLost:
 		return tfinstance.NotLostText(e)
 	case placement.InUse:

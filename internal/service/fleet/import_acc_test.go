@@ -28,11 +28,11 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 		},
 		"image": {
 			"image", `"template":"custom","image":"nginx:1.27","disk_gb":20`, custom("nginx:1.27"), custom("nginx:1.28"),
-			custom("nginx:1.28", rolling), "slot 0: is replaced, because its image is nginx:1.27 instead of nginx:1.28",
+			custom("nginx:1.28", rolling), "slot 0: is replaced, because its image changes",
 		},
 		"template": {
 			"template", `"template":"pytorch","disk_gb":20`, plain(2, 20), custom("nginx:1.27"),
-			custom("nginx:1.27", rolling), "slot 0: is replaced, because its template is pytorch instead of custom",
+			custom("nginx:1.27", rolling), "slot 0: is replaced, because its template changes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -158,6 +159,9 @@ func (r *fleetResource) planUpdate(
 	members := state.adopted(plan).members(private)
 	replacedBy := replacingArguments(state, plan, members)
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
+	if slices.ContainsFunc(replacedBy, path.Root("template").Equal) {
+		tfinstance.WarnTemplateReplaces(&resp.Diagnostics, "Fleet", plan.Template)
+	}
 	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)

@@ -2,11 +2,14 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
@@ -120,6 +123,9 @@ func (r *fleetResource) checkOffers(
 		if c.Action == reconcile.Update {
 			updates++
 		}
+	}
+	if slots > 0 {
+		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
 	var choice placement.Choice
 	if queriesKnown(ctx, plan) && slots > 0 {
@@ -244,32 +250,26 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	return "no longer exists, another one is rented"
 }
 
-// updateReason describes the arguments in which a member differs from the plan.
+// updateReason names the arguments in which a member differs from the plan, without the values of strings, which may be
+// sensitive.
 func updateReason(plan model, made rental.InstanceCreate) tfkit.Text {
-	var text tfkit.Text
-	differs := func(argument tfkit.Text, is, want any) {
-		if text == "" {
-			text = tfkit.Textf("is replaced, because its %s is %v instead of %v", argument, is, want)
-			return
-		}
-		text += tfkit.Textf(", and its %s is %v instead of %v", argument, is, want)
-	}
-	if template := plan.Template.ValueString(); made.Template != "" && made.Template != template {
-		differs("template", made.Template, template)
+	var reasons []string
+	if made.Template != "" && made.Template != plan.Template.ValueString() {
+		reasons = append(reasons, "its template changes")
 	}
 	if size := plan.DiskGB.ValueInt64(); made.DiskGB != 0 && made.DiskGB != size {
-		differs("disk_gb", made.DiskGB, size)
+		reasons = append(reasons, fmt.Sprintf("its disk_gb is %d instead of %d", made.DiskGB, size))
 	}
-	if kind := plan.Type.ValueString(); made.Type != "" && string(made.Type) != kind {
-		differs("type", made.Type, kind)
+	if made.Type != "" && string(made.Type) != plan.Type.ValueString() {
+		reasons = append(reasons, "its type changes")
 	}
 	if image := plan.Image.ValueString(); isCustom(plan) && made.Image != "" && !rental.SameImage(made.Image, image) {
-		differs("image", made.Image, image)
+		reasons = append(reasons, "its image changes")
 	}
-	if text == "" {
+	if len(reasons) == 0 {
 		return "is replaced, because its arguments change"
 	}
-	return text
+	return tfkit.Textf("is replaced, because %s", strings.Join(reasons, ", and "))
 }
 
 // statusText returns the status of an instance, and why it stopped.

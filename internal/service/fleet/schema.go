@@ -74,7 +74,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 					"fleets with the same name, also in different states, would own the same instances.",
 				Validators: []validator.String{
 					stringvalidator.UTF8LengthBetween(1, maxNameLength),
-					stringvalidator.RegexMatches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
+					tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
 						"must begin with a letter or digit"),
 				},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -112,7 +112,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Default: stringdefault.StaticString(string(rental.OnDemand)),
 				MarkdownDescription: "Rental type of the members. Valid values: `on_demand`, `interruptible` (outbid when the " +
 					"market price rises above the bid). Defaults to `on_demand`." + replacesMembers,
-				Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
+				Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 			},
 			"image": schema.StringAttribute{
 				Optional: true,
@@ -137,7 +137,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Default: stringdefault.StaticString(string(rental.DesiredRunning)),
 				MarkdownDescription: "State of the members after an apply. Valid values: `running`, `stopped` (only the disks " +
 					"are billed). Defaults to `running`. Changed in place.",
-				Validators: []validator.String{stringvalidator.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
+				Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 			},
 			"max_price_kop_h": schema.Int64Attribute{
 				Optional: true,
@@ -158,7 +158,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "What all members have in common. Valid values: `country`, `gpu` (the GPU model). Defaults " +
 					"to none. New members join existing ones.",
-				Validators: []validator.Set{setvalidator.ValueStringsAre(stringvalidator.OneOf(sameCountry, sameGPU))},
+				Validators: []validator.Set{tfkit.Elements(tfkit.OneOf(sameCountry, sameGPU))},
 			},
 			"allocation": schema.StringAttribute{
 				Optional: true, Computed: true,
@@ -167,7 +167,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 					"(keeps those that exist; the apply succeeds from `min_ready` ready members on, and the next one continues), " +
 					"`all` (destroys the members that the apply created, and fails; existing members stay). Defaults to `any`. " +
 					"Changed in place.",
-				Validators: []validator.String{stringvalidator.OneOf(allocationAny, allocationAll)},
+				Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
 			},
 			"min_ready": schema.Int64Attribute{
 				Optional: true,
@@ -182,7 +182,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				MarkdownDescription: "Policy for interruptible members that were outbid. Valid values: `restart` (places a new " +
 					"bid within `max_price_kop_h` and `max_total_kop_h`), `keep` (leaves the member outbid), `replace` (rents " +
 					"another instance for its slot). Defaults to `restart`. Changed in place.",
-				Validators: []validator.String{stringvalidator.OneOf(
+				Validators: []validator.String{tfkit.OneOf(
 					string(lifecycle.OutbidRestart), string(lifecycle.OutbidKeep), string(lifecycle.OutbidReplace),
 				)},
 			},
@@ -191,7 +191,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Default: stringdefault.StaticString(shrinkHighestSlot),
 				MarkdownDescription: "Which members a smaller `size` destroys. Valid values: `highest_slot`, `most_expensive` " +
 					"(by running price). Defaults to `highest_slot`. Changed in place.",
-				Validators: []validator.String{stringvalidator.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
+				Validators: []validator.String{tfkit.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
 			},
 			"update": schema.StringAttribute{
 				Optional: true, Computed: true,
@@ -199,7 +199,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				MarkdownDescription: "How a change to `template`, `disk_gb`, `type` or `image` is applied. Valid values: " +
 					"`replace` (forces a new resource to be created), `rolling` (replaces `max_unavailable` members at a time, " +
 					"each with its disk, and stops at the first failure). Defaults to `replace`. Changed in place.",
-				Validators: []validator.String{stringvalidator.OneOf(updateReplace, updateRolling)},
+				Validators: []validator.String{tfkit.OneOf(updateReplace, updateRolling)},
 			},
 			"max_unavailable": schema.Int64Attribute{
 				Optional: true, Computed: true,

@@ -58,7 +58,7 @@ func (d *gpuDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	slug := config.ValueString()
 	model, found, err := d.Meta.Cache.GPUs.Find(ctx, slug)
 	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read GPU model %s", slug), err)
+		tfkit.AddAPIError(&resp.Diagnostics, "read the GPU model", err)
 		return
 	}
 	if found {

@@ -76,7 +76,7 @@ func TestAccInstance_waitForOffer(t *testing.T) {
 	plan := acctest.WithoutFrame(w.Run("plan", "-no-color"))
 	for _, want := range []string{
 		"Warning: No matching offer", "The apply waits for one, at most 6s (wait_for_offer).",
-		"No on_demand offers with gpu = h100_sxm are available now.",
+		"No on_demand offers with this gpu are available now.",
 	} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("the plan has no %q:\n%s", want, plan)
@@ -198,7 +198,7 @@ func TestAccInstance_waitForOfferInterrupted(t *testing.T) {
 	text := acctest.Words(acctest.WithoutFrame(output))
 	for _, want := range []string{
 		"The run was interrupted after it had waited", "Nothing was rented. Apply again.",
-		"Available on_demand offers with gpu = h100_sxm: ",
+		"Available on_demand offers with this gpu: ",
 		"Without max_price_kop_h, ", "the cheapest costs",
 	} {
 		if !strings.Contains(text, want) {

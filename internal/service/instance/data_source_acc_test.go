@@ -130,7 +130,7 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 			},
 			{
 				Config:      env.Config(dataSourceByName("shared")),
-				ExpectError: regexp.MustCompile(`(?s)No instance with name "shared".*read by\s+its\s+id\s+only`),
+				ExpectError: regexp.MustCompile(`(?s)No instance with this name.*read by\s+its\s+id\s+only`),
 			},
 		},
 	})
@@ -159,19 +159,19 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	}
 	says(
 		dataSourceByName("trainor"),
-		`No instance with name "trainor"`,
+		`No instance with this name`,
 		`Existing: .*ins_\w+ \("trainer"\).*ins_\w+ \("trainer"\)`,
 		`\("Обучение"\)`,
 		ids[3]+`[,.]`,
 	)
 	says(
 		dataSourceByName("trainer"),
-		`Several instances are named "trainer"`,
+		`Several instances have this name`,
 		`Set id instead of name, or make the name unique: `,
 		ids[0]+` \(running, created 2\S+Z\)`,
 		ids[1]+` \(running, created 2\S+Z\)`,
 	)
-	says(dataSourceByName("ending"), `No instance with name "ending"`)
+	says(dataSourceByName("ending"), `No instance with this name`)
 	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)
 	says(dataSourceByID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
 	says(dataSourceByID("worker"), `It is the name of one: set name instead of id`)

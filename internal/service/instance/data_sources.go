@@ -92,7 +92,7 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 				Optional: true,
 				MarkdownDescription: "Filter by status. Valid values: `active` (all except destroyed instances), `all`. " +
 					"Defaults to `active`.",
-				Validators: []validator.String{stringvalidator.OneOf(rental.ListActive, rental.ListAll)},
+				Validators: []validator.String{tfkit.OneOf(rental.ListActive, rental.ListAll)},
 			},
 			"name_prefix": schema.StringAttribute{
 				Optional:            true,

@@ -152,19 +152,15 @@ func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfk
 func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	inst := e.Instance
 	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
-		"Instance %s (status %q) was created under the key of this resource before, and differs from the configuration: %s. "+
+		"Instance %s (status %q) was created under the key of this resource before, and differs from the configuration: its "+
+			"%s. "+
 			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
 			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
 			"the key must change with each replacement). If the instance is not needed, destroy it in the service's console "+
 			"and apply again.",
 		inst.ID,
 		inst.Status,
-		tfkit.Textf(
-			"its %s is %s, and the configuration has %s",
-			e.Difference.Attribute,
-			e.Difference.Actual,
-			e.Difference.Requested,
-		),
+		tfinstance.DifferenceText(e.Difference),
 		inst.ID,
 	))
 }
@@ -218,7 +214,7 @@ func addUnexpected(diags *diag.Diagnostics, placed placement.Placed, request pla
 		if i > 0 {
 			text += "; "
 		}
-		text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+		text += tfinstance.DifferenceText(d)
 	}
 	if differences[0].Harmful {
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, id), tfkit.Textf(

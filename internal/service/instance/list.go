@@ -49,7 +49,7 @@ func (l *instanceList) ListResourceConfigSchema(
 					"`stopping`, `stopped`, `failed`, `outbid`. Must not be empty.",
 				Validators: []validator.List{
 					listvalidator.SizeAtLeast(1),
-					listvalidator.ValueStringsAre(stringvalidator.OneOf(listed()...)),
+					listvalidator.ValueStringsAre(tfkit.OneOf(listed()...)),
 				},
 			},
 			"template": schema.StringAttribute{

@@ -149,6 +149,10 @@ func (r *instanceResource) planUpdate(
 		replacedBy = append(replacedBy, path.Root("status"))
 		warnOfUnknownPolicy(&resp.Diagnostics, state, replacement)
 	}
+	if !state.Template.IsNull() && !plan.Template.Equal(state.Template) {
+		subject := tfkit.Textf("Instance %s", state.ID.ValueString())
+		tfinstance.WarnTemplateReplaces(&resp.Diagnostics, subject, plan.Template)
+	}
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 

@@ -24,6 +24,7 @@ func (r *instanceResource) checkCreate(
 		return
 	}
 	r.checkName(ctx, plan, replaced, diags)
+	r.checkGPUs(ctx, plan, diags)
 	r.checkPrice(ctx, plan, replaced, diags)
 }
 

@@ -90,7 +90,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Default:  stringdefault.StaticString(string(rental.OnDemand)),
 			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (outbid when the market price " +
 				"rises above the bid). Defaults to `on_demand`." + forcesReplacement,
-			Validators:    []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
+			Validators:    []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		},
 		"max_price_kop_h": schema.Int64Attribute{
@@ -130,7 +130,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Default:  stringdefault.StaticString(string(rental.DesiredRunning)),
 			MarkdownDescription: "State of the instance after an apply. Valid values: `running`, `stopped` (only the " +
 				"disk is billed). Defaults to `running`. Changed in place.",
-			Validators: []validator.String{stringvalidator.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
+			Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 		},
 		"on_outbid": schema.StringAttribute{
 			Optional: true,
@@ -140,7 +140,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"a new bid within `max_price_kop_h`), `keep` (leaves the instance outbid), `replace` (creates another " +
 				"instance). Defaults to `restart`.",
 			Validators: []validator.String{
-				stringvalidator.OneOf(
+				tfkit.OneOf(
 					string(lifecycle.OutbidRestart),
 					string(lifecycle.OutbidKeep),
 					string(lifecycle.OutbidReplace),
@@ -162,7 +162,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"resource to be created. Valid values: `offer_id`, `offer_query`, `ssh_key_ids`. Defaults to none. A " +
 				"replacement loses the disk and its data.",
 			Validators: []validator.Set{
-				setvalidator.ValueStringsAre(stringvalidator.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs)),
+				tfkit.Elements(tfkit.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs)),
 			},
 		},
 		"idempotency_key": schema.StringAttribute{
@@ -177,7 +177,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"unless the key changes with each replacement. A later change only updates the state.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtMost(maxKeyLength),
-				stringvalidator.RegexMatches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
+				tfkit.Matches(idempotencyKey, "must be 1 to 64 printable ASCII characters without spaces"),
 			},
 		},
 		"ready_when": tfinstance.ReadyWhenAttribute(),

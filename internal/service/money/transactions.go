@@ -72,7 +72,7 @@ func (d *transactionsDataSource) Schema(
 					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. Must not be empty. Defaults to all " +
 					"types.",
 				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(transactionTypes...)),
+					setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(transactionTypes...)),
 				},
 			},
 			"instance_id": schema.StringAttribute{

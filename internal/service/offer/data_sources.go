@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -43,6 +45,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	skipped.Warn(&resp.Diagnostics, "offers")
+	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), config.GPU, &resp.Diagnostics)
 	config.Offers, config.IDs = []item{}, []string{}
 	for _, offer := range offers {
 		config.Offers = append(config.Offers, fromAPI(offer))

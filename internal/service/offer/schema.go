@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -40,7 +39,7 @@ func filters() map[string]schema.Attribute {
 	attributes["type"] = schema.StringAttribute{
 		Optional: true, MarkdownDescription: "Rental type of the offers. Valid values: `on_demand`, `interruptible`. " +
 			"Defaults to `on_demand`.",
-		Validators: []validator.String{stringvalidator.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
+		Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 	}
 	attributes["max_price_kop_h"] = schema.Int64Attribute{
 		Optional: true, MarkdownDescription: "Maximum price of the whole server for `type` in kopecks per hour. Must " +

@@ -75,17 +75,17 @@ func TestAccSSHKeyDataSource_errors(t *testing.T) {
 	}
 	quoted := regexp.QuoteMeta(fingerprint)
 	byFingerprint := fmt.Sprintf("fingerprint = %q", fingerprint)
-	fails(`name = "laptop"`, `No SSH key with name "laptop".*The list of the API contains no SSH key\.`)
+	fails(`name = "laptop"`, `No SSH key with this name.*The list of the API contains no SSH key\.`)
 	other := addKey(env, "build", otherKey)
-	fails(byFingerprint, `No SSH key with fingerprint "`+quoted+`".*Existing: SHA256:\S+ \("build"\)\. `+
+	fails(byFingerprint, `No SSH key with this fingerprint.*Existing: SHA256:\S+ \("build"\)\. `+
 		`The data source gpurent_ssh_keys lists all of them`)
 	first := addKey(env, "laptop", exampleKey)
 	fails(fmt.Sprintf("name = %q", fingerprint), `It is the fingerprint of one: set fingerprint instead of name`)
 	second := addKey(env, "laptop", exampleKey)
 	both := first + `, created \S+Z\) .*` + second + `, created \S+Z\)`
-	fails(`name = "laptop"`, `Several SSH keys are named "laptop".*Set fingerprint instead of name, or make the name `+
+	fails(`name = "laptop"`, `Several SSH keys have this name.*Set fingerprint instead of name, or make the name `+
 		`unique: `+quoted+` \(`+both)
-	fails(byFingerprint, `Several SSH keys have the fingerprint "`+quoted+`".*Set name instead of fingerprint. If the `+
+	fails(byFingerprint, `Several SSH keys have this fingerprint.*Set name instead of fingerprint. If the `+
 		`names are also equal, delete each SSH key that you do not need: "laptop" \(`+both)
 	for _, id := range []string{first, second, other} {
 		env.Delete("ssh-keys/" + id)

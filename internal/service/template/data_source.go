@@ -62,7 +62,7 @@ func (d *templateDataSource) find(
 	if slug != "" {
 		found, ok, err := d.Meta.Cache.Templates.Find(ctx, slug)
 		if err != nil {
-			tfkit.AddAPIError(diags, tfkit.Textf("read template %s", slug), err)
+			tfkit.AddAPIError(diags, "read the template", err)
 		}
 		if ok || err != nil {
 			return found, ok

@@ -116,12 +116,12 @@ func TestAccTemplateDataSource_errors(t *testing.T) {
 	}
 	tests := []struct{ config, want string }{
 		{withKey(`name = "pytroch"`),
-			`No template with name "pytroch".*Existing: (.* \(".*"\), ){10}… and 1 more\.`},
+			`No template with this name.*Existing: (.* \(".*"\), ){10}… and 1 more\.`},
 		{withKey(`name = "PyTorch 2.5"`),
-			`Several templates are named "PyTorch 2.5".*Set slug instead of name, or make the name unique: ` +
+			`Several templates have this name.*Set slug instead of name, or make the name unique: ` +
 				`pytorch \(owner catalog\) ` + slug + ` \(owner me\)`},
-		{withKey(`name = "pytorch"`), `No template with name "pytorch".*It is the slug of one: set slug instead of name`},
-		{withKey(`slug = "pytroch"`), `No template with slug "pytroch".*Existing: .*pytorch \(`},
+		{withKey(`name = "pytorch"`), `No template with this name.*It is the slug of one: set slug instead of name`},
+		{withKey(`slug = "pytroch"`), `No template with this slug.*Existing: .*pytorch \(`},
 		{withoutKey(`slug = "` + slug + `"`),
 			`No template with slug.*Only the catalog was searched, because no API key is configured`},
 		{unknownKey(`name = "PyTorch 2.5"`), `Provider configuration is unknown`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -53,7 +52,7 @@ func (d *templatesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 				Optional: true,
 				MarkdownDescription: "Owner of the templates. Valid values: `catalog`, `me` (requires an API key). " +
 					"Defaults to both.",
-				Validators: []validator.String{stringvalidator.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
+				Validators: []validator.String{tfkit.OneOf(string(rental.OwnerCatalog), string(rental.OwnerMe))},
 			},
 			"templates": schema.ListNestedAttribute{
 				Computed:            true,

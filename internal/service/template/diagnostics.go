@@ -13,16 +13,19 @@ const (
 	summaryNoTag                   = "Container image without a tag"
 	summaryRecommendedBelowMinimum = "Recommended disk below the minimum"
 	summaryNotOwn                  = "Not a template of this account"
+	summaryCannotReplace           = "Cannot replace template: limit of own templates reached"
+	summaryLimitReached            = "Limit of own templates reached"
 )
 
-func addNotAnImage(diags *diag.Diagnostics, at path.Path, image string) {
+func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
 	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAnImage), tfkit.Textf(
-		"%q is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.", image))
+		"The value of %s is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.",
+		at.String()))
 }
 
-func addNoTag(diags *diag.Diagnostics, at path.Path, image string) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf(
-		"The API requires a tag, for example %q. Use a fixed version rather than latest.", image+":latest"))
+func addNoTag(diags *diag.Diagnostics, at path.Path) {
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf("The API requires a tag in %s, for "+
+		"example \":1.2\" at the end. Use a fixed version rather than latest.", at.String()))
 }
 
 func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {
@@ -36,4 +39,18 @@ func addNotOwn(diags *diag.Diagnostics, slug string) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotOwn),
 		tfkit.Textf("Template %q belongs to the catalog and cannot be managed. Use "+
 			"its slug directly, or the data source gpurent_templates.", slug))
+}
+
+func addCannotReplace(diags *diag.Diagnostics, own int) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReplace), tfkit.Textf("The account has %d own templates, and the API "+
+		"allows %d. With create_before_destroy the new template is created first, and the API would refuse it after the "+
+		"apply has destroyed the instances that use the old one. A provider cannot see that setting, so the plan fails in "+
+		"any case. Nothing was changed. First delete a template that is not needed, which the data source "+
+		"gpurent_templates with owner = \"me\" lists, then plan again.", own, maxOwnTemplates))
+}
+
+func addLimitReached(diags *diag.Diagnostics, own int) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryLimitReached), tfkit.Textf("The account has %d own templates, and the "+
+		"API allows %d. Unless this plan or someone else deletes one first, the apply fails. The data source "+
+		"gpurent_templates with owner = \"me\" lists them.", own, maxOwnTemplates))
 }

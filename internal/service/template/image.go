@@ -31,13 +31,12 @@ func (taggedImage) ValidateString(_ context.Context, req validator.StringRequest
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	image := req.ConfigValue.ValueString()
-	named, err := reference.ParseNormalizedNamed(image)
+	named, err := reference.ParseNormalizedNamed(req.ConfigValue.ValueString())
 	if err != nil {
-		addNotAnImage(&resp.Diagnostics, req.Path, image)
+		addNotAnImage(&resp.Diagnostics, req.Path)
 		return
 	}
 	if _, tagged := named.(reference.Tagged); !tagged {
-		addNoTag(&resp.Diagnostics, req.Path, image)
+		addNoTag(&resp.Diagnostics, req.Path)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Limits of the API. Lengths are in characters.
@@ -37,6 +38,7 @@ const (
 	minDiskGB            = 10
 	maxDiskGB            = 2000
 	maxPort              = 65535
+	maxOwnTemplates      = 20 // of an account
 )
 
 // Schema implements resource.Resource.
@@ -47,8 +49,11 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	addComputed(attributes)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages one of the account's own templates: the container image, ports, environment " +
-			"variables and start command of instances. An account can have up to 20 templates.\n\nInstances of a deleted " +
-			"or replaced template keep running.",
+			"variables and start command of instances. An account can have up to 20 templates.\n\nThe API cannot change a " +
+			"template, so a change to any argument replaces it, and its `slug` changes. An instance or a fleet whose " +
+			"`template` refers to it is then replaced as well, and **loses its disk**. To keep an instance, add `lifecycle { " +
+			"ignore_changes = [template] }` to it: the API keeps the instances of a deleted template.\n\nA replacement " +
+			"fails at plan while the account has 20 templates, because with `create_before_destroy` it needs one more.",
 		Attributes: attributes,
 	}
 }
@@ -83,7 +88,7 @@ func addOptional(attributes map[string]schema.Attribute) {
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
 		MarkdownDescription: "Launch mode of the container. Valid values: `ssh`, `jupyter`, `entrypoint`. Defaults to " +
 			"`ssh`. Changing this forces a new resource to be created.",
-		Validators: []validator.String{stringvalidator.OneOf(
+		Validators: []validator.String{tfkit.OneOf(
 			string(rental.LaunchSSH), string(rental.LaunchJupyter), string(rental.LaunchEntrypoint))},
 		PlanModifiers: replaceText,
 	}

@@ -1,0 +1,102 @@
+package tfinstance
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// CheckGPUs warns of GPU slugs that the API does not list, because no offer has them. gpus is the argument at a path.
+// All checks of a plan share one request. There is none without a slug, and its failure is ignored.
+func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, gpus types.Set, diags *diag.Diagnostics) {
+	var slugs []string
+	for _, element := range gpus.Elements() {
+		if slug, _ := element.(types.String); slug.ValueString() != "" {
+			slugs = append(slugs, slug.ValueString())
+		}
+	}
+	if len(slugs) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
+	defer cancel()
+	listing, err := meta.Cache.GPUs.List(ctx)
+	if err != nil {
+		return
+	}
+	all := len(slugs)
+	unknown := slices.DeleteFunc(slugs, func(slug string) bool { return mayExist(listing, slug) })
+	if len(unknown) > 0 {
+		addUnknownGPUs(diags, at, len(unknown), all, nearestSlugs(unknown, listing.Items))
+	}
+}
+
+// CheckQueryGPUs is CheckGPUs for the queries in a list.
+func CheckQueryGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, queries types.List, diags *diag.Diagnostics) {
+	for i, query := range queries.Elements() {
+		object, _ := query.(types.Object)
+		CheckGPUs(ctx, meta, at.AtListIndex(i).AtName("gpu"), QueryGPUs(object), diags)
+	}
+}
+
+// QueryGPUs returns the argument gpu of a query.
+func QueryGPUs(query types.Object) types.Set {
+	gpus, _ := query.Attributes()["gpu"].(types.Set)
+	return gpus
+}
+
+// mayExist reports whether a list has a slug, or entries that cannot be read and may have it.
+func mayExist(listing *rental.Listing[rental.GPUModel], slug string) bool {
+	_, found := listing.Find(slug)
+	return found || slices.ContainsFunc(listing.Skipped, func(entry rental.Skipped) bool {
+		return entry.ID == "" || entry.ID == slug
+	})
+}
+
+// maxNearest is how many slugs nearestSlugs returns for each unknown one.
+const maxNearest = 3
+
+// nearestSlugs returns the slugs of the models that each unknown slug resembles most.
+func nearestSlugs(unknown []string, models []rental.GPUModel) (nearest []string) {
+	for _, slug := range unknown {
+		wanted := plainSlug(slug)
+		distance := func(m rental.GPUModel) int { return distance(wanted, plainSlug(m.Slug)) }
+		sorted := tfkit.SortedFunc(models, func(a, b *rental.GPUModel) int {
+			return cmp.Or(distance(*a)-distance(*b), strings.Compare(a.Slug, b.Slug))
+		})
+		for _, model := range sorted[:min(len(sorted), maxNearest)] {
+			if distance(model) <= len(wanted)/2 && !slices.Contains(nearest, model.Slug) {
+				nearest = append(nearest, model.Slug)
+			}
+			if distance(model) == 0 {
+				break
+			}
+		}
+	}
+	return nearest
+}
+
+// distance returns the edit distance, at most 1 if one contains the other, such as h100 and h100sxm.
+func distance(wanted, slug string) int {
+	if slug == wanted {
+		return 0
+	}
+	if slug != "" && (strings.Contains(slug, wanted) || strings.Contains(wanted, slug)) {
+		return 1
+	}
+	return levenshtein.Distance(wanted, slug, nil)
+}
+
+// plainSlug returns a slug in lower case without separators.
+func plainSlug(slug string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(slug))
+}
