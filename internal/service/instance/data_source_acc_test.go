@@ -173,7 +173,7 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	)
 	says(dataSourceByName("ending"), `No instance with this name`)
 	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)
-	says(dataSourceByID("ins_none"), `No instance with id "ins_none"`, `Existing: `, ids[2]+` \("worker"\)`)
+	says(dataSourceByID("ins_none"), `No instance with this id`, `Existing: `, ids[2]+` \("worker"\)`)
 	says(dataSourceByID("worker"), `It is the name of one: set name instead of id`)
 }
 

@@ -123,7 +123,7 @@ func TestAccTemplateDataSource_errors(t *testing.T) {
 		{withKey(`name = "pytorch"`), `No template with this name.*It is the slug of one: set slug instead of name`},
 		{withKey(`slug = "pytroch"`), `No template with this slug.*Existing: .*pytorch \(`},
 		{withoutKey(`slug = "` + slug + `"`),
-			`No template with slug.*Only the catalog was searched, because no API key is configured`},
+			`No template with this slug.*Only the catalog was searched, because no API key is configured`},
 		{unknownKey(`name = "PyTorch 2.5"`), `Provider configuration is unknown`},
 		{unknownKey(`slug = "` + slug + `"`), `Provider configuration is unknown`},
 	}
