@@ -50,21 +50,20 @@ func AddKeptForOther(diags *diag.Diagnostics, id string, other placement.Object)
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
 func NotLostText(e *placement.Error) tfkit.Text {
-	age := tfkit.Text("at an unknown time")
-	if e.Age > 0 {
-		age = tfkit.Textf("%s ago", e.Age.Round(time.Second))
+	created := tfkit.Textf("%s ago, and recover_within is %s", e.Age.Round(time.Second), e.Within)
+	if e.Age == 0 {
+		created = "at an unknown time"
 	}
-	return tfkit.Textf("instance %s (%s, %s) was created %s, before recover_within (%s), so another state may have it",
-		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), age, e.Within)
+	return tfkit.Textf("instance %s (%s, %s) was created %s: another state may have it",
+		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), created)
 }
 
 // OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the
-// advice for a second configuration.
-func OwnershipCauses(own tfkit.Text) tfkit.Text {
+// advice for a second configuration, and change that for create_before_destroy.
+func OwnershipCauses(own, change tfkit.Text) tfkit.Text {
 	return "\n\nUsual causes:\n" +
 		"  - a copy of this configuration, or a second state, uses the same key: " + own + "\n" +
 		"  - the resource was renamed: add a moved block from its old address\n" +
-		"  - create_before_destroy with a fixed key: the old instance still has it; remove create_before_destroy, or " +
-		"change the key with each replacement\n" +
-		"  - a run was killed long ago: import the instance"
+		"  - create_before_destroy: the resource to destroy still has it; remove create_before_destroy, or " + change + "\n" +
+		"  - a run was killed long ago: import it"
 }

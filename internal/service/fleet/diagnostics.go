@@ -57,8 +57,10 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		addRecovered(diags, o)
 	}
 	if len(o.Unrelated) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnrelated, o.Name), tfkit.Textf("%s have names of members, but not "+
-			"their idempotency keys. They stay, and later plans do not name them.", o.Unrelated))
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnrelated, o.Name), tfkit.Textf("%s have names of members and were "+
+			"not destroyed: they have other idempotency keys, or are older than recover_within, so that another state may have "+
+			"them. They stay and are billed, and later plans do not name them. If no state has them, destroy them in the "+
+			"service's console.", o.Unrelated))
 	}
 	if len(o.Failures) == 0 {
 		return
@@ -73,7 +75,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	case o.Interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
 	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+otherOwnerAdvice(o)+tainted(o))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+"\n\nNo other instance was changed or destroyed."+tainted(o)+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
@@ -189,12 +191,12 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 
 // otherOwnerAdvice explains why the slots of a new fleet have instances that may belong to another fleet.
 func otherOwnerAdvice(o outcome) tfkit.Text {
-	text := tfkit.Text("\n\nNo instance was changed or destroyed because of that. ")
+	var text tfkit.Text
 	if block, ok := tfkit.ImportBlock(TypeName, o.Name); ok {
-		text += "If no other state has these instances, add this block with the address of this resource, and plan " +
+		text = "\n\nIf no other state has these instances, add this block with the address of this resource, and plan " +
 			"again:\n\n" + block
 	}
-	return text + tfinstance.OwnershipCauses("choose another name here")
+	return text + tfinstance.OwnershipCauses("choose another name here", "change the name with each replacement")
 }
 
 func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {

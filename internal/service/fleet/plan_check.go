@@ -208,7 +208,7 @@ func (r *fleetResource) warnOfDestroyed(
 
 // membersByName returns the active instances that have the names of members of a fleet.
 func (r *fleetResource) membersByName(ctx context.Context, name string) (found []rental.Instance) {
-	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // what could be read is enough for a warning
+	active, _ := r.Meta.Cache.Instances.List(ctx) //nolint:errcheck // what could be read is enough for a warning
 	if active == nil {
 		return nil
 	}

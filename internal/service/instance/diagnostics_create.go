@@ -173,7 +173,8 @@ func addNotLost(diags *diag.Diagnostics, e *placement.Error) {
 	} else {
 		text += "If no other state has it, import it. " + noImportBlock
 	}
-	text += tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here")
+	text += tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
+		"change the key with each replacement")
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID), text)
 }
 

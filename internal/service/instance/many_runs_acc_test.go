@@ -124,7 +124,7 @@ func TestAccInstance_terraformTestSharedKey(t *testing.T) {
 	)
 	w.Write("runs.tftest.hcl", env.Provider()+"run \"apply\" {}\n")
 	output, err := w.Try("test", "-no-color")
-	if err == nil || !strings.Contains(acctest.Words(output), "Two instances with the same idempotency_key") {
+	if err == nil || !strings.Contains(acctest.Words(output), "Another resource has instance ins_") {
 		t.Errorf("%v, and it prints:\n%s", err, output)
 	}
 	if rented := len(acctest.Fetch[struct{ Data []struct{} }](env, "instances?status=all").Data); rented > 1 {

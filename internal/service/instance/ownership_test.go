@@ -20,7 +20,7 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 	}{
 		"young":         {nil, 50 * time.Minute, nil},
 		"old":           {nil, 2 * time.Hour, []string{"has the idempotency key", "import {", "moved block", "2h0m", "per hour"}},
-		"never":         {"0s", 3 * time.Minute, []string{"has the idempotency key", "recover_within (0s)"}},
+		"never":         {"0s", 3 * time.Minute, []string{"has the idempotency key", "recover_within is 0s"}},
 		"longer limit":  {"3h", 2 * time.Hour, nil},
 		"shorter limit": {"10m", 20 * time.Minute, []string{"has the idempotency key"}},
 	} {
