@@ -48,7 +48,7 @@ func (s *story) same() {
 	s.state.Run("plan", "-detailed-exitcode", "-no-color")
 }
 
-// apply runs a command that must succeed with all texts in its output, or fail if the first text is "!".
+// run runs a command that must succeed with all texts in its output, or fail if the first text is "!".
 func (s *story) run(w *acctest.Workspace, command string, texts ...string) {
 	s.Helper()
 	output, err := w.Try(append(strings.Fields(command), "-no-color")...)
@@ -65,10 +65,10 @@ func (s *story) run(w *acctest.Workspace, command string, texts ...string) {
 }
 
 const (
-	apply   = "apply -auto-approve"
-	taken   = "terraform state rm ADDRESS" // the advice for a server that another state has
-	refused = "Usual causes:"              // of a server that is not lost
-	twice   = "is in the state twice"      // of two objects with one server
+	applyAll = "apply -auto-approve"
+	taken    = "terraform state rm ADDRESS" // the advice for a server that another state has
+	refused  = "Usual causes:"              // of a server that is not lost
+	twice    = "is in the state twice"      // of two objects with one server
 )
 
 func TestAccOwnership(t *testing.T) {
@@ -77,10 +77,10 @@ func TestAccOwnership(t *testing.T) {
 		"a configuration copied to a second folder, and destroyed there": func(s *story) {
 			second := s.env.Workspace(s.env.Config(s.block("a")))
 			if s.young {
-				s.run(second, apply, taken)
+				s.run(second, applyAll, taken)
 				s.run(second, "state rm "+s.address("a"))
 			} else {
-				s.run(second, apply, "!", refused, "moved block")
+				s.run(second, applyAll, "!", refused, "moved block")
 			}
 			s.run(second, "destroy -auto-approve")
 			s.same()
@@ -88,12 +88,12 @@ func TestAccOwnership(t *testing.T) {
 		"a resource renamed without a moved block, with -target first": func(s *story) {
 			s.state.Configure(s.env.Config(s.block("b")))
 			if !s.young {
-				s.run(s.state, apply+" -target="+s.address("b"), "!", refused, "moved block")
+				s.run(s.state, applyAll+" -target="+s.address("b"), "!", refused, "moved block")
 				return
 			}
-			s.run(s.state, apply+" -target="+s.address("b"), taken)
+			s.run(s.state, applyAll+" -target="+s.address("b"), taken)
 			s.run(s.state, "plan", "!", twice, "state list -id=")
-			s.run(s.state, apply+" -refresh=false", "!", twice)
+			s.run(s.state, applyAll+" -refresh=false", "!", twice)
 			s.run(s.state, "state rm "+s.address("a"))
 			s.same()
 		},
@@ -101,10 +101,10 @@ func TestAccOwnership(t *testing.T) {
 			dependent := "resource \"terraform_data\" \"d\" {\n  input = \"" + s.address("a") + "\"\n  lifecycle {\n" +
 				"    create_before_destroy = true\n    replace_triggered_by = [" + s.address("a") + "]\n  }\n  %s\n}\n"
 			s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
-			s.run(s.state, apply)
+			s.run(s.state, applyAll)
 			s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent,
 				"provisioner \"local-exec\" {\n    command = \"exit 1\"\n  }")))
-			replace := apply + " -replace=" + s.address("a")
+			replace := applyAll + " -replace=" + s.address("a")
 			if !s.young {
 				s.run(s.state, replace, "!", refused, "create_before_destroy")
 				s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
@@ -122,7 +122,7 @@ func TestAccOwnership(t *testing.T) {
 			}
 			s.run(s.state, "import "+s.address("a")+" "+id)
 			s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
-			s.run(s.state, apply)
+			s.run(s.state, applyAll)
 			s.same()
 		},
 		"one server imported twice": func(s *story) {
@@ -139,22 +139,22 @@ func TestAccOwnership(t *testing.T) {
 		},
 		"a state restored from a backup": func(s *story) {
 			backup := s.state.Read("terraform.tfstate")
-			s.run(s.state, apply+" -replace="+s.address("a"))
+			s.run(s.state, applyAll+" -replace="+s.address("a"))
 			s.ids = s.servers()
 			s.wait()
 			current := s.state.Read("terraform.tfstate")
 			s.state.Write("terraform.tfstate", backup)
 			switch {
 			case s.kind == "gpurent_fleet": // the slots belong to the fleet, which the state contains
-				s.run(s.state, apply, "instances of an earlier run")
+				s.run(s.state, applyAll, "instances of an earlier run")
 				s.same()
 				return
 			case s.young:
-				s.run(s.state, apply, taken, "1 instance no longer exists")
+				s.run(s.state, applyAll, taken, "1 instance no longer exists")
 				s.same()
 				return
 			}
-			s.run(s.state, apply, "!", refused, "import {")
+			s.run(s.state, applyAll, "!", refused, "import {")
 			s.state.Write("terraform.tfstate", current)
 			s.same()
 		},
@@ -176,7 +176,7 @@ func TestAccOwnership(t *testing.T) {
 					env.AddSSHKey()
 					s := &story{T: t, env: env, kind: kind, young: young}
 					s.state = env.Workspace(env.Config(s.block("a")))
-					s.run(s.state, apply)
+					s.run(s.state, applyAll)
 					s.ids = s.servers()
 					s.wait()
 					tell(s)
