@@ -2,13 +2,8 @@ package instance_test
 
 import (
 	"fmt"
-	"net/http"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -165,60 +160,4 @@ func TestManyRuns_BurnLimitAtApply(t *testing.T) {
 	start, diags = tf.apply(start, configWithKey("a"))
 	expectDiags(t, "the start of the first when the second is gone", diags)
 	expectDiags(t, "its destruction", tf.destroy(start))
-}
-
-// An instance whose create request is in flight is already in the listing. It counts once against the burn limit.
-func TestManyRuns_BurnLimitCountsInFlightRequestOnce(t *testing.T) {
-	env, _, api := startWithProxy(t)
-	var fits int64
-	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1")[:2] {
-		fits += offer.Price.OnDemandKopH
-	}
-	fits += fits / 4 // the disks, but no third server
-	tf := newManyRuns(t, env, map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": fits}})
-	config := configWithKey("b")
-	second := tf.plan(nil, config)
-	expectDiags(t, "the plan of the second server", second.diags)
-
-	created, listed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	var creates, lists atomic.Int64
-	api.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if !isCreate(r) || creates.Add(1) > 1 {
-			api.ServeHTTP(w, r)
-			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instances") && creates.Load() == 1 &&
-				lists.Add(1) == 1 {
-				close(listed)
-			}
-			return
-		}
-		recorder := newRecorder(w)
-		api.ServeHTTP(recorder, r)
-		close(created)
-		<-listed
-		select {
-		case <-returned:
-		case <-time.After(100 * time.Millisecond): // it waits, which no request shows
-		}
-		writeRecorded(w, recorder)
-	})
-	answered := make(chan applyResult)
-	go func() {
-		inst, diags := tf.apply(nil, configWithKey("a"))
-		answered <- applyResult{inst, diags}
-	}()
-	<-created
-	inst, diags := tf.change(
-		tftypes.NewValue(tf.schema().ValueType(), nil),
-		second,
-		acctest.Value(tf.schema().ValueType(), config),
-	)
-	close(returned)
-	expectDiags(t, "the second server", diags)
-	first := <-answered
-	expectDiags(t, "the first server", first.diags)
-	if err := env.Left("instances", 2); err != nil {
-		t.Fatal(err)
-	}
-	expectDiags(t, "the destruction of the first", tf.destroy(first.server))
-	expectDiags(t, "the destruction of the second", tf.destroy(inst))
 }
