@@ -38,12 +38,11 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		readers.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			inst, err := m.Client.GetInstance(ctx, member.Instance.ID)
+			inst, found, err := m.Cache.Instances.Find(ctx, member.Instance.ID)
 			switch {
-			case rental.IsNotFound(err):
 			case err != nil:
 				errs[i] = err
-			default:
+			case found:
 				member.Instance = inst
 				refreshed[i] = &member
 			}

@@ -62,6 +62,7 @@ func NewCache(client *Client, pollInterval time.Duration, reuse func() bool) *Ca
 	c.Instances = newCollection(c, "instances", Instance.identity, instances(ListActive), lag)
 	c.Instances.get = client.GetInstance
 	c.AllInstances = newCollection(c, "instances", Instance.identity, instances(ListAll), lag)
+	c.Instances.all = c.AllInstances
 	c.Templates = newCollection(
 		c,
 		"templates",

@@ -16,6 +16,8 @@ type Collection[T any] struct {
 	list func(context.Context, ListOptions) iter.Seq2[T, error]
 	// get requests one object. It is nil if the API has no such request.
 	get func(context.Context, string) (T, error)
+	// all lists also the objects that list leaves out, for many reads of such objects; nil for none.
+	all *Collection[T]
 	// writes returns how many changes this process has made so far.
 	writes func() uint64
 	// maxAge returns how old a cached listing may be.
@@ -29,9 +31,10 @@ type Collection[T any] struct {
 
 // records are what a collection has done and found.
 type records struct {
-	mu      sync.Mutex
-	alone   readAlone
-	created map[string]createdObject
+	mu       sync.Mutex
+	alone    readAlone
+	unlisted int // number of reads of objects that the listing lacks
+	created  map[string]createdObject
 }
 
 // readAlone is the last read that requested its object.
@@ -144,7 +147,7 @@ func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bo
 			return object, true, nil
 		}
 		if c.get != nil {
-			return c.getOne(ctx, id)
+			return c.getUnlisted(ctx, id)
 		}
 		if err := listing.Err; err != nil {
 			return object, false, err
@@ -181,6 +184,29 @@ func (r *records) alternate(writes uint64, maxAge time.Duration) bool {
 	}
 	r.alone = readAlone{time.Now(), writes}
 	return true
+}
+
+// singleReads is how many objects that the listing lacks are requested one by one.
+const singleReads = 3
+
+// getUnlisted reads an object that the listing lacks. If there are many, as after hundreds of servers were destroyed
+// outside, one listing of all objects serves them.
+func (c *Collection[T]) getUnlisted(ctx context.Context, id string) (object T, found bool, err error) {
+	if c.all != nil && c.records.countUnlisted() > singleReads {
+		if listing, err := c.all.load(ctx, c.maxAge(), maxLookupPages); err == nil {
+			if object, found = listing.Find(id); found {
+				return object, true, nil
+			}
+		}
+	}
+	return c.getOne(ctx, id)
+}
+
+func (r *records) countUnlisted() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unlisted++
+	return r.unlisted
 }
 
 func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found bool, err error) {

@@ -228,6 +228,24 @@ func TestCollection_FindReadsAFreshList(t *testing.T) {
 	})
 }
 
+// Hundreds of objects that the listing lacks are read with one listing of all objects.
+func TestCollection_ManyUnlistedObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		active, all := newFakeList(3, 1), newFakeList(200, 1)
+		c := active.collection(true)
+		c.all = all.collection(false)
+		for i := range 200 {
+			_, found, err := c.Find(t.Context(), fmt.Sprint(i))
+			if want := i < 3 || i >= 3+singleReads; found != want || err != nil {
+				t.Errorf("%d: found %t, %v", i, found, err)
+			}
+		}
+		if active.gets > singleReads+1 || active.lists+all.lists > 4 {
+			t.Errorf("%d single requests, %d and %d lists", active.gets, active.lists, all.lists)
+		}
+	})
+}
+
 // An object that this process has created exists although lists lack it, until they may no longer lag, or until it is
 // deleted.
 func TestCollection_Created(t *testing.T) {
