@@ -100,17 +100,15 @@ func (c *creation) skipUsed() (placed Placed, used bool, err error) {
 
 // create repeats the request until its outcome is known.
 func (c *creation) create(offerID string) (Placed, error) {
-	inst, replayed, err := c.createOnce(offerID)
+	inst, replay, err := c.createOnce(offerID)
 	if err != nil && inst.ID == "" {
 		return Placed{}, err
 	}
 	placed := Placed{
 		Instance: inst, OfferID: offerID, Generation: c.keys.number, Unreadable: err,
-		replayed: replayed && !c.keys.isRandom(), // nothing else was rented under a random key
+		replayed: replay != rental.NotReplayed && !c.keys.isRandom(), // nothing else was rented under a random key
 	}
-	if created := inst.CreatedAt; !created.IsZero() && created.Before(c.began.Add(-NewInstanceLag)) {
-		placed.replayed = true // whatever the status and the headers of the response are
-	}
+	c.lost = c.lost || replay == rental.ReplayedAfterLoss
 	if offer, ok := c.offers[offerID]; ok {
 		placed.Offer = &offer
 	}
@@ -123,19 +121,19 @@ const maxUnreadable = 3
 
 // createOnce repeats the request until its outcome is known. Until then no other offer may be tried, because an
 // instance may have been rented. With an error it returns an instance only if its id is known.
-func (c *creation) createOnce(offerID string) (rental.Instance, bool, error) {
+func (c *creation) createOnce(offerID string) (rental.Instance, rental.Replay, error) {
 	order := c.Order
 	order.OfferID = offerID
 	a := &attempts{creation: c, order: order}
 	for {
-		inst, replayed, err := c.placer.client.CreateInstance(c.requestCtx, c.keys.current(), a.order)
+		inst, replay, err := c.placer.client.CreateInstance(c.requestCtx, c.keys.current(), a.order)
 		if err == nil || inst.ID != "" {
-			return inst, replayed, err
+			return inst, replay, err
 		}
 		pause, again := a.next(err)
 		c.lost = c.lost || a.lost != nil
 		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
-			return rental.Instance{}, false, a.outcome(err)
+			return rental.Instance{}, rental.NotReplayed, a.outcome(err)
 		}
 		a.checkPrice(c.requestCtx)
 	}

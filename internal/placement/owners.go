@@ -33,18 +33,16 @@ func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	return object, true
 }
 
-// Other returns the other object that has an instance.
-func (o *Owners) Other(id string, object Object) (other Object, found bool) {
+// Owner returns the object that has an instance.
+func (o *Owners) Owner(id string) (owner Object, found bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	other, found = o.objects[id]
-	return other, found && other.Token != object.Token
+	owner, found = o.objects[id]
+	return owner, found
 }
 
 // Has reports whether any object has an instance.
 func (o *Owners) Has(id string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, found := o.objects[id]
+	_, found := o.Owner(id)
 	return found
 }

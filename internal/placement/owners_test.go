@@ -15,10 +15,7 @@ func TestOwners(t *testing.T) {
 	if owner, ok := o.Claim("ins_a", other); ok || owner != one {
 		t.Errorf("another object claims the instance of %v: %t", owner, ok)
 	}
-	if owner, found := o.Other("ins_a", other); !found || owner != one {
-		t.Errorf("the other object is %v (%t)", owner, found)
-	}
-	if _, found := o.Other("ins_a", one); found || !o.Has("ins_a") || o.Has("ins_b") {
-		t.Error("the instance does not belong to the first object only")
+	if owner, found := o.Owner("ins_a"); !found || owner != one || o.Has("ins_b") {
+		t.Errorf("the instance belongs to %v (%t)", owner, found)
 	}
 }

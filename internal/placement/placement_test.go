@@ -35,8 +35,9 @@ type fakeAPI struct {
 	// refused are offers that reads show as available, and whose rental returns a conflict.
 	refused map[string]bool
 	// actual are instances that are different from the first response for their key, by id.
-	actual map[string]rental.Instance
-	hidden int // the number of requests for an instance that do not find it
+	actual   map[string]rental.Instance
+	omitTime bool // instances have no created_at
+	hidden   int  // the number of requests for an instance that do not find it
 }
 
 func newFakeAPI(prices map[string]int64) *fakeAPI {
@@ -119,6 +120,9 @@ func (f *fakeAPI) create(req *http.Request) (*http.Response, error) {
 		CreatedAt: time.Now(),
 		Template:  rental.TemplateRef{Slug: order.Template},
 		Price:     rental.InstancePrice{RunningKopH: price},
+	}
+	if f.omitTime {
+		inst.CreatedAt = time.Time{}
 	}
 	f.byKey[req.Header.Get("Idempotency-Key")] = inst
 	if f.after != nil {
@@ -300,7 +304,7 @@ func TestCreate_TakesOnlyALostInstance(t *testing.T) {
 					test.want == 0 && (placed.ID != inst.ID || !placed.Recovered || placed.OfferID != "") {
 					t.Errorf("got %+v, %v", placed, err)
 				}
-				if owner, found := p.Owners.Other(inst.ID, Object{}); found != (test.want == 0 || test.owner != Object{}) {
+				if owner, found := p.Owners.Owner(inst.ID); found != (test.want == 0 || test.owner != Object{}) {
 					t.Errorf("the owner is %v (%t)", owner, found)
 				}
 			})
@@ -348,25 +352,48 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 	}
 }
 
-// A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit.
+// A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit, and
+// also if the API omits the time. It does not take one that another run has created meanwhile under the same key.
 func TestCreate_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
-	api := newFakeAPI(map[string]int64{"off_1": 100})
-	inRun(t, api, func(t *testing.T, p *Placer) {
-		request := query(5, 0)
-		request.KeySource = ConfiguredKey("key")
-		lost := false
-		api.after = func() error {
-			if lost {
-				return nil
-			}
-			lost = true
-			return io.ErrUnexpectedEOF
-		}
-		placed, err := p.Create(t.Context(), request)
-		if err != nil || placed.ID != "ins_off_1" || placed.Recovered || placed.OfferID != "off_1" {
-			t.Errorf("got %+v, %v", placed, err)
-		}
-	})
+	for name, test := range map[string]struct {
+		lost, omitted bool
+		want          ErrorKind
+	}{
+		"lost":                    {true, false, 0},
+		"lost, without a time":    {true, true, 0},
+		"created by another run":  {false, false, NotLost},
+		"of another run, no time": {false, true, NotLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := newFakeAPI(map[string]int64{"off_1": 100})
+			inRun(t, api, func(t *testing.T, p *Placer) {
+				request := query(5, 0)
+				request.KeySource = ConfiguredKey("key")
+				api.omitTime = test.omitted
+				api.after = func() error {
+					api.after = nil
+					return io.ErrUnexpectedEOF
+				}
+				if !test.lost {
+					inst := rental.Instance{
+						ID: "ins_other", Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60,
+						Template: rental.TemplateRef{Slug: "ubuntu"}, CreatedAt: time.Now().Add(time.Second), // after Create begins
+					}
+					if test.omitted {
+						inst.CreatedAt = time.Time{}
+					}
+					api.byKey[request.KeySource.Key(1)] = inst
+				}
+				placed, err := p.Create(t.Context(), request)
+				if KindOf(err) != test.want {
+					t.Errorf("got %+v, %v", placed, err)
+				}
+				if test.want == 0 && (placed.ID != "ins_off_1" || placed.Recovered || placed.OfferID != "off_1") {
+					t.Errorf("got %+v", placed)
+				}
+			})
+		})
+	}
 }
 
 // A key whose instance is destroyed is used: the next generation rents the next instance.

@@ -16,7 +16,7 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 	if placed.Destroyed() || !c.confirm(placed) {
 		return true, nil
 	}
-	if other, found := c.placer.Owners.Other(placed.ID, c.Object); found {
+	if other, found := c.placer.Owners.Owner(placed.ID); found && other.Token != c.Object.Token {
 		return false, c.inUse(*placed, other)
 	}
 	age := time.Duration(0)
@@ -36,12 +36,11 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 	return false, nil
 }
 
-// rented reports whether this creation itself rented the instance, in an attempt whose response was lost.
+// rented reports whether this creation itself rented the instance: the response to an attempt was lost, and the
+// instance is not older than the creation. Another run with the same key can create an instance at the same time.
 func (c *creation) rented(inst rental.Instance) bool {
-	if inst.CreatedAt.IsZero() {
-		return c.lost
-	}
-	return !inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
+	older := !inst.CreatedAt.IsZero() && inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
+	return c.lost && !older
 }
 
 // confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
@@ -70,5 +69,5 @@ func (c *creation) confirm(placed *Placed) (exists bool) {
 }
 
 func (c *creation) inUse(placed Placed, other Object) *Error {
-	return &Error{Kind: InUse, Instance: placed.Instance, Replayed: placed.replayed, Other: other}
+	return &Error{Kind: InUse, Instance: placed.Instance, Replayed: !c.keys.isRandom(), Other: other}
 }

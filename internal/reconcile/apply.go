@@ -30,8 +30,8 @@ type Result struct {
 	// KeptForOther are the ids of the instances that the apply did not destroy, because another object of this run has
 	// them. They are no members any more.
 	KeptForOther []string
-	// NotFound are the ids of the instances that the API did not find when the apply destroyed them.
-	NotFound []string
+	// NotFound are the destroyed members that the API did not find.
+	NotFound []Member
 	// Unrelated are the ids of the orphans that do not belong to the fleet.
 	Unrelated []string
 	// Choice describes the offers of the last attempt to find some; nil without one.
@@ -53,7 +53,10 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 		if member.Lost() {
 			continue
 		}
-		m.Placement.Owners.Claim(member.Instance.ID, spec.Object)
+		if _, ok := m.Placement.Owners.Claim(member.Instance.ID, spec.Object); !ok {
+			a.result.KeptForOther = append(a.result.KeptForOther, member.Instance.ID)
+			continue
+		}
 		a.members[member.Slot] = &member
 	}
 	changes := Plan(spec, members)

@@ -24,15 +24,13 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 			if member.Lost() && !a.recoverOrphan(ctx, change, &member) {
 				return
 			}
-			confirmed, err := a.destroy(ctx, member)
-			if err != nil {
+			if confirmed, err := a.destroy(ctx, member); err != nil {
 				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
 				return
 			}
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			delete(a.members, change.Slot)
-			a.result.Destroyed = append(a.result.Destroyed, member.Instance.ID)
 			emptied = append(emptied, change)
 		})
 	}
@@ -85,13 +83,14 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	if confirmed, err = a.Lifecycle.Destroy(ctx, id); err != nil {
 		return confirmed, err
 	}
-	if !confirmed {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.result.NotFound = append(a.result.NotFound, id)
-	}
 	a.Spending.Destroyed(id, burn)
 	a.Placement.Predecessors.Remove(id)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.result.Destroyed = append(a.result.Destroyed, id)
+	if !confirmed {
+		a.result.NotFound = append(a.result.NotFound, member)
+	}
 	return true, nil
 }
 

@@ -35,9 +35,6 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			change.Member.owns(e.Instance) {
 			// A killed run has rented the instance, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
-				a.mu.Lock()
-				defer a.mu.Unlock()
-				a.result.Destroyed = append(a.result.Destroyed, e.Instance.ID)
 				return true
 			}
 		}

@@ -56,6 +56,7 @@ var (
 type response struct {
 	status int
 	header http.Header
+	lost   bool // the response of an earlier attempt of the call was lost
 }
 
 // call is the state of one call of a Client method. The transport layers find it in the context of each attempt.
@@ -143,7 +144,7 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	if !current.isSuccess(resp) {
 		return response{}, c.withReachability(current.apiError(req.method, resp, body, err))
 	}
-	result := response{status: resp.StatusCode, header: resp.Header}
+	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
 	if err := decodeSuccess(resp, body, err, req.wantID, out); err != nil {
 		e := current.invalidResponse(req.method, resp, err)
 		if object, ok := out.(interface{ identity() string }); ok && object.identity() != "" {

@@ -192,7 +192,7 @@ const singleReads = 3
 // getUnlisted reads an object that the listing lacks. If there are many, as after hundreds of servers were destroyed
 // outside, one listing of all objects serves them.
 func (c *Collection[T]) getUnlisted(ctx context.Context, id string) (object T, found bool, err error) {
-	if c.all != nil && c.records.countUnlisted() > singleReads {
+	if c.all != nil && c.maxAge() > 0 && c.records.countUnlisted() > singleReads {
 		if listing, err := c.all.load(ctx, c.maxAge(), maxLookupPages); err == nil {
 			if object, found = listing.Find(id); found {
 				return object, true, nil

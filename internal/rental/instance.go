@@ -157,8 +157,8 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 }
 
 // CreateInstance rents an instance. Scope: instances:write. The idempotency key has 1 to 64 printable ASCII characters:
-// all calls with one key rent at most one instance. If the instance exists already, CreateInstance returns it with
-// replayed true; that includes retries of the transport. After IsOutcomeUnknown, repeat the call with the same key
+// all calls with one key rent at most one instance. If the instance exists already, CreateInstance returns it, and
+// replay is not NotReplayed. After IsOutcomeUnknown, repeat the call with the same key
 // before anything else.
 //
 // A response that cannot be decoded is an error, but the instance is rented: if created.ID is not empty beside an
@@ -168,21 +168,38 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 // template), IsConflict (the price changed, or a limit is reached), IsValidation, IsUnavailable.
 func (c *Client) CreateInstance(
 	ctx context.Context, idempotencyKey string, instance InstanceCreate,
-) (created Instance, replayed bool, err error) {
+) (created Instance, replay Replay, err error) {
 	req := request{
 		method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance,
 		idempotency: idempotentKey, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK},
 	}
 	if err := checkIdempotencyKey(idempotencyKey); err != nil {
-		return Instance{}, false, c.requestError(req, err)
+		return Instance{}, NotReplayed, c.requestError(req, err)
 	}
 	resp, err := c.do(ctx, req, &created)
-	if err != nil && created.ID == "" {
-		return Instance{}, false, err
+	replayed := resp.status == http.StatusOK || resp.header.Get("Idempotent-Replayed") == "true"
+	switch {
+	case err != nil && created.ID == "":
+		return Instance{}, NotReplayed, err
+	case replayed && resp.lost:
+		return created, ReplayedAfterLoss, err
+	case replayed:
+		return created, Replayed, err
 	}
-	replayed = resp.status == http.StatusOK || resp.header.Get("Idempotent-Replayed") == "true"
-	return created, replayed, err
+	return created, NotReplayed, err
 }
+
+// Replay is whether a create request returned an instance that was rented before.
+type Replay int
+
+// The values of Replay.
+const (
+	NotReplayed Replay = iota
+	// ReplayedAfterLoss: the same call may have rented it, in an attempt whose response was lost.
+	ReplayedAfterLoss
+	// Replayed: an earlier call has rented it.
+	Replayed
+)
 
 // GetInstance returns one instance, also a destroyed one. Scope: instances:read.
 func (c *Client) GetInstance(ctx context.Context, id string) (Instance, error) {

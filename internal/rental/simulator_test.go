@@ -180,13 +180,13 @@ func (s *simulatorTest) keys() {
 
 func (s *simulatorTest) instances(offer rental.Offer) {
 	create := rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Name: "one", SSHKeyIDs: []string{}}
-	created, replayed, err := s.client.CreateInstance(s.ctx, "once", create)
-	if err != nil || replayed {
-		s.t.Fatalf("created: replayed %t, %v", replayed, err)
+	created, replay, err := s.client.CreateInstance(s.ctx, "once", create)
+	if err != nil || replay != rental.NotReplayed {
+		s.t.Fatalf("created: replay %d, %v", replay, err)
 	}
-	again, replayed, err := s.client.CreateInstance(s.ctx, "once", create)
-	if err != nil || !replayed || again.ID != created.ID {
-		s.t.Errorf("repeated: %s after %s, replayed %t, %v", again.ID, created.ID, replayed, err)
+	again, replay, err := s.client.CreateInstance(s.ctx, "once", create)
+	if err != nil || replay != rental.Replayed || again.ID != created.ID {
+		s.t.Errorf("repeated: %s after %s, replay %d, %v", again.ID, created.ID, replay, err)
 	}
 	running := s.waitFor(created.ID, func(i rental.Instance) bool { return i.SSH != nil })
 	if running.Status != rental.StatusRunning || running.StartedAt == nil || running.GPU.Slug != offer.GPU.Slug ||

@@ -64,13 +64,13 @@ func TestCreateInstance_InvalidFields(t *testing.T) {
 		for _, status := range []int{http.StatusOK, http.StatusCreated} {
 			t.Run(fmt.Sprintf("%s/%d", name, status), func(t *testing.T) {
 				client, s := scriptedClient(t, reply{status: status, body: body})
-				created, replayed, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+				created, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				if err == nil || len(err.Error()) > 2*maxMessage || IsOutcomeUnknown(err) || s.attempts() != 1 {
 					t.Errorf("%d attempts, outcome unknown %t, %.200v; want a short error after one attempt",
 						s.attempts(), IsOutcomeUnknown(err), err)
 				}
-				if created.ID != "i" || replayed != (status == http.StatusOK) || len(created.URLs) != 0 {
-					t.Errorf("got id %q, replayed %t, %d URLs", created.ID, replayed, len(created.URLs))
+				if created.ID != "i" || (replay == Replayed) != (status == http.StatusOK) || len(created.URLs) != 0 {
+					t.Errorf("got id %q, replay %d, %d URLs", created.ID, replay, len(created.URLs))
 				}
 			})
 		}

@@ -19,19 +19,20 @@ const (
 // AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with
 // the address of one.
 func AddTwoObjects(diags *diag.Diagnostics, id string, one, other placement.Object) {
+	text := "The resource of this message and " + objectText(other) + " have the same instance, so a change or a " +
+		"destruction of one would concern both. Nothing was changed. Remove the one that must not have it from the state, " +
+		"which keeps the instance:\n  terraform state rm ADDRESS\n"
 	resourceType, key := "gpurent_instance", id
 	if one.Fleet != "" {
 		resourceType, key = "gpurent_fleet", one.Fleet
+		text += "For a fleet, that removes all its members from the state. "
 	}
-	text := "The resource of this message and " + objectText(other) + " have the same instance, so a change or a " +
-		"destruction of one would concern both. Nothing was changed. "
-	advice := tfkit.Text("Remove the address that must not have it, which keeps the instance:\n  terraform state rm ADDRESS")
-	if block, ok := tfkit.ImportBlock(resourceType, key); ok {
-		text += tfkit.Textf("List the addresses:\n  terraform state list -id=%s\n", tfkit.Text(key))
-		advice += "\nIf there is only one address, its second object is deposed, and the command removes both: then add this " +
-			"block with the address, and plan again:\n\n" + block
+	if block, ok := tfkit.ImportBlock(resourceType, key); ok && one.Fleet == other.Fleet {
+		text += tfkit.Textf("Both addresses:\n  terraform state list -id=%s\nIf there is only one, its second object is "+
+			"deposed, and state rm removes both: then add this block with the address, and plan again:\n\n", tfkit.Text(key)) +
+			block
 	}
-	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text+advice)
+	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text)
 }
 
 func objectText(other placement.Object) tfkit.Text {
@@ -44,8 +45,8 @@ func objectText(other placement.Object) tfkit.Text {
 // AddKeptForOther reports that the destruction of an object left its instance alone, because another object has it.
 func AddKeptForOther(diags *diag.Diagnostics, id string, other placement.Object) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, id), "It was not destroyed, because "+objectText(other)+
-		" of this run has it, too. This resource was only removed from the state. After a renamed resource that is what "+
-		"a moved block does without a warning.")
+		" of this run has it. Only this resource was removed from the state. If you renamed the resource, add a moved block "+
+		"next time. To replace the instance with create_before_destroy, change its key with each replacement.")
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.

@@ -3,6 +3,7 @@ package tfkit
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -50,9 +51,10 @@ type Meta struct {
 	// replacement.
 	KeptFleets sync.Map
 
-	account rental.Cached[rental.User]
-	missing missingObjects
-	warned  sync.Map
+	account         rental.Cached[rental.User]
+	accountFailures atomic.Uint64 // to read it
+	missing         missingObjects
+	warned          sync.Map
 }
 
 // FirstWarning is true for the first call with a summary, so that a warning about the whole plan appears once. A

@@ -38,32 +38,31 @@ func (o Origin) differs(other Origin) bool {
 }
 
 // origin returns the account of the API key. It requests the account once, when something is created, imported or
-// missing. With an error, only the address is known.
+// missing, and again after a failure. With an error, only the address is known.
 func (m *Meta) origin(ctx context.Context) (Origin, error) {
 	origin := Origin{BaseURL: m.Client.BaseURL()}
-	user, err := m.account.Get(ctx, math.MaxInt64, 0, m.Client.GetMe)
+	user, err := m.account.Get(ctx, math.MaxInt64, m.accountFailures.Load(), m.Client.GetMe)
 	if rental.IsForbidden(err) {
 		return origin, nil
 	}
+	if err != nil {
+		m.accountFailures.Add(1)
+		return origin, err
+	}
 	origin.AccountID = user.ID
-	return origin, err
+	return origin, nil
 }
 
 // NewObject returns the data of an object that is about to be created. If the account cannot be read, the data has its
 // address only.
 func (m *Meta) NewObject(ctx context.Context) Object {
-	object := m.importedObject(ctx)
-	object.CreatedAt = m.Client.Now().UTC()
-	return object
-}
-
-func (m *Meta) importedObject(ctx context.Context) Object {
-	origin, _ := m.origin(ctx) //nolint:errcheck // see NewObject
+	origin, _ := m.origin(ctx) //nolint:errcheck // see above
 	return Object{Token: rand.Text(), Origin: origin}
 }
 
-// SetObject stores the data of an object.
-func SetObject(ctx context.Context, private PrivateSetter, object Object) diag.Diagnostics {
+// SetCreated stores the data of an object that was just created.
+func (m *Meta) SetCreated(ctx context.Context, private PrivateSetter, object Object) diag.Diagnostics {
+	object.CreatedAt = m.Client.Now().UTC()
 	return SetPrivate(ctx, private, PrivateObject, object)
 }
 
@@ -85,8 +84,8 @@ func (m *Meta) CompleteObject(
 	if object.Token != "" || diags.HasError() {
 		return object, diags
 	}
-	object = m.importedObject(ctx)
-	diags.Append(SetObject(ctx, private, object)...)
+	object = m.NewObject(ctx)
+	diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
 	return object, diags
 }
 

@@ -40,7 +40,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	plan.keyModel = created(plan.keyModel, key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
-	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
+	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of keys, because the API has no request for a single key. It removes an

@@ -56,6 +56,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	if len(o.Recovered) > 0 {
 		addRecovered(diags, o)
 	}
+	addKeptForOther(diags, o.Name, o.KeptForOther)
 	if len(o.Unrelated) > 0 {
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnrelated, o.Name), tfkit.Textf("%s have names of members and were "+
 			"not destroyed: they have other idempotency keys, or are older than recover_within, so that another state may have "+
@@ -199,10 +200,15 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 	return text + tfinstance.OwnershipCauses("choose another name here", "change the name with each replacement")
 }
 
+// addKeptForOther reports the members that another object has; none for nothing to report.
 func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, name), tfkit.Textf("%s were not destroyed, because "+
-		"another resource of this run has them, too. After a renamed resource that is what a moved block does without a "+
-		"warning.", ids))
+	if len(ids) == 0 {
+		return
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, name), tfkit.Textf("Another resource of this run has %s. "+
+		"They were not changed or destroyed, and are no members of this fleet any more. If you renamed the resource, add a "+
+		"moved block next time. To replace the members with create_before_destroy, change the name with each replacement.",
+		ids))
 }
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Result, timeout time.Duration) {

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -164,10 +163,7 @@ func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
 		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
 }
 
-func addWaitAboveTimeout(
-	diags *diag.Diagnostics, summary tfkit.Summary, argument tfkit.Text, wait, timeout time.Duration,
-) {
-	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), summary, tfkit.Textf(
-		"wait_for_offer is %s, and %s is %s. Raise the timeout, or remove it: the default contains the wait.", wait,
-		argument, timeout))
+func addWaitAboveTimeout(diags *diag.Diagnostics, summary tfkit.Summary, argument tfkit.Text) {
+	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), summary, argument+" is not longer than wait_for_offer. "+
+		"Raise it, or remove it: the default contains the wait.")
 }

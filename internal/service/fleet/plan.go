@@ -40,11 +40,11 @@ func (r *fleetResource) ValidateConfig(
 	wait := config.waitForOffer()
 	timeout, diags := config.Timeouts.Create(ctx, config.applyTimeout())
 	if !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveCreate), "timeouts.create", wait, timeout)
+		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveCreate), "timeouts.create")
 	}
 	timeout, diags = config.Timeouts.Update(ctx, config.applyTimeout())
 	if !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveUpdate), "timeouts.update", wait, timeout)
+		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveUpdate), "timeouts.update")
 	}
 }
 

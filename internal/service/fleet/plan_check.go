@@ -191,7 +191,10 @@ func (r *fleetResource) warnOfDestroyed(
 	ctx context.Context, name string, diags *diag.Diagnostics,
 ) (destroyed []reconcile.Member) {
 	named := r.membersByName(ctx, name)
-	isInState := func(inst rental.Instance) bool { return r.Meta.Placement.Owners.Has(inst.ID) }
+	isInState := func(inst rental.Instance) bool {
+		owner, _ := r.Meta.Placement.Owners.Owner(inst.ID)
+		return owner.Fleet == name
+	}
 	tfkit.AwaitSiblings(ctx, func() bool {
 		return !slices.ContainsFunc(named, func(inst rental.Instance) bool { return !isInState(inst) })
 	})

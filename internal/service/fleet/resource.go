@@ -71,7 +71,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		private := privateAfter(plan, spec, result, kept.private)
 		private.Failed = resp.Diagnostics.HasError()
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-		resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, kept.object)...)
+		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, kept.object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -247,6 +247,9 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	name, members := state.ID.ValueString(), state.members(private)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if private.Keeps {
 		r.keep(ctx, name, refreshed{private: private, members: members, object: object})
 		return
@@ -260,20 +263,20 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	spec.Object = placement.Object{Token: object.Token, Fleet: name}
 	result := r.manager().DestroyAll(ctx, spec, members, timeout)
+	addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
+	if len(result.Failures) > 0 {
+		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
+	}
+	stays := result.Members
 	if len(result.NotFound) > 0 {
-		what := tfkit.Textf("instance %s of fleet %s", result.NotFound[0], name)
+		what := tfkit.Textf("instance %s of fleet %s", result.NotFound[0].Instance.ID, name)
 		if !r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics) {
-			return // all members stay in the state
+			stays = append(stays, result.NotFound...)
 		}
 	}
-	if len(result.KeptForOther) > 0 {
-		addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
+	if len(stays) > 0 {
+		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 	}
-	if len(result.Failures) == 0 {
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(result.Members))...)
-	addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 }
 
 // readImported reads the members of an imported fleet by their names.

@@ -67,8 +67,8 @@ func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
 	case placement.KeysUsedUp:
 		tfkit.AddAttributeError(diags, key, tfkit.Summaryf(summaryKeysUsedUp),
-			"All instances that were created with it and its "+
-				"successors are destroyed. Nothing was rented. Choose another key.")
+			"All instances that were created with the key of this resource and its "+
+				"later generations are destroyed. Nothing was rented. Choose another key.")
 	case placement.NoOffer:
 		addNoOfferLeft(diags, e, explanation)
 	case placement.OfferGone:
@@ -115,11 +115,11 @@ func outcomeUnknownText(e *placement.Error) tfkit.Text {
 	text := tfkit.Textf("%s\n\nThe request may have succeeded: its response was lost, and the retries did not return "+
 		"one. ", e.Err)
 	if e.Key == "" {
-		return text + "Apply again: with the same idempotency_key the apply recovers the instance if it was created, and " +
-			"creates it if not."
+		return text + "Apply again, before recover_within is over: the apply recovers the instance if it was created, and " +
+			"creates it if not. Later, the error of the apply names it."
 	}
-	return text + tfkit.Textf("Set idempotency_key = %q in this resource and apply again: the apply recovers the "+
-		"instance if it was created, and creates it if not.", e.Key)
+	return text + tfkit.Textf("Set idempotency_key = %q in this resource and apply again, before recover_within is over: "+
+		"the apply recovers the instance if it was created, and creates it if not.", e.Key)
 }
 
 func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfkit.Text) {

@@ -1,8 +1,6 @@
 package instance
 
 import (
-	"time"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -49,11 +47,10 @@ func addRequiresQuery(diags *diag.Diagnostics, argument string) {
 		argument))
 }
 
-func addWaitAboveTimeout(diags *diag.Diagnostics, wait, timeout time.Duration) {
-	tfkit.AddAttributeWarning(diags, path.Root(argWaitForOffer), tfkit.Summaryf(summaryWaitAboveTimeout), tfkit.Textf(
-		"wait_for_offer is %s, and timeouts.create = %s ends the creation earlier. Raise timeouts.create to more than "+
-			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.",
-		wait, timeout))
+func addWaitAboveTimeout(diags *diag.Diagnostics) {
+	tfkit.AddAttributeWarning(diags, path.Root(argWaitForOffer), tfkit.Summaryf(summaryWaitAboveTimeout),
+		"timeouts.create ends the creation before wait_for_offer is over. Raise timeouts.create to more than "+
+			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.")
 }
 
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {

@@ -39,7 +39,7 @@ func (r *instanceResource) ValidateConfig(
 	}
 	wait := config.waitForOffer()
 	if timeout, diags := config.createTimeout(ctx); !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, wait, timeout)
+		addWaitAboveTimeout(&resp.Diagnostics)
 	}
 }
 
@@ -195,7 +195,7 @@ func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) placem
 		return placement.ConfiguredKey(plan.IdempotencyKey.ValueString())
 	case prefix.IsNull():
 		return placement.KeySource{}
-	case plan.Name.IsNull():
+	case plan.Name.IsNull() && !prefix.IsUnknown():
 		addNameRequired(diags)
 	}
 	return placement.NameKey(prefix.ValueString(), plan.Name.ValueString())

@@ -70,7 +70,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
-	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
+	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	if !placed.Recovered || strings.EqualFold(placed.NameString(), plan.Name.ValueString()) { // else the name has changed
 		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, types.StringNull(), placed.Instance)...)
 	}

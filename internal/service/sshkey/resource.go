@@ -60,7 +60,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	r.Meta.Cache.SSHKeys.Created(key)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
-	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
+	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of keys, because the API has no request for a single key.

@@ -55,7 +55,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
-	resp.Diagnostics.Append(tfkit.SetObject(ctx, resp.Private, object)...)
+	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 }
 
 // Read refreshes the state from the list of templates, because the API has no request for a single template.
