@@ -186,7 +186,7 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 		request.Order.Type = rental.OnDemand
 	}
 	return &creation{
-		Request: request, placer: New(client, rental.NewCache(client, time.Second, single), time.Second, single),
+		Request: request, placer: New(client, rental.NewCache(client, single), time.Second, single),
 		keys: newKeySeries(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }

@@ -103,7 +103,7 @@ func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
 func (e *env) manager() *reconcile.Manager {
 	single := func() bool { return true }
 	poll := 5 * time.Second
-	cache := rental.NewCache(e.client, poll, single)
+	cache := rental.NewCache(e.client, single)
 	return &reconcile.Manager{
 		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, poll, single),
 		Lifecycle:     lifecycle.New(e.client, cache.Templates.Find, poll),

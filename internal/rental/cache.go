@@ -46,32 +46,30 @@ type offersKey struct {
 	limit int
 }
 
-// NewCache returns an empty cache. pollInterval scales how long listings may lag. While reuse returns false, results
-// are shared by concurrent reads and not kept.
-func NewCache(client *Client, pollInterval time.Duration, reuse func() bool) *Cache {
+// How long a listing may lack an object that exists. The API caches the templates for a minute.
+const (
+	listLag     = 30 * time.Second
+	templateLag = 65 * time.Second
+)
+
+// NewCache returns an empty cache. While reuse returns false, results are shared by concurrent reads and not kept.
+func NewCache(client *Client, reuse func() bool) *Cache {
 	c := &Cache{
 		client: client, reuse: reuse,
 		offers: map[offersKey]*Cached[[]Offer]{}, market: map[RentalType]*Collection[Offer]{},
 	}
-	lag := 5 * pollInterval
 	instances := func(status string) func(context.Context, ListOptions) iter.Seq2[Instance, error] {
 		return func(ctx context.Context, options ListOptions) iter.Seq2[Instance, error] {
 			return client.ListInstances(ctx, ListInstancesQuery{Status: status, ListOptions: options})
 		}
 	}
-	c.Instances = newCollection(c, "instances", Instance.identity, instances(ListActive), lag)
+	c.Instances = newCollection(c, "instances", Instance.identity, instances(ListActive), listLag)
 	c.Instances.get = client.GetInstance
-	c.AllInstances = newCollection(c, "instances", Instance.identity, instances(ListAll), lag)
+	c.AllInstances = newCollection(c, "instances", Instance.identity, instances(ListAll), listLag)
 	c.Instances.all = c.AllInstances
-	c.Templates = newCollection(
-		c,
-		"templates",
-		Template.identity,
-		client.ListTemplates,
-		13*pollInterval,
-	) // the API caches them for a minute
-	c.SSHKeys = newCollection(c, "ssh-keys", SSHKey.identity, client.ListSSHKeys, lag)
-	c.APIKeys = newCollection(c, "api-keys", APIKey.identity, client.ListAPIKeys, lag)
+	c.Templates = newCollection(c, "templates", Template.identity, client.ListTemplates, templateLag)
+	c.SSHKeys = newCollection(c, "ssh-keys", SSHKey.identity, client.ListSSHKeys, listLag)
+	c.APIKeys = newCollection(c, "api-keys", APIKey.identity, client.ListAPIKeys, listLag)
 	c.GPUs = newCollection(c, "gpus", GPUModel.identity, client.ListGPUs, 0)
 	return c
 }

@@ -92,7 +92,7 @@ func newTracker(t *testing.T, api *fakeAccount, limits Limits, single bool) *Tra
 		api.status = http.StatusOK
 	}
 	client, isSingle := rentaltest.Client(t, api), func() bool { return single }
-	return New(limits, client, rental.NewCache(client, 5*time.Second, isSingle), isSingle)
+	return New(limits, client, rental.NewCache(client, isSingle), isSingle)
 }
 
 func kinds(problems Problems) string {

@@ -75,7 +75,7 @@ func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
 // SetClient sets the client and the fields that depend on it. The caller sets PollInterval and Run before.
 func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
-	m.Cache = rental.NewCache(client, m.PollInterval, m.Run.Single)
+	m.Cache = rental.NewCache(client, m.Run.Single)
 	m.Placement = placement.New(client, m.Cache, m.PollInterval, m.Run.Single)
 	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
 	m.Spending = spending.New(limits, client, m.Cache, m.Run.Single)

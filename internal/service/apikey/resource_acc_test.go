@@ -87,7 +87,7 @@ func TestAccAPIKey_changesReplace(t *testing.T) {
 				Check:            acctest.RememberID(address, &id),
 			},
 			{
-				PreConfig: func() { env.Delete("api-keys/" + id) },
+				PreConfig: func() { env.Delete("api-keys/" + id); env.Advance(time.Minute) },
 				Config:    env.Config(config()), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},

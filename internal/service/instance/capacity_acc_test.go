@@ -114,8 +114,8 @@ func TestAccInstance_noMatchingOfferExplained(t *testing.T) {
 			{
 				// A replacement without a matching offer is an error, also with wait_for_offer.
 				Config: env.Config(configByQuery(`{ gpu = ["no_such"] }`, `wait_for_offer = "1h"`)),
-				ExpectError: regexp.MustCompile(`(?s)Cannot\s+replace\s+instance.*No\s+on_demand\s+offers\s+with\s+gpu\s+=\s+` +
-					`no_such`),
+				ExpectError: regexp.MustCompile(`(?s)Cannot\s+replace\s+instance.*No\s+on_demand\s+offers\s+with\s+` +
+					`this\s+gpu`),
 			},
 		},
 		CheckDestroy: checkDestroyed(env),

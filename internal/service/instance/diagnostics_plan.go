@@ -98,7 +98,7 @@ func addDuplicateName(
 		"needed, destroy it in the service's console."
 	if ownTemplate != "" {
 		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
-			"it as well. Otherwise the instance is replaced", ownTemplate)
+			"it as well. Otherwise the apply fails, or replaces the instance", ownTemplate)
 		if block, ok := tfkit.ImportBlock("gpurent_template", ownTemplate); ok {
 			text += ":\n\n" + block
 		} else {

@@ -79,7 +79,7 @@ func (r *instanceResource) duplicateNames(
 // ownTemplateOf returns the slug of the account's own template that an instance was created from. It is empty if the
 // plan has the same template. The user must import it with the instance, which a new template would replace.
 func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instance, plan model) string {
-	if r.hasKey(plan) || inst.Template.Slug == plan.Template.ValueString() {
+	if inst.Template.Slug == plan.Template.ValueString() {
 		return ""
 	}
 	template, found, err := r.Meta.Cache.Templates.Find(ctx, inst.Template.Slug)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -89,7 +90,7 @@ func TestAccSSHKey_recreatedAfterExternalDelete(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: env.Config(config(exampleKey)), Check: acctest.RememberID(address, &id)},
 			{
-				PreConfig: func() { env.Delete("ssh-keys/" + id) }, Config: env.Config(config(exampleKey)),
+				PreConfig: func() { env.Delete("ssh-keys/" + id); env.Advance(time.Minute) }, Config: env.Config(config(exampleKey)),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},

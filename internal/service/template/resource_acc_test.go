@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -68,7 +69,7 @@ func TestAccTemplate_recreatedAfterExternalDelete(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Config(config()), Check: acctest.RememberID(address, &slug)},
-			{PreConfig: func() { env.Delete("templates/" + slug) }, Config: env.Config(config()),
+			{PreConfig: func() { env.Delete("templates/" + slug); env.Advance(2 * time.Minute) }, Config: env.Config(config()),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate)},
 		},
 	})
