@@ -10,9 +10,10 @@ import (
 )
 
 // Destroy destroys an instance and waits until it is gone, so that its name, its offer and its part of a limit are
-// free. confirmed reports whether the API accepted the request, also with an error.
-func (m *Manager) Destroy(ctx context.Context, id string) (confirmed bool, err error) {
-	inst, err := m.client.DeleteInstance(ctx, id)
+// free. confirmed reports whether the API accepted the request, also with an error. Before certainAt, the API may not
+// find a new instance yet: see CertainAt.
+func (m *Manager) Destroy(ctx context.Context, id string, certainAt time.Time) (confirmed bool, err error) {
+	inst, err := m.deleteInstance(ctx, id, certainAt)
 	if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) && ctx.Err() == nil {
 		inst, err = m.awaitDestroying(ctx, id, err)
 	}
@@ -24,6 +25,27 @@ func (m *Manager) Destroy(ctx context.Context, id string) (confirmed bool, err e
 		return confirmed, nil
 	}
 	return confirmed, err
+}
+
+// NewInstanceLag is how long the API may not find an instance by its id after it was created.
+const NewInstanceLag = time.Minute
+
+// CertainAt returns the time, by the clock of the API, from which a 404 shows that an instance that was created at a
+// time does not exist.
+func CertainAt(createdAt time.Time) time.Time { return createdAt.Add(NewInstanceLag) }
+
+// deleteInstance repeats the request while a 404 can mean that the API does not find the instance yet.
+func (m *Manager) deleteInstance(ctx context.Context, id string, certainAt time.Time) (rental.Instance, error) {
+	certain := time.Now().Add(certainAt.Sub(m.client.Now()))
+	for attempt := 0; ; attempt++ {
+		inst, err := m.client.DeleteInstance(ctx, id)
+		if !rental.IsNotFound(err) || !time.Now().Before(certain) {
+			return inst, err
+		}
+		if err := backoff.Sleep(ctx, m.pauses().Pause(attempt)); err != nil {
+			return inst, fmt.Errorf("the API does not find the new instance yet: %w", err)
+		}
+	}
 }
 
 // awaitDestroying waits for the status destroying after a request failed with cause. An attempt with a lost response
@@ -84,10 +106,10 @@ func (m *Manager) RequestStop(ctx context.Context, id string) (stopped rental.In
 }
 
 // RequestDestroy repeats a destroy request until the API accepts it, the instance does not exist, or ctx ends. It does
-// not wait until the instance is gone.
-func (m *Manager) RequestDestroy(ctx context.Context, id string) error {
+// not wait until the instance is gone. certainAt is that of Destroy.
+func (m *Manager) RequestDestroy(ctx context.Context, id string, certainAt time.Time) error {
 	return m.untilAccepted(ctx, func() error {
-		_, err := m.client.DeleteInstance(ctx, id)
+		_, err := m.deleteInstance(ctx, id, certainAt)
 		if now, ok := m.readAfter(ctx, id, err); ok && now.Destroyed() || rental.IsNotFound(err) {
 			return nil
 		}

@@ -63,12 +63,39 @@ func TestDestroy(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)
 				defer cancel()
 				began := time.Now()
-				confirmed, err := newManager(client).Destroy(ctx, rentaltest.ID)
+				confirmed, err := newManager(client).Destroy(ctx, rentaltest.ID, time.Time{})
 				if confirmed != test.confirmed || classOf(err) != test.err {
 					t.Errorf("confirmed: %t, %v", confirmed, err)
 				}
 				if took := time.Since(began); took > decided {
 					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// A 404 of a new instance does not count: the API may not find it yet. Later it shows that the instance is gone.
+func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
+	for name, hidden := range map[string]int{"found at last": 2, "gone": 1000} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			newService := func() *rentaltest.Service {
+				asked = 0
+				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
+				s.On["DELETE"] = func(s *rentaltest.Service) int {
+					if asked++; asked <= hidden {
+						return http.StatusNotFound
+					}
+					rentaltest.Is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
+					return http.StatusOK
+				}
+				return s
+			}
+			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
+				confirmed, err := newManager(client).Destroy(t.Context(), rentaltest.ID, CertainAt(client.Now()))
+				if err != nil || confirmed != (hidden == 2) || asked < 3 {
+					t.Errorf("confirmed %t after %d requests, %v", confirmed, asked, err)
 				}
 			})
 		})
@@ -115,7 +142,7 @@ func TestRequestUntilAccepted(t *testing.T) {
 					if what == "stop" {
 						_, err = m.RequestStop(ctx, rentaltest.ID)
 					} else {
-						err = m.RequestDestroy(ctx, rentaltest.ID)
+						err = m.RequestDestroy(ctx, rentaltest.ID, time.Time{})
 					}
 					if classOf(err) != test.err {
 						t.Errorf("%s: %v", what, err)

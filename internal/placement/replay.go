@@ -7,8 +7,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// NewInstanceLag is how long the API may not find an instance by its id after it was created.
-const NewInstanceLag = time.Minute
+// newInstanceLag is how long the API may not find an instance by its id after it was created.
+const newInstanceLag = time.Minute
 
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
 // that it is destroyed. An instance that someone may have is an error: nothing is changed.
@@ -47,9 +47,9 @@ func (c *creation) rented(inst rental.Instance) bool {
 // instance is gone. An instance that cannot be read stays as the replay describes it.
 func (c *creation) confirm(placed *Placed) (exists bool) {
 	pauses := backoff.Exponential{First: c.placer.pollInterval, Max: longestRetryPause * c.placer.pollInterval}
-	known := placed.CreatedAt
-	if known.IsZero() {
-		known = c.placer.client.Now()
+	certain := time.Now().Add(newInstanceLag)
+	if !placed.CreatedAt.IsZero() {
+		certain = certain.Add(placed.CreatedAt.Sub(c.placer.client.Now()))
 	}
 	for attempt := 0; ; attempt++ {
 		inst, err := c.placer.client.GetInstance(c.requestCtx, placed.ID)
@@ -59,7 +59,7 @@ func (c *creation) confirm(placed *Placed) (exists bool) {
 			return !placed.Destroyed()
 		case !rental.IsNotFound(err):
 			return true
-		case c.placer.client.Now().Sub(known) > NewInstanceLag:
+		case time.Now().After(certain):
 			return false
 		}
 		if backoff.Sleep(c.requestCtx, pauses.Pause(attempt)) != nil {

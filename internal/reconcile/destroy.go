@@ -80,7 +80,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		a.Placement.RecordFailure(member.Offer.ID)
 	}
 	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
-	if confirmed, err = a.Lifecycle.Destroy(ctx, id); err != nil {
+	if confirmed, err = a.Lifecycle.Destroy(ctx, id, a.certainAt(member.Slot)); err != nil {
 		return confirmed, err
 	}
 	a.Spending.Destroyed(id, burn)
@@ -92,6 +92,16 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		a.result.NotFound = append(a.result.NotFound, member)
 	}
 	return true, nil
+}
+
+// certainAt returns the time from which a 404 counts for the member in a slot: see lifecycle.CertainAt.
+func (a *apply) certainAt(slot int) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.created[slot] {
+		return lifecycle.CertainAt(a.Client.Now())
+	}
+	return lifecycle.CertainAt(a.CreatedAt)
 }
 
 // rollBack destroys the members that this apply created, also those of requests with an unknown outcome.
@@ -166,7 +176,7 @@ func (m *Manager) RequestDestroyAll(ctx context.Context, members []Member, objec
 		all.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			if err := m.Lifecycle.RequestDestroy(ctx, id); err != nil {
+			if err := m.Lifecycle.RequestDestroy(ctx, id, time.Time{}); err != nil {
 				errs[i] = fmt.Errorf("instance %s: %w", id, err)
 			}
 		})

@@ -36,6 +36,8 @@ type Spec struct {
 	Object placement.Object
 	// Exists: the state contains the fleet, so that the instances under the keys of its slots are its own.
 	Exists bool
+	// CreatedAt is when the fleet was created; zero if that is unknown.
+	CreatedAt time.Time
 	// Size is the number of members.
 	Size int
 	// Order is what to rent for each member, without the offer and the name.

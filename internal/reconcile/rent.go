@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -32,7 +33,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			a.unreserve(slot)
 		}
 		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
-			change.Member.owns(e.Instance) {
+			change.Member.isHeld() {
 			// A killed run has rented the instance, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
 				return true
@@ -55,11 +56,9 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	return false
 }
 
-// owns reports whether an instance with the idempotency key of a lost member belongs to its fleet and not to another
-// one with the same name: the state had a member in its slot, or the plan has shown the instance.
-func (m Member) owns(inst rental.Instance) bool {
-	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID)
-}
+// isHeld reports whether the state had a member in the slot before. Otherwise the instance under its idempotency key may
+// belong to another fleet with the same name, and must not be destroyed.
+func (m Member) isHeld() bool { return m.Lost() && m.Generation > 0 }
 
 // request returns the request for the instance of a slot.
 func (a *apply) request(change Change, candidate *placement.Candidate) placement.Request {
@@ -171,7 +170,7 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		member.NotReady, member.AboveCap = true, true
 		return reason
 	}
-	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id); reason.Err != nil {
+	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id, lifecycle.CertainAt(a.Client.Now())); reason.Err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		member.Rejected = true

@@ -81,10 +81,18 @@ func (m *Meta) CompleteObject(
 	ctx context.Context, stored PrivateGetter, private PrivateSetter,
 ) (Object, diag.Diagnostics) {
 	object, diags := GetObject(ctx, stored)
-	if object.Token != "" || diags.HasError() {
+	switch {
+	case diags.HasError() || object.Token != "" && object.AccountID != "":
 		return object, diags
+	case object.Token == "":
+		object = m.NewObject(ctx)
+	default: // the key could not read the account before
+		origin, err := m.origin(ctx)
+		if err != nil || object.differs(origin) || origin.AccountID == "" {
+			return object, diags
+		}
+		object.Origin = origin
 	}
-	object = m.NewObject(ctx)
 	diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
 	return object, diags
 }

@@ -154,15 +154,15 @@ func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 	tfkit.AddAttributeError(diags, path.Root("idempotency_key"), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
 		"Instance %s (status %q) was created under the key of this resource before, and differs from the configuration: its "+
 			"%s. "+
-			"Nothing was rented. Instance %s was not changed and is billed.\n\nTo keep it, restore the previous "+
-			"configuration and apply again. To create an additional instance, choose another key (with create_before_destroy "+
-			"the key must change with each replacement). If the instance is not needed, destroy it in the service's console "+
-			"and apply again.",
+			"Nothing was rented. Instance %s was not changed and is billed (%s).\n\nTo keep it here, restore the configuration "+
+			"with which it was created and apply again, or import it. If another state has it, choose another key here.",
 		inst.ID,
 		inst.Status,
 		tfinstance.DifferenceText(e.Difference),
 		inst.ID,
-	))
+		tfkit.HourlyRubles(inst.BurnKopH()),
+	)+tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
+		"change the key with each replacement"))
 }
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
@@ -287,7 +287,8 @@ func addRecovered(diags *diag.Diagnostics, placed placement.Placed, now time.Tim
 		text += tfkit.Textf(" at %s, %s ago,", tfkit.Time(placed.CreatedAt).ValueString(),
 			now.Sub(placed.CreatedAt).Round(time.Second))
 	}
-	text += " under the idempotency key of this resource by a run that did not save it. No other instance was created.\n\n" +
+	text += " under the idempotency key of this resource, most likely by a run that was killed before it saved it. No other " +
+		"instance was created.\n\n" +
 		"If another state has it, remove it from this one before anything else, because each state would change and " +
 		"destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and " +
 		"set another idempotency_key (or idempotency_prefix, or name) here."

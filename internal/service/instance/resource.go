@@ -135,7 +135,7 @@ func (r *instanceResource) rejectAboveCap(
 		addStoppedAboveCap(&resp.Diagnostics, placed, request)
 		return
 	}
-	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID); err != nil {
+	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID, lifecycle.CertainAt(r.Meta.Client.Now())); err != nil {
 		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
 		return
 	}
@@ -162,7 +162,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read instance %s", id), err)
 		return
 	case !found:
-		if r.RemoveMissing(ctx, req, resp, "instance", id, placement.NewInstanceLag) {
+		if r.RemoveMissing(ctx, req, resp, "instance", id, lifecycle.NewInstanceLag) {
 			r.Meta.Placement.Predecessors.Remove(id)
 		}
 		return
@@ -305,7 +305,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())
-	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id)
+	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id, lifecycle.CertainAt(object.CreatedAt))
 	switch {
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, confirmed, timeout, err)
