@@ -55,6 +55,8 @@ func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest
 }
 
 // Schema implements provider.Provider.
+//
+//nolint:funlen // one literal
 func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	refuseFrameDumps(&resp.Diagnostics)
 	resp.Schema = schema.Schema{

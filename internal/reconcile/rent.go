@@ -33,7 +33,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			a.unreserve(slot)
 		}
 		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
-			change.Member.isHeld() {
+			a.mayDestroy(change.Member, e.Instance) {
 			// A killed run has rented the instance, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
 				return true
@@ -56,9 +56,13 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	return false
 }
 
-// isHeld reports whether the state had a member in the slot before. Otherwise the instance under its idempotency key may
-// belong to another fleet with the same name, and must not be destroyed.
-func (m Member) isHeld() bool { return m.Lost() && m.Generation > 0 }
+// mayDestroy reports whether an outdated instance under the idempotency key of a lost member may be destroyed: the state
+// had a member in the slot before, or the plan has shown the instance, and it is young. An older one may belong to
+// another fleet with the same name.
+func (a *apply) mayDestroy(m Member, inst rental.Instance) bool {
+	young := !inst.CreatedAt.IsZero() && a.Client.Now().Sub(inst.CreatedAt) <= a.RecoverWithin
+	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID && young)
+}
 
 // request returns the request for the instance of a slot.
 func (a *apply) request(change Change, candidate *placement.Candidate) placement.Request {

@@ -53,8 +53,8 @@ func addNoSSHExpected(diags *diag.Diagnostics) {
 func WarnTemplateReplaces(diags *diag.Diagnostics, subject tfkit.Text, planned types.String) {
 	why := tfkit.Text("The template of an instance cannot change")
 	if planned.IsUnknown() {
-		why = "The value of template is known only after apply, for example because a gpurent_template is replaced, and the " +
-			"template of an instance cannot change"
+		why = "The value of template is known only after apply, for example because a gpurent_template is replaced, and " +
+			"the template of an instance cannot change"
 	}
 	tfkit.AddAttributeWarning(diags, path.Root("template"), tfkit.Summaryf(summaryTemplateReplaces, subject), why+
 		". This plan destroys what was created from the old one, with its disk and data, and creates it again. To keep it, "+

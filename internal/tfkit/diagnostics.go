@@ -292,8 +292,8 @@ func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
 		text = Textf("It belongs to the account %s, and the API key of this run to the account %s.", created.AccountID,
 			now.AccountID)
 	}
-	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" It may still exist and be billed, so it stays in the state. "+
-		"Set the API key and base_url of its account, then run again. If it is really gone, run "+
+	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" It may still exist and be billed, so it stays in the "+
+		"state. Set the API key and base_url of its account, then run again. If it is really gone, run "+
 		"`terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource.")
 }
 
@@ -324,8 +324,8 @@ func addUnchecked(diags *diag.Diagnostics, err error) {
 }
 
 func addMissing(diags *diag.Diagnostics, all Text) {
-	AddWarning(diags, Summaryf(summaryMissing), all+"The API returned \"not found\" or \"destroyed\" for them. They leave "+
-		"the state. The plan creates again what the configuration contains.")
+	AddWarning(diags, Summaryf(summaryMissing), all+"The API returned \"not found\" or \"destroyed\" for them. They "+
+		"leave the state. The plan creates again what the configuration contains.")
 }
 
 func addNotADuration(diags *diag.Diagnostics, at path.Path, description Text) {

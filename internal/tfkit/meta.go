@@ -64,8 +64,8 @@ func (m *Meta) FirstWarning(summary Text) bool {
 	return !warned || !m.Run.Single()
 }
 
-// WarnUnchecked warns, once for the whole plan, that the checks of new resources could not reach the API. It ignores all
-// other errors: the API checks the request at apply.
+// WarnUnchecked warns, once for the whole plan, that the checks of new resources could not reach the API. It ignores
+// all other errors: the API checks the request at apply.
 func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
 	if rental.IsUnreachable(err) && m.FirstWarning(summaryUnchecked) {
 		addUnchecked(diags, err)

@@ -75,8 +75,8 @@ func GetObject(ctx context.Context, private PrivateGetter) (Object, diag.Diagnos
 	return *object, diags
 }
 
-// CompleteObject returns the stored data of an object that was just read. It makes and stores the data first if there is
-// none.
+// CompleteObject returns the stored data of an object that was just read. It makes and stores the data first if there
+// is none, and adds the account if the API key could not read it before.
 func (m *Meta) CompleteObject(
 	ctx context.Context, stored PrivateGetter, private PrivateSetter,
 ) (Object, diag.Diagnostics) {
@@ -105,7 +105,7 @@ func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags 
 	}
 	now, err := m.origin(ctx)
 	switch {
-	case object.Origin.differs(now):
+	case object.differs(now):
 		addOtherOrigin(diags, what, object.Origin, now)
 		return false
 	case err != nil:

@@ -76,7 +76,8 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	case o.Interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
 	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+"\n\nNo other instance was changed or destroyed."+tainted(o)+otherOwnerAdvice(o))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+
+			"\n\nNone of the other instances was changed or destroyed."+tainted(o)+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:

@@ -107,7 +107,8 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	if created {
 		text = tfkit.Textf("Active instances with such names: %s. If an interrupted run of this configuration created them, "+
 			"an apply with the same arguments adopts those in the slots below size that are younger than recover_within, and "+
-			"the next plan shows the destruction of the others. If the same plan destroys a fleet with this name, they are its members: if only its resource was "+
+			"the next plan shows the destruction of the others. If the same plan destroys a fleet with this name, they are "+
+			"its members: if only its resource was "+
 			"renamed, add a moved block. If another state manages a fleet with this name, choose another name: both states "+
 			"would own the same instances.", ids)
 	}

@@ -305,8 +305,8 @@ func (m model) applyTimeout() time.Duration {
 	return baseTimeout + time.Duration(m.Size.ValueInt64())*memberTimeout + m.waitForOffer()
 }
 
-// readDesiredState returns the state that the members are heading to, so that a fleet that was stopped or started outside
-// Terraform appears as drift. It returns the prior state if the members do not agree.
+// readDesiredState returns the state that the members are heading to, so that a fleet that was stopped or started
+// outside Terraform appears as drift. It returns the prior state if the members do not agree.
 func readDesiredState(prior types.String, members []reconcile.Member) types.String {
 	var agreed rental.DesiredState
 	for _, member := range members {

@@ -137,7 +137,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Default: stringdefault.StaticString(string(rental.DesiredRunning)),
 				MarkdownDescription: "State of the members after an apply. Valid values: `running`, `stopped` (only the disks " +
 					"are billed). Defaults to `running`. Changed in place. If all members were stopped outside Terraform, a plan " +
-					"shows that as a change, and `ignore_changes` leaves them stopped. If only some were stopped, an apply starts them.",
+					"shows that as a change, and `ignore_changes` leaves them stopped. If only some were stopped, an apply " +
+					"starts them.",
 				Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 			},
 			"max_price_kop_h": schema.Int64Attribute{

@@ -287,8 +287,8 @@ func addRecovered(diags *diag.Diagnostics, placed placement.Placed, now time.Tim
 		text += tfkit.Textf(" at %s, %s ago,", tfkit.Time(placed.CreatedAt).ValueString(),
 			now.Sub(placed.CreatedAt).Round(time.Second))
 	}
-	text += " under the idempotency key of this resource, most likely by a run that was killed before it saved it. No other " +
-		"instance was created.\n\n" +
+	text += " under the idempotency key of this resource, most likely by a run that was killed before it saved it. No " +
+		"other instance was created.\n\n" +
 		"If another state has it, remove it from this one before anything else, because each state would change and " +
 		"destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and " +
 		"set another idempotency_key (or idempotency_prefix, or name) here."

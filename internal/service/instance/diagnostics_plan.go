@@ -62,7 +62,8 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 const maxDuplicateNames = 3
 
 // addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
-// the user must import with the instance; empty for none. hasKey: a later apply recovers the planned instance by its key.
+// the user must import with the instance; empty for none. hasKey: a later apply recovers the planned instance by its
+// key.
 func addDuplicateName(
 	diags *diag.Diagnostics, found []rental.Instance, hasKey bool, ownTemplate string,
 ) {
@@ -83,8 +84,8 @@ func addDuplicateName(
 		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
 			"more instance, and both are billed. "
 	} else {
-		text += "\nIf a run that was killed created one of them under the key of this resource, and less than recover_within " +
-			"ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more instance, and " +
+		text += "\nIf a run that was killed created one of them under the key of this resource, and less than " +
+			"recover_within ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more instance, and " +
 			"both are billed. "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {

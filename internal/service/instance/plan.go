@@ -186,8 +186,8 @@ func (r *instanceResource) checkStart(ctx context.Context, state model, diags *d
 	return change
 }
 
-// keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix and
-// the name, else nothing. It reports an error if the name is missing. Unknown values count as existing.
+// keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix
+// and the name, else nothing. It reports an error if the name is missing. Unknown values count as existing.
 func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) placement.KeySource {
 	prefix := r.Meta.IdempotencyPrefix
 	switch {

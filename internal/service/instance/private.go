@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -56,6 +57,16 @@ func setNormalizedName(
 		return nil
 	}
 	return tfkit.SetPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
+}
+
+// setCreatedName is setNormalizedName after a creation. The next plan renames a recovered instance with another name.
+func setCreatedName(
+	ctx context.Context, private tfkit.PrivateSetter, configured types.String, placed placement.Placed,
+) diag.Diagnostics {
+	if placed.Recovered && !strings.EqualFold(placed.NameString(), configured.ValueString()) {
+		return nil
+	}
+	return setNormalizedName(ctx, private, configured, types.StringNull(), placed.Instance)
 }
 
 // hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.

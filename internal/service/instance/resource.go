@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -71,9 +70,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
 	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
-	if !placed.Recovered || strings.EqualFold(placed.NameString(), plan.Name.ValueString()) { // else the name has changed
-		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, types.StringNull(), placed.Instance)...)
-	}
+	resp.Diagnostics.Append(setCreatedName(ctx, resp.Private, plan.Name, placed)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
