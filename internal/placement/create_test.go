@@ -187,7 +187,7 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 	}
 	return &creation{
 		Request: request, placer: New(client, rental.NewCache(client, single), time.Second, single),
-		keys: newKeySeries(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
+		keys: newIdempotencyKeys(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }
 

@@ -33,29 +33,29 @@ func (s KeySource) Key(generation int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keySeries is the series of idempotency keys of one creation. An instance is rented under the first key whose instance
+// idempotencyKeys is the series of idempotency keys of one creation. An instance is rented under the first key whose instance
 // is not destroyed, so the series leads to the same instance in every run.
-type keySeries struct {
+type idempotencyKeys struct {
 	source KeySource
 	random string // the configured key that would make the same series; empty unless it is random
 	number int    // generation of the current key
 }
 
-func newKeySeries(request Request) *keySeries {
+func newIdempotencyKeys(request Request) *idempotencyKeys {
 	if request.KeySource == (KeySource{}) {
 		random := "tf-" + rand.Text()
-		return &keySeries{source: ConfiguredKey(random), random: random, number: 1}
+		return &idempotencyKeys{source: ConfiguredKey(random), random: random, number: 1}
 	}
-	return &keySeries{source: request.KeySource, number: max(1, request.Generation)}
+	return &idempotencyKeys{source: request.KeySource, number: max(1, request.Generation)}
 }
 
-func (s *keySeries) current() string { return s.source.Key(s.number) }
+func (s *idempotencyKeys) current() string { return s.source.Key(s.number) }
 
 // isRandom reports whether no other creation can have used the keys.
-func (s *keySeries) isRandom() bool { return s.random != "" }
+func (s *idempotencyKeys) isRandom() bool { return s.random != "" }
 
 // next moves to the next generation, and returns false if there is none.
-func (s *keySeries) next() bool {
+func (s *idempotencyKeys) next() bool {
 	if s.isRandom() || s.number >= maxGenerations {
 		return false
 	}

@@ -10,7 +10,9 @@ import (
 
 var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-func seriesOf(key string) *keySeries { return newKeySeries(Request{KeySource: ConfiguredKey(key)}) }
+func seriesOf(key string) *idempotencyKeys {
+	return newIdempotencyKeys(Request{KeySource: ConfiguredKey(key)})
+}
 
 // No two pairs of source and generation make the same key, also if a configured key or a name looks like a derived one.
 func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
@@ -46,7 +48,7 @@ func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 }
 
 func TestKeySeries(t *testing.T) {
-	one, other := newKeySeries(Request{}), newKeySeries(Request{})
+	one, other := newIdempotencyKeys(Request{}), newIdempotencyKeys(Request{})
 	if one.current() == other.current() || one.next() {
 		t.Errorf("the random key %q is not unique", one.current())
 	}

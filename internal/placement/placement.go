@@ -111,7 +111,7 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 	requestCtx, stop := rental.Detached(ctx, p.client.RequestTimeout()+createGrace)
 	defer stop()
 	c := &creation{
-		Request: request, placer: p, keys: newKeySeries(request), requestCtx: requestCtx, began: p.client.Now(),
+		Request: request, placer: p, keys: newIdempotencyKeys(request), requestCtx: requestCtx, began: p.client.Now(),
 		offers: map[string]rental.Offer{},
 	}
 	placed, err := c.run(ctx)
@@ -128,7 +128,7 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 type creation struct {
 	Request
 	placer     *Placer
-	keys       *keySeries
+	keys       *idempotencyKeys
 	requestCtx context.Context // of the create request, which outlives an interruption
 
 	began    time.Time               // in the API's time

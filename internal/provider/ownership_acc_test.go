@@ -114,7 +114,7 @@ func TestAccOwnership(t *testing.T) {
 			s.run(s.state, replace, "!", taken)
 			s.run(s.state, "plan", "!", twice, "deposed", "import {")
 			s.run(s.state, "destroy -auto-approve", "!", twice)
-			// What the message says: remove both objects, and import the server again.
+			// As in the message: remove both objects, and import the server again.
 			s.run(s.state, "state rm "+s.address("a"))
 			id := s.ids[0]
 			if s.kind == "gpurent_fleet" {

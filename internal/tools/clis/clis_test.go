@@ -159,7 +159,7 @@ func TestFind(t *testing.T) {
 		"neither is supported": {both, map[string]string{
 			"one": "terraform 1.15.9 built: terraform 1.8.5 on PATH is older than 1.11.0, " +
 				"tofu 1.8.0 on PATH is older than 1.12.0",
-			"terraform": "terraform 1.8.5", "tofu": "tofu 1.8.0", // the CLI that was asked for, as in a matrix of versions
+			"terraform": "terraform 1.8.5", "tofu": "tofu 1.8.0", // the named CLI, as in a matrix of versions
 			"all": "terraform 1.15.9 built: terraform 1.8.5 on PATH is older than 1.14.0, " +
 				"tofu 1.12.6 built: tofu 1.8.0 on PATH is older than 1.12.0",
 		}},
