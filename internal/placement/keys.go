@@ -33,8 +33,8 @@ func (s KeySource) Key(generation int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// idempotencyKeys is the series of idempotency keys of one creation. An instance is rented under the first key whose instance
-// is not destroyed, so the series leads to the same instance in every run.
+// idempotencyKeys is the series of idempotency keys of one creation. An instance is rented under the first key whose
+// instance is not destroyed, so the series leads to the same instance in every run.
 type idempotencyKeys struct {
 	source KeySource
 	random string // the configured key that would make the same series; empty unless it is random

@@ -267,6 +267,7 @@ func TestCreate_TriesTheNextOffer(t *testing.T) {
 // requested. Otherwise nothing is rented or changed.
 func TestCreate_TakesOnlyALostInstance(t *testing.T) {
 	const age = 30 * time.Minute
+	withoutTime := func(i *rental.Instance) { i.CreatedAt = time.Time{} }
 	old, stranger := rental.Instance{ID: "ins_1"}, Object{Token: "other"}
 	for name, test := range map[string]struct {
 		within time.Duration
@@ -277,8 +278,8 @@ func TestCreate_TakesOnlyALostInstance(t *testing.T) {
 		"younger than allowed":            {time.Hour, nil, Object{}, 0},
 		"older than allowed":              {age - time.Minute, nil, Object{}, NotLost},
 		"never":                           {0, nil, Object{}, NotLost},
-		"of unknown age":                  {time.Hour, func(i *rental.Instance) { i.CreatedAt = time.Time{} }, Object{}, NotLost},
-		"of unknown age, any allowed":     {AnyAge, func(i *rental.Instance) { i.CreatedAt = time.Time{} }, Object{}, 0},
+		"of unknown age":                  {time.Hour, withoutTime, Object{}, NotLost},
+		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, 0},
 		"another object has it":           {AnyAge, nil, stranger, InUse},
 		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, 0},
 		"another disk":                    {time.Hour, func(i *rental.Instance) { i.DiskGB = 70 }, Object{}, OtherArguments},

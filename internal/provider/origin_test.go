@@ -24,7 +24,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			"name": "w", "size": int64(1), "template": "pytorch", "disk_gb": int64(60), "offer_queries": []any{map[string]any{}},
 		},
 		"gpurent_template": {"name": "own", "image": "ubuntu:24.04"},
-		"gpurent_ssh_key":  {"public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIDkFKvmQJY0PZmSyZyVYIXqx0zwJ0l3VvN6bXvK2pmc"},
+		"gpurent_ssh_key":  {"public_key": sampleKey},
 		"gpurent_api_key":  {"name": "k", "scopes": []any{"user:read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,12 +64,15 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				return // a fleet stays in the state with lost members
 			}
 			read = created.read(t, server)
-			if text := texts(read.Diagnostics); !isNull(t, read.NewState, schema) || !strings.Contains(text, "no longer exists") {
+			text := texts(read.Diagnostics)
+			if !isNull(t, read.NewState, schema) || !strings.Contains(text, "no longer exists") {
 				t.Errorf("the refresh in its own account: %s", text)
 			}
 		})
 	}
 }
+
+const sampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIDkFKvmQJY0PZmSyZyVYIXqx0zwJ0l3VvN6bXvK2pmc"
 
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
 func emptyAccount(w http.ResponseWriter, r *http.Request, next http.Handler, id string) {
@@ -120,7 +123,8 @@ func apply(t *testing.T, env *acctest.Env, name string, arguments map[string]any
 		t.Fatal(err)
 	}
 	resp, err := server.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: name, Config: config, PriorState: none, PlannedState: plan.PlannedState, PlannedPrivate: plan.PlannedPrivate,
+		TypeName: name, Config: config, PriorState: none, PlannedState: plan.PlannedState,
+		PlannedPrivate: plan.PlannedPrivate,
 	})
 	if err != nil || isNull(t, resp.NewState, schema) {
 		t.Fatal(err, texts(resp.Diagnostics))

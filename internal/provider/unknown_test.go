@@ -21,7 +21,7 @@ func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 			"name": "w", "size": int64(1), "template": "pytorch", "disk_gb": int64(60), "offer_queries": tftypes.UnknownValue,
 		},
 		"gpurent_template": {"name": "own", "image": "ubuntu:24.04"},
-		"gpurent_ssh_key":  {"public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIDkFKvmQJY0PZmSyZyVYIXqx0zwJ0l3VvN6bXvK2pmc"},
+		"gpurent_ssh_key":  {"public_key": sampleKey},
 		"gpurent_api_key":  {"name": "k", "scopes": []any{"user:read"}},
 	}
 	for _, prefix := range []any{nil, "p-"} {

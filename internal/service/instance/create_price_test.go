@@ -63,7 +63,8 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
 		},
 		"earlier": {
-			intercept: rewriteResponse(isCreateOrGet, raisePrice), earlier: true, want: "was stopped: price above max_price_kop_h",
+			intercept: rewriteResponse(isCreateOrGet, raisePrice), earlier: true,
+			want:  "was stopped: price above max_price_kop_h",
 			state: true, status: "stopped",
 		},
 		"earlier, cannot be stopped": {

@@ -18,8 +18,10 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 		age    time.Duration
 		want   []string // of the error; none if the instance is taken
 	}{
-		"young":         {nil, 50 * time.Minute, nil},
-		"old":           {nil, 2 * time.Hour, []string{"has the idempotency key", "import {", "moved block", "2h0m", "per hour"}},
+		"young": {nil, 50 * time.Minute, nil},
+		"old": {nil, 2 * time.Hour, []string{
+			"has the idempotency key", "import {", "moved block", "2h0m", "per hour",
+		}},
 		"never":         {"0s", 3 * time.Minute, []string{"has the idempotency key", "recover_within is 0s"}},
 		"longer limit":  {"3h", 2 * time.Hour, nil},
 		"shorter limit": {"10m", 20 * time.Minute, []string{"has the idempotency key"}},
@@ -64,7 +66,9 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 		expectDiags(t, "a plan of the first", tf.plan(inst, config).diags)
 	}
 	id := tf.idOf(inst)
-	want := []string{"Instance " + id + " is in the state twice", "terraform state list -id=" + id, "terraform state rm ADDRESS"}
+	want := []string{
+		"Instance " + id + " is in the state twice", "terraform state list -id=" + id, "terraform state rm ADDRESS",
+	}
 	expectDiags(t, "the refresh of the second", tf.tryRefresh(other), want...)
 
 	tf = newManyRuns(t, env, nil)

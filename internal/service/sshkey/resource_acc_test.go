@@ -90,7 +90,8 @@ func TestAccSSHKey_recreatedAfterExternalDelete(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: env.Config(config(exampleKey)), Check: acctest.RememberID(address, &id)},
 			{
-				PreConfig: func() { env.Delete("ssh-keys/" + id); env.Advance(time.Minute) }, Config: env.Config(config(exampleKey)),
+				PreConfig:        func() { env.Delete("ssh-keys/" + id); env.Advance(time.Minute) },
+				Config:           env.Config(config(exampleKey)),
 				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
