@@ -27,12 +27,9 @@ func (m *Manager) Destroy(ctx context.Context, id string, certainAt time.Time) (
 	return confirmed, err
 }
 
-// NewInstanceLag is how long the API may not find an instance by its id after it was created.
-const NewInstanceLag = time.Minute
-
 // CertainAt returns the time, by the clock of the API, from which a 404 shows that an instance that was created at a
 // time does not exist.
-func CertainAt(createdAt time.Time) time.Time { return createdAt.Add(NewInstanceLag) }
+func CertainAt(createdAt time.Time) time.Time { return createdAt.Add(rental.NewInstanceLag) }
 
 // deleteInstance repeats the request while a 404 can mean that the API does not find the instance yet.
 func (m *Manager) deleteInstance(ctx context.Context, id string, certainAt time.Time) (rental.Instance, error) {

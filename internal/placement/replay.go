@@ -7,9 +7,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// newInstanceLag is how long the API may not find an instance by its id after it was created.
-const newInstanceLag = time.Minute
-
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
 // that it is destroyed. An instance that someone may have is an error: nothing is changed.
 func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
@@ -47,7 +44,7 @@ func (c *creation) rented(inst rental.Instance) bool {
 // instance is gone. An instance that cannot be read stays as the replay describes it.
 func (c *creation) confirm(placed *Placed) (exists bool) {
 	pauses := backoff.Exponential{First: c.placer.pollInterval, Max: longestRetryPause * c.placer.pollInterval}
-	certain := time.Now().Add(newInstanceLag)
+	certain := time.Now().Add(rental.NewInstanceLag)
 	if !placed.CreatedAt.IsZero() {
 		certain = certain.Add(placed.CreatedAt.Sub(c.placer.client.Now()))
 	}

@@ -46,6 +46,9 @@ type offersKey struct {
 	limit int
 }
 
+// NewInstanceLag is how long the API may not find an instance by its id after it was created.
+const NewInstanceLag = time.Minute
+
 // How long a listing may lack an object that exists. The API caches the templates for a minute.
 const (
 	listLag     = 30 * time.Second

@@ -161,7 +161,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read instance %s", id), err)
 		return
 	case !found:
-		if r.RemoveMissing(ctx, req, resp, "instance", id, lifecycle.NewInstanceLag) {
+		if r.RemoveMissing(ctx, req, resp, "instance", id, rental.NewInstanceLag) {
 			r.Meta.Placement.Predecessors.Remove(id)
 		}
 		return
