@@ -1,0 +1,222 @@
+package tfkit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
+// its own.
+const (
+	entryInterrupted    = "Interrupted request"
+	entryOutcomeUnknown = "Outcome unknown"
+	entryNoResponse     = "No response in time"
+	entryUnreachable    = "API not reachable"
+	entryRefused        = "Refused before sending"
+	entryForeign        = "Response of a proxy"
+	entryServerError    = "Server error without a code"
+	entryListTooLong    = "List too long"
+	entryUnusable       = "Unusable response"
+	entryOther          = "API errors"
+)
+
+// AddAPIError reports that action ("create instance") failed, with the message of the API, its code and request id, and
+// the next step. It reports an invalid field at the attribute of the same name, if attributes contains it.
+func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
+	AddAPIErrorAdvising(diags, action, "", err, attributes...)
+}
+
+// AddAPIErrorAdvising is AddAPIError with a specific next step. An empty one selects the general step for the error's
+// code.
+func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
+	entry, detail := explain(err, nextStep)
+	summary := Summaryf(summaryCannot, action).of(entry)
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		AddError(diags, summary, detail)
+		return
+	}
+	issues := apiErr.Issues()
+	var others Text
+	for _, issue := range issues[:min(len(issues), maxIssues)] {
+		message := Text(rental.Printable(issue.Message, maxIssue))
+		if at, ok := attributePath(issue.Field, attributes); ok {
+			AddAttributeError(diags, at, summary, message+"\n\n"+reference(apiErr))
+		} else {
+			others += Textf("%s: %s\n", issue.Field, message)
+		}
+	}
+	if more := len(issues) - maxIssues; more > 0 {
+		others += Textf("… and %d more\n", more)
+	}
+	if len(issues) == 0 || others != "" {
+		AddError(diags, summary, others+detail)
+	}
+}
+
+// FieldErrors returns what the API wrote about single fields of a request, in one line; empty for nothing.
+func FieldErrors(err error) (text Text) {
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		return ""
+	}
+	issues := apiErr.Issues()
+	for _, issue := range issues[:min(len(issues), maxIssues)] {
+		text += Textf("; %s: %s", issue.Field, issue.Message)
+	}
+	return text
+}
+
+// ErrorDetail returns the detail of AddAPIError for a diagnostic with another summary.
+func ErrorDetail(err error) Text {
+	_, detail := explain(err, "")
+	return detail
+}
+
+// explain returns the detail for a failed request, and the heading of its entry in the error reference.
+func explain(err error, nextStep Text) (entry string, detail Text) {
+	apiErr, ok := asAPIError(err)
+	if !ok {
+		return noResponse(err)
+	}
+	entry, general := adviceFor(apiErr)
+	return entry, responseDetail(err, apiErr, cmp.Or(nextStep, general))
+}
+
+// Bounds of the part of a validation error in a diagnostic.
+const (
+	maxIssues = 20   // fields
+	maxIssue  = 1000 // characters about one of them
+)
+
+// attributePath finds the attribute for a field of the API, which has the same name: "ports[0]" and "env.HOME" belong
+// to "ports" and "env".
+func attributePath(field string, attributes []string) (path.Path, bool) {
+	root := field
+	if i := strings.IndexAny(field, ".[/"); i > 0 {
+		root = field[:i]
+	}
+	return path.Root(root), slices.Contains(attributes, root)
+}
+
+// noResponse returns the heading and the detail for failures without a response of the API.
+func noResponse(err error) (entry string, detail Text) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
+	case rental.IsOutcomeUnknown(err):
+		return entryOutcomeUnknown, Textf("%s\n\n%s", err, checkFirst)
+	case errors.Is(err, context.DeadlineExceeded):
+		return entryNoResponse, Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, "+
+			"raise request_timeout in "+
+			"the provider configuration.", err)
+	case rental.IsUnavailable(err):
+		return entryUnreachable, Textf("%s\n\nThe API could not be reached. Check base_url, the network and the "+
+			"proxy, then run again. "+
+			"Changes so far remain.", err)
+	}
+	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
+		return entryRefused, Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
+	}
+	return entryUnusable, Textf("%s", err)
+}
+
+const (
+	foreign = "This response did not come from the API, but from something in between, such as a proxy or a load " +
+		"balancer. Check that base_url is the address of the API. If it is, run again later."
+	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
+		"again, and import or remove what exists."
+)
+
+// responseDetail is the detail for an error response of the API: its message with the text that whole adds to it, a
+// reference for support, and the next step.
+func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
+	message := err.Message
+	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
+		message = before + message + after
+	}
+	detail := Text(rental.Printable(message, maxError))
+	if short, ok := err.ShortKop(); ok {
+		detail += Textf("\nMissing: %s.", Rubles(short))
+	}
+	detail += "\n\n" + reference(err)
+	return Text(strings.TrimSpace(string(detail + "\n\n" + nextStep)))
+}
+
+// reference identifies a request for support.
+func reference(err *rental.Error) Text {
+	code, id := Text(""), Text("")
+	if err.Code != "" {
+		code = Textf("%s, ", err.Code)
+	}
+	if err.RequestID != "" {
+		id = Textf(", request id %s", err.RequestID)
+	}
+	return Textf("(%s %s: %sHTTP %d%s)", err.Method, err.Path, code, err.Status, id)
+}
+
+// adviceFor returns the heading and the next step for an error response of the API.
+func adviceFor(err *rental.Error) (entry string, nextStep Text) {
+	switch {
+	case err.OutcomeUnknown && err.Foreign:
+		return entryOutcomeUnknown, foreign + " " + checkFirst
+	case err.OutcomeUnknown:
+		return entryOutcomeUnknown, checkFirst
+	case err.Foreign && err.Status < 500:
+		return entryForeign, foreign
+	}
+	if nextStep = adviceForCode(err); nextStep != "" {
+		return err.Code, nextStep
+	}
+	switch {
+	case err.Status >= 500:
+		return entryServerError, "The service, or a proxy in front of it, failed after all retries. Run again later."
+	case rental.IsListTooLong(err):
+		return entryListTooLong, "The provider does not read longer lists, to limit its memory and its requests. If the " +
+			"account has so many entries, use several accounts. Otherwise check that base_url is the address of the API."
+	case err.Status/100 == 2:
+		return entryUnusable, "The service accepted the request, but its response cannot be used. Run plan again to see " +
+			"the result. If this happens again, check that base_url is the address of the API."
+	}
+	return entryOther, ""
+}
+
+// adviceForCode returns the next step for an error code, and nothing for the codes of a login and unknown codes.
+func adviceForCode(err *rental.Error) Text {
+	switch err.Code {
+	case rental.CodeUnauthorized:
+		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and " +
+			"that the key belongs to this base_url, or get a new key with \"terraform-provider-gpurent login\"."
+	case rental.CodeInsufficientFunds:
+		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
+			"console or choose a cheaper server, then run again. Nothing was rented or started."
+	case rental.CodeForbidden:
+		if err.Reason() == rental.ReasonEmailNotVerified {
+			return "Confirm the account's e-mail address in the service's console, then run again."
+		}
+		return Textf("The API key lacks the scope %s, or the account is blocked. Create a key with the scope in the "+
+			"service's console, or contact its support about the account.", cmp.Or(err.Scope, "it needs"))
+	case rental.CodeConflict:
+		return "The current state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
+			"Run plan again to see the current state."
+	case rental.CodeNotFound:
+		return "It does not exist, or belongs to another account. Run plan again to see what exists. If it should exist, " +
+			"check that the API key belongs to the right account."
+	case rental.CodeValidation:
+		return "Nothing was changed. Correct the named values, then run again."
+	case rental.CodeRateLimited:
+		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a " +
+			"minute, with a lower -parallelism."
+	case rental.CodeInternal, rental.CodeProviderUnavailable:
+		return "The service failed after all retries. Run again later. The service's support can use the request id."
+	}
+	return ""
+}
