@@ -57,8 +57,8 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 }
 
 // mayDestroy reports whether an outdated instance under the idempotency key of a lost member may be destroyed: the
-// state had a member in the slot before, or the plan has shown the instance, and it is young. An older one may belong to
-// another fleet with the same name.
+// state had a member in the slot before, or the plan has shown the instance, and it is young. An older one may belong
+// to another fleet with the same name.
 func (a *apply) mayDestroy(m Member, inst rental.Instance) bool {
 	young := !inst.CreatedAt.IsZero() && a.Client.Now().Sub(inst.CreatedAt) <= a.RecoverWithin
 	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID && young)

@@ -85,9 +85,8 @@ func addDuplicateName(
 			"more instance, and both are billed. "
 	} else {
 		text += "\nIf a run that was killed created one of them under the key of this resource, and less than " +
-			"recover_within ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more instance, " +
-			"and " +
-			"both are billed. "
+			"recover_within ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more " +
+			"instance, and both are billed. "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
 		text += "To keep the existing instance instead, add this block with the address of this resource, and plan " +
