@@ -71,9 +71,9 @@ func (l *rateLimitLayer) wait(limiter *limiter, req *http.Request) error {
 		})
 		defer timer.Stop()
 	}
-	ctx, stop := l.reach.limit(ctx)
+	limited, stop := l.reach.limit(ctx)
 	defer stop()
-	return limiter.wait(ctx, req.Method != http.MethodGet)
+	return limiter.wait(limited, req.Method != http.MethodGet)
 }
 
 // limiter queues the requests of one rate limit. Writes go before reads: users wait for writes, and most reads only
