@@ -114,7 +114,7 @@ func (p *Placer) listAll(ctx context.Context, demand Demand, fresh bool) ([]Cand
 		if err != nil {
 			return nil, err
 		}
-		for _, offer := range p.failed.last(offers) {
+		for _, offer := range offers {
 			price, rentable := priceWithDisk(offer, query.Type, demand.DiskGB)
 			base, _ := offer.PriceKopH(query.Type)
 			aboveCap := query.MaxPriceKopH != nil && base > *query.MaxPriceKopH

@@ -128,24 +128,38 @@ func (c *creation) fromQuery(ctx context.Context, query Query, none *Error) (pla
 		if err != nil {
 			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}
 		}
-		none.Listed, none.Matching, none.Reserved = true, len(offers), 0
-		for _, offer := range c.placer.failed.last(offers) {
-			switch {
-			case ctx.Err() != nil:
-				return Placed{}, false, &Error{Kind: Interrupted, Err: ctx.Err()}
-			case tried[offer.ID] || len(tried) >= query.MaxAttempts:
-			case !c.reserve(offer.ID):
-				none.Reserved++
-			default:
-				tried[offer.ID] = true
-				placed, next, err := c.tryOffer(ctx, offer.ID)
-				if isRefusal(err) {
-					c.refusals++
-				}
-				if !next || c.refusals == maxRefusals {
-					return placed, false, err
-				}
-				none.Tried, none.Last = len(tried), err
+		if placed, next, err = c.tryOffers(ctx, query, offers, tried, none); !next {
+			return placed, false, err
+		}
+	}
+	return Placed{}, true, nil
+}
+
+// tryOffers tries the offers of one list that were not tried before: see fromQuery. A creation that waits tries no
+// other offer of the list after a refusal.
+func (c *creation) tryOffers(
+	ctx context.Context, query Query, offers []rental.Offer, tried map[string]bool, none *Error,
+) (placed Placed, next bool, err error) {
+	none.Listed, none.Matching, none.Reserved = true, len(offers), 0
+	for _, offer := range offers {
+		switch {
+		case ctx.Err() != nil:
+			return Placed{}, false, &Error{Kind: Interrupted, Err: ctx.Err()}
+		case tried[offer.ID] || len(tried) >= query.MaxAttempts:
+		case !c.reserve(offer.ID):
+			none.Reserved++
+		default:
+			tried[offer.ID] = true
+			placed, next, err = c.tryOffer(ctx, offer.ID)
+			if isRefusal(err) {
+				c.refusals++
+			}
+			if !next || c.refusals == maxRefusals {
+				return placed, false, err
+			}
+			none.Tried, none.Last = len(tried), err
+			if c.WaitForOffer > 0 && isRefusal(err) {
+				return Placed{}, true, nil
 			}
 		}
 	}
@@ -260,7 +274,7 @@ func (c *creation) release(offerID string, state Availability, placed Placed, er
 	case state == NotAvailable:
 		after = goneFor
 	case isRefusal(err):
-		after = c.placer.waitlist.afterRefusal()
+		after = c.placer.LookInterval() / 2 // other creations that wait do not try it in this look
 	}
 	c.placer.offers.releaseAfter(offerID, after)
 }

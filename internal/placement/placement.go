@@ -26,17 +26,13 @@ type Placer struct {
 	// Predecessors records the instances of the state that a plan may replace.
 	Predecessors Predecessors
 
-	offers   reservations // of instances that are being created
-	planned  reservations // of planned instances
-	failed   failedOffers
-	waitlist waitlist
+	offers  reservations // of instances that are being created
+	planned reservations // of planned instances
 }
 
 // New returns a Placer. single reports whether this process serves a single plan or apply.
 func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration, single func() bool) *Placer {
-	p := &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
-	p.waitlist = waitlist{placer: p, changed: make(chan struct{}, 1), lists: map[string]*offerList{}}
-	return p
+	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
 }
 
 // Request describes an instance to create.

@@ -130,9 +130,6 @@ func (s *server) ReadResource(
 func (s *server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if resp, ok := s.plannedFleet(req); ok {
-		return resp, nil
-	}
 	return call(ctx, s.frameworkServer.PlanResourceChange, req,
 		func(r *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }

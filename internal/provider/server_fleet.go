@@ -46,24 +46,6 @@ func (s *server) readFleet(
 	}, true
 }
 
-// plannedFleet returns the plan of a fleet without changes.
-func (s *server) plannedFleet(
-	req *tfprotov6.PlanResourceChangeRequest,
-) (*tfprotov6.PlanResourceChangeResponse, bool) {
-	if req.TypeName != fleet.TypeName || req.PriorState == nil || req.ProposedNewState == nil ||
-		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {
-		return nil, false
-	}
-	var config map[string]any
-	if msgpack.Unmarshal(req.Config.MsgPack, &config) != nil ||
-		!fleet.PlanSettled(s.provider.meta.Load(), req.PriorPrivate, config) {
-		return nil, false
-	}
-	return &tfprotov6.PlanResourceChangeResponse{
-		PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity,
-	}, true
-}
-
 // toMsgPack returns a stored state in the encoding of the protocol. The CLI needs much longer to decode the numbers of
 // JSON.
 func toMsgPack(state []byte) ([]byte, error) {

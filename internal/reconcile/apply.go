@@ -25,15 +25,13 @@ type Result struct {
 	Recovered []Member
 	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
 	RolledBack []Member
-	// Destroyed are the ids of the instances that the apply destroyed. A list may still contain them.
+	// Destroyed are the ids of the instances that the apply destroyed.
 	Destroyed []string
 	// KeptForOther are the ids of the instances that the apply did not destroy, because another object of this run has
 	// them. They are no members any more.
 	KeptForOther []string
 	// NotFound are the destroyed members that the API did not find.
 	NotFound []Member
-	// Unrelated are the ids of the orphans that do not belong to the fleet.
-	Unrelated []string
 	// Choice describes the offers of the last attempt to find some; nil without one.
 	Choice *placement.Choice
 	// Interrupted: ctx ended first.
@@ -88,7 +86,6 @@ type apply struct {
 	failures map[int]error              // by slot
 	pending  map[int]int64              // prices of what is being rented or started, by slot
 	began    time.Time                  // by the clock of the API, before the first creation
-	initial  map[string]bool            // ids of the instances that existed then
 	shrinks  bool                       // members are destroyed that are not replaced
 	created  map[int]bool               // slots whose instance this apply created
 	discards map[int]bool               // slots whose member is discarded: its price does not count for others

@@ -80,7 +80,7 @@ func TestApply_NotStoppedAboveCap(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		broken := true
 		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if strings.HasSuffix(req.URL.Path, "/stop") && broken {
@@ -100,7 +100,7 @@ func TestApply_NotStoppedAboveCap(t *testing.T) {
 		broken = false
 		t.Log(describe(result), "ready", reconcile.Ready(result.Members, rental.DesiredRunning))
 		time.Sleep(time.Minute)
-		members, _ = e.read(result.Members)
+		members = e.read(result.Members)
 		if len(result.Failures) == 0 {
 			t.Error("no failure")
 		}
@@ -128,7 +128,7 @@ func TestApply_RecoveredNotStoppedAboveCap(t *testing.T) {
 		result := e.apply(capped, nil)
 		broken = false
 		t.Log(describe(result), "ready", reconcile.Ready(result.Members, rental.DesiredRunning))
-		members, _ := e.read(result.Members)
+		members := e.read(result.Members)
 		if len(members) == 1 && len(reconcile.Plan(capped, members)) == 0 {
 			t.Errorf("no change for %+v", members[0].Instance)
 		}
@@ -149,7 +149,7 @@ func TestApply_StopsAboveTotal(t *testing.T) {
 			}
 		}))
 		until = time.Now().Add(time.Minute)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		two.State = rental.DesiredStopped
 		two.MaxTotalKopH = reconcile.RunningKopH(first.Members) - 1 // a price has risen
 		result := e.apply(two, members)
@@ -166,7 +166,7 @@ func TestApply_RejectedWithoutOffer(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		two, result := e.notDiscarded()
 		e.limit(0)
-		members, _ := e.read(result.Members)
+		members := e.read(result.Members)
 		result = e.apply(two, members)
 		if n := len(e.active()); n > 0 {
 			t.Errorf("%d rejected members still run above the cap: %s", n, describe(result))
@@ -230,7 +230,7 @@ func TestApply_LoweredCapNotReady(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)
 		e.want(first, 2)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		members[1].NotReady = true
 		lowered := spec(2)
 		lowered.MaxPriceKopH = members[0].Instance.Price.RunningKopH / 2
@@ -291,7 +291,7 @@ func TestApply_RestartUnknownOffer(t *testing.T) {
 		e.want(first, 2)
 		m := first.Members[0]
 		e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(m.Instance.Price.RunningKopH * 3 / 2)})
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		members[0].Offer = nil // recovered or imported
 		e.want(e.apply(two, members), 2)
 	})
@@ -332,7 +332,7 @@ func TestApply_StartAtTotal(t *testing.T) {
 		stopped := interruptible(2)
 		stopped.State = rental.DesiredStopped
 		first := e.apply(stopped, nil)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		two := interruptible(2)
 		two.MaxTotalKopH = reconcile.RunningKopH(members)
 		e.want(e.apply(two, members), 2)

@@ -55,8 +55,6 @@ type walk struct {
 	members []reconcile.Member // of the saved state
 	exists  bool               // a state was saved
 	log     []string
-	// excluded is what the saved state excludes from the orphans.
-	excluded []string
 }
 
 func (w *walk) step() {
@@ -72,14 +70,13 @@ func (w *walk) step() {
 	if r.IntN(3) == 0 {
 		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Millisecond, cancel)
 	}
-	before, excluded, costs := w.members, w.excluded, w.burn()
+	before, costs := w.members, w.burn()
 	result := w.e.manager().Apply(ctx, w.spec, w.members, 20*time.Minute)
 	w.members = slices.Concat(result.Members, result.Lost)
 	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
 	w.check(result, costs)
-	w.excluded = slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
 	if r.IntN(4) == 0 { // a killed run saves nothing
-		w.members, w.excluded = before, excluded
+		w.members = before
 		w.log = append(w.log, "killed")
 		return
 	}
@@ -91,7 +88,7 @@ func (w *walk) known() bool {
 	w.e.t.Helper()
 	ids := map[string]bool{}
 	for _, member := range w.members {
-		ids[member.Instance.ID+member.Orphan] = true
+		ids[member.Instance.ID] = true
 	}
 	for id := range w.exact() {
 		if !ids[id] {
@@ -142,18 +139,10 @@ func (w *walk) happen() {
 
 func (w *walk) refresh() {
 	w.e.t.Helper()
-	manager := w.e.manager()
-	members, err := manager.Refresh(w.e.t.Context(), w.members)
+	members, err := w.e.manager().Refresh(w.e.t.Context(), w.members)
 	if err != nil {
 		w.fail("refresh: %s", err)
 		return
-	}
-	if w.exists {
-		members, w.excluded, err = manager.FindOrphans(w.e.t.Context(), w.spec.Name, members, w.excluded)
-		if err != nil {
-			w.fail("find orphans: %s", err)
-			return
-		}
 	}
 	w.members = members
 }
@@ -229,7 +218,6 @@ func (w *walk) end() {
 		result = w.e.manager().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
 		w.exists = true
 		w.members = slices.Concat(result.Members, result.Lost)
-		w.excluded = slices.Concat(w.excluded, result.Destroyed, result.Unrelated)
 	}
 	w.log = append(w.log, "end: "+describe(result))
 	ids := map[string]bool{}

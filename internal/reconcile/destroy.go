@@ -3,13 +3,11 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // rollbackTimeout limits the destruction of what an apply created.
@@ -21,7 +19,7 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	for _, change := range changes {
 		all.Go(func() {
 			member := change.Member
-			if member.Lost() && !a.recoverOrphan(ctx, change, &member) {
+			if member.Lost() && !a.recoverUnknown(ctx, change, &member) {
 				return
 			}
 			if confirmed, err := a.destroy(ctx, member); err != nil {
@@ -38,11 +36,10 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	return emptied
 }
 
-// recoverOrphan finds the instance that a killed run has rented for a slot. It returns false if there is none.
-func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member) bool {
-	request := a.request(change, nil)
-	request.RecoverWithin = a.RecoverWithin // the state does not contain it, so an old one stays
-	placed, err := a.Placement.Create(ctx, request)
+// recoverUnknown finds the instance that a request of this apply with an unknown outcome has rented for a slot. It
+// returns false if there is none.
+func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Member) bool {
+	placed, err := a.Placement.Create(ctx, a.request(change, nil))
 	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
 		placed.Instance, err = e.Instance, nil
 	}
@@ -50,17 +47,11 @@ func (a *apply) recoverOrphan(ctx context.Context, change Change, member *Member
 	defer a.mu.Unlock()
 	switch {
 	case placement.KindOf(err) == placement.NoOffer || ofOtherObject(err):
-		if member.Orphan != "" {
-			a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
-		}
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err
 		a.decide(err)
 		return false
-	}
-	if member.Orphan != "" && member.Orphan != placed.ID {
-		a.result.Unrelated = append(a.result.Unrelated, member.Orphan)
 	}
 	member.Instance, member.Generation = placed.Instance, placed.Generation
 	a.members[change.Slot] = member
@@ -75,9 +66,6 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		defer a.mu.Unlock()
 		a.result.KeptForOther = append(a.result.KeptForOther, id)
 		return true, nil
-	}
-	if member.Instance.Status == rental.StatusFailed && member.Offer != nil {
-		a.Placement.RecordFailure(member.Offer.ID)
 	}
 	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
 	if confirmed, err = a.Lifecycle.Destroy(ctx, id, a.certainAt(member.Slot)); err != nil {
@@ -140,8 +128,7 @@ func (a *apply) timedOut() bool {
 	return true
 }
 
-// DestroyAll destroys members and the orphans that belong to the fleet concurrently. The result contains those that may
-// still exist.
+// DestroyAll destroys members concurrently. The result contains those that may still exist.
 func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -150,37 +137,10 @@ func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, t
 	for _, member := range members {
 		if !member.Lost() {
 			a.members[member.Slot] = &member
+			changes = append(changes, Change{member.Slot, Destroy, member})
 		}
-		changes = append(changes, Change{member.Slot, Destroy, member})
 	}
 	a.destroyAll(waitCtx, changes)
 	a.result.Interrupted = ctx.Err() != nil
 	return a.finish()
-}
-
-// RequestDestroyAll requests the destruction of members concurrently. It does not wait until they are gone, and does
-// not search for orphans, because the process is about to end. It omits members that another object of this process
-// has. The error names the instances that may still exist.
-func (m *Manager) RequestDestroyAll(ctx context.Context, members []Member, object placement.Object) error {
-	errs := make([]error, len(members))
-	var all sync.WaitGroup
-	turns := make(chan struct{}, maxRequests)
-	for i, member := range members {
-		id := member.Instance.ID
-		if member.Lost() {
-			continue
-		}
-		if _, ok := m.Placement.Owners.Claim(id, object); !ok {
-			continue
-		}
-		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			if err := m.Lifecycle.RequestDestroy(ctx, id, time.Time{}); err != nil {
-				errs[i] = fmt.Errorf("instance %s: %w", id, err)
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
 }

@@ -93,16 +93,12 @@ func (a *apply) resume() {
 	a.paused, a.refusals = nil, 0
 }
 
-// adopt recovers the orphans that belong to the fleet, before anything is rented: they count towards the total cap. It
-// also destroys the rejected members, which must not run until an offer is available. It returns the slots that are
-// still missing.
+// adopt recovers what a killed run rented, as far as the list shows it, before anything is rented: it counts towards the
+// total cap. It also destroys the rejected members, which must not run until an offer is available. It returns the
+// slots that are still missing.
 func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 	named := map[int]bool{}
-	a.initial = map[string]bool{}
-	if listing, _ := a.Cache.InitialInstances(ctx); listing != nil { //nolint:errcheck // the keys find them, too
-		for _, inst := range listing.Items {
-			a.initial[inst.ID] = true
-		}
+	if listing, _ := a.Cache.Instances.List(ctx); listing != nil { //nolint:errcheck // the keys find them, too
 		for _, member := range Named(listing.Items, a.Name) {
 			named[member.Slot] = named[member.Slot] || !a.Placement.Owners.Has(member.Instance.ID)
 		}
@@ -111,7 +107,7 @@ func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 		a.began = a.Client.Now() // the list has shown the clock of the API
 	}
 	return a.recover(ctx, missing, func(change Change) bool {
-		return change.Member.Orphan != "" || change.Member.Rejected || change.Action == Create && named[change.Slot]
+		return change.Member.Rejected || change.Action == Create && named[change.Slot]
 	})
 }
 

@@ -69,8 +69,7 @@ type Spec struct {
 	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone, or only its Orphan
-// is known.
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int
@@ -82,9 +81,6 @@ type Member struct {
 	Order rental.InstanceCreate
 	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
 	Offer *Offer
-	// Orphan is the id of an active instance with the name of a lost member; empty for none. Most likely a run that was
-	// killed has rented it. Its idempotency key determines whether it belongs to the fleet.
-	Orphan string
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// AboveCap: an apply found the instance above a cap, and it may not have been stopped.

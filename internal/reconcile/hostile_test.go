@@ -230,7 +230,7 @@ func TestApply_ForeignNameShrinkByPrice(t *testing.T) {
 		first := e.apply(three, nil)
 		e.want(first, 3)
 		e.createOther("train-7")
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		for _, change := range reconcile.Plan(three, members) {
 			if !change.Member.Lost() || change.Action == reconcile.Create {
 				t.Errorf("slot %d: action %d, instance %q", change.Slot, change.Action, change.Member.Instance.ID)
@@ -250,11 +250,11 @@ func TestApply_ForeignNameInHole(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		second := e.apply(spec(4), members)
 		e.want(second, 4)
 		e.createOther("train-2")
-		members, _ = e.read(second.Members, second.Destroyed...)
+		members = e.read(second.Members)
 		result := e.apply(spec(4), members)
 		wantSame(t, second, result)
 	})
@@ -296,7 +296,7 @@ func TestApply_StartStoppedAfterPriceFell(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(m.Instance.Price.RunningKopH / 2)})
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		e.want(e.apply(three, members), 3)
 	})
 }
@@ -427,7 +427,7 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 				outbid, other := first.Members[0], first.Members[1]
 				bid := 10 * outbid.Instance.Price.RunningKopH
 				e.setOffer(outbid.Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
-				members, _ := e.read(first.Members)
+				members := e.read(first.Members)
 				limit := other.Instance.Price.RunningKopH + bid + outbid.Instance.Price.StoppedKopH + test.headroom
 				manager := e.manager()
 				limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: limit}
@@ -537,7 +537,7 @@ func TestApply_ReadyAfterInterruptedStop(t *testing.T) {
 		defer cancel()
 		result := e.manager().Apply(ctx, stopped, first.Members, time.Hour)
 		time.Sleep(time.Minute)
-		members, _ := e.read(result.Members)
+		members := e.read(result.Members)
 		changes, ready := reconcile.Plan(stopped, members), reconcile.Ready(members, rental.DesiredStopped)
 		if len(changes) == 0 && ready != 2 {
 			t.Errorf("no changes, but %d of 2 are ready", ready)
@@ -651,7 +651,7 @@ func TestApply_AllKeepsRecovered(t *testing.T) {
 		all := spec(4)
 		all.All = true
 		e.limit(0)
-		members, _ := e.read(first.Members[:2]) // the state of slot 2 was not saved
+		members := e.read(first.Members[:2]) // the state of slot 2 was not saved
 		result := e.apply(all, members)
 		if len(e.active()) != 3 {
 			t.Errorf("%d of 3 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
@@ -764,7 +764,7 @@ func (e *env) notDiscarded() (fleet reconcile.Spec, result reconcile.Result) {
 func TestApply_NotDiscardedIsPlanned(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		two, result := e.notDiscarded()
-		members, _ := e.read(result.Members)
+		members := e.read(result.Members)
 		if len(members) == 2 && len(reconcile.Plan(two, members)) == 0 {
 			t.Errorf("members run above the cap, and the plan has no changes: %s", describe(result))
 		}
@@ -784,7 +784,7 @@ func TestApply_NoFundsWhileReplacing(t *testing.T) {
 				for _, m := range first.Members {
 					e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(2 * m.Instance.Price.RunningKopH)})
 				}
-				members, _ := e.read(first.Members)
+				members := e.read(first.Members)
 				if err := e.simulator.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}); err != nil {
 					t.Fatal(err)
 				}

@@ -36,7 +36,7 @@ type Change struct {
 
 // IsNew reports whether the change fills a slot that had no instance.
 func (c Change) IsNew() bool {
-	return c.Action == Create && c.Member.Generation == 0 && c.Member.Orphan == ""
+	return c.Action == Create && c.Member.Generation == 0
 }
 
 // Destroys reports whether the change destroys the instance of its member.
@@ -51,7 +51,7 @@ func Plan(spec Spec, members []Member) []Change {
 	var changes []Change
 	kept, dropped := spec.shrink(members)
 	for _, m := range dropped {
-		if !m.Lost() || m.Orphan != "" {
+		if !m.Lost() {
 			changes = append(changes, Change{m.Slot, Destroy, m})
 		}
 	}
@@ -77,21 +77,13 @@ func sortChanges(changes []Change) {
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
-// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing. An
-// orphan in a slot that is not known and not needed never stays: most likely it does not belong to the fleet.
+// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
 func (s Spec) shrink(members []Member) (kept, dropped []Member) {
-	var order []Member
-	for _, m := range members {
-		if m.Lost() && m.Generation == 0 && m.Slot >= s.Size {
-			dropped = append(dropped, m)
-		} else {
-			order = append(order, m)
-		}
-	}
-	surplus := len(order) - s.Size
+	surplus := len(members) - s.Size
 	if surplus <= 0 {
-		return order, dropped
+		return members, nil
 	}
+	order := slices.Clone(members)
 	slices.SortStableFunc(order, func(a, b Member) int {
 		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
 		if !s.ShrinkByPrice {
@@ -99,21 +91,18 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 		}
 		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot))
 	})
-	return sortBySlot(order[surplus:]), append(dropped, order[:surplus]...)
+	return sortBySlot(order[surplus:]), order[:surplus]
 }
 
-// presence is 0 for a member without an instance, and 1 for an orphan, which may not belong to the fleet. It is highest
-// for a protected member.
+// presence is 0 for a member without an instance, and highest for a protected member.
 func (m Member) presence() int {
 	switch {
-	case m.Protected && !m.Lost():
-		return 3
-	case !m.Lost():
+	case m.Lost():
+		return 0
+	case m.Protected:
 		return 2
-	case m.Orphan != "":
-		return 1
 	}
-	return 0
+	return 1
 }
 
 // next returns the action for a member that stays, 0 for none.

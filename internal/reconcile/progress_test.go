@@ -49,7 +49,7 @@ func TestApply_StuckReplacement(t *testing.T) {
 		e.want(first, 3)
 		stuck := first.Members[0].Instance.ID
 		e.setInstance(stuck, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		e.intercept(stuckInDestroying(stuck))
 		result := e.apply(spec(5), members)
 		t.Log(describe(result))
@@ -66,7 +66,7 @@ func TestApply_StuckDestruction(t *testing.T) {
 		e.want(first, 4)
 		stuck := first.Members[3].Instance.ID
 		e.setInstance(first.Members[0].Instance.ID, simulator.InstancePatch{Status: new(string(rental.StatusFailed))})
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		e.intercept(stuckInDestroying(stuck))
 		result := e.apply(spec(3), members)
 		t.Log(describe(result))
@@ -116,7 +116,7 @@ func TestApply_AllStopsReplacing(t *testing.T) {
 		for _, m := range first.Members {
 			e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(2 * m.Instance.Price.RunningKopH)})
 		}
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		var once atomic.Bool
 		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			resp, err := send()
@@ -220,7 +220,7 @@ func TestApply_InterruptedRolling(t *testing.T) {
 					t.Errorf("%d: %s is an orphan: %s", after, inst.NameString(), describe(result))
 				}
 			}
-			members, _ := e.read(append(result.Members, result.Lost...), result.Destroyed...)
+			members := e.read(append(result.Members, result.Lost...))
 			e.want(e.apply(updated, members), 3)
 			if all := len(e.all()); all > 7 {
 				t.Errorf("%d: %d instances were rented", after, all)
@@ -245,7 +245,7 @@ func TestApply_InterruptedStop(t *testing.T) {
 			if len(result.Members) != 3 {
 				t.Fatal(describe(result))
 			}
-			members, _ := e.read(result.Members)
+			members := e.read(result.Members)
 			result = e.apply(stopped, members)
 			if reconcile.Ready(result.Members, rental.DesiredStopped) != 3 || len(result.Failures) > 0 {
 				t.Fatal(after, describe(result))
@@ -253,7 +253,7 @@ func TestApply_InterruptedStop(t *testing.T) {
 			ctx, cancel = context.WithTimeout(t.Context(), time.Duration(after)*time.Millisecond)
 			defer cancel()
 			result = e.manager().Apply(ctx, three, result.Members, time.Hour)
-			members, _ = e.read(result.Members)
+			members = e.read(result.Members)
 			e.want(e.apply(three, members), 3)
 		})
 	}
@@ -268,7 +268,7 @@ func TestApply_Protected(t *testing.T) {
 			failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
 			e.setInstance(first.Members[slot].Instance.ID, failed)
 		}
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		for i := range members {
 			members[i].Protected = i != 1 && i != 2
 		}
@@ -348,7 +348,7 @@ func TestApply_RollingUsesFreedOffers(t *testing.T) {
 		first := e.apply(spec(3), nil)
 		e.want(first, 3)
 		e.limit(1)
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		updated := spec(3)
 		updated.Order.DiskGB, updated.MaxUnavailable = 40, 1
 		e.want(e.apply(updated, members), 3)
@@ -374,7 +374,7 @@ func TestApply_UpdateNotReached(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				first := e.apply(spec(3), nil)
 				e.want(first, 3)
-				members, _ := e.read(first.Members)
+				members := e.read(first.Members)
 				e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if strings.HasSuffix(req.URL.Path, "/offers") {
 						return apiError(http.StatusForbidden, "forbidden"), nil

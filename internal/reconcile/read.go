@@ -64,43 +64,6 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 	return all, nil
 }
 
-// FindOrphans returns the members with the orphans of the lost ones, and with a lost member for each orphan in a slot
-// without a member. excluded are the ids of instances that are no orphans: see Result.Destroyed and Result.Unrelated.
-// FindOrphans also returns those of them that a list still contains.
-func (m *Manager) FindOrphans(
-	ctx context.Context, fleet string, members []Member, excluded []string,
-) (all []Member, listed []string, err error) {
-	listing, err := m.Cache.Instances.List(ctx)
-	if err != nil && !rental.IsListTooLong(err) {
-		return nil, nil, err
-	}
-	all = slices.Clone(members)
-	isExcluded := map[string]bool{}
-	for _, id := range excluded {
-		isExcluded[id] = true
-	}
-	index := map[int]int{}
-	for i := range all {
-		all[i].Orphan = ""
-		index[all[i].Slot] = i
-	}
-	for _, named := range Named(listing.Items, fleet) {
-		id := named.Instance.ID
-		i, known := index[named.Slot]
-		switch {
-		case isExcluded[id]:
-			listed = append(listed, id)
-		case m.Placement.Owners.Has(id):
-		case !known:
-			index[named.Slot] = len(all)
-			all = append(all, Member{Slot: named.Slot, Orphan: id})
-		case all[i].Lost() && all[i].Orphan == "":
-			all[i].Orphan = id
-		}
-	}
-	return sortBySlot(all), listed, nil
-}
-
 // DuplicateSlotError reports that two instances have the name of the same member.
 type DuplicateSlotError struct {
 	Name string

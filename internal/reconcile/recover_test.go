@@ -44,7 +44,7 @@ func TestApply_AllKeepsRecoveredWithoutTime(t *testing.T) {
 		e.intercept(editing(func(inst map[string]any) { delete(inst, "created_at") }))
 		all := spec(4)
 		all.All = true
-		members, _ := e.read(first.Members[:2]) // the state of slot 2 was not saved
+		members := e.read(first.Members[:2]) // the state of slot 2 was not saved
 		result := e.apply(all, members)
 		if len(e.active()) != 3 {
 			t.Errorf("%d of 3 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
@@ -100,7 +100,7 @@ func TestApply_ForeignNameAboveSize(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		e.createOther("train-7")
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		result := e.apply(spec(3), members)
 		after := ids(result.Members)
 		if after[2] == "" || after[7] != "" {

@@ -33,8 +33,8 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			a.unreserve(slot)
 		}
 		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
-			a.mayDestroy(change.Member, e.Instance) {
-			// A killed run has rented the instance, and it is outdated now.
+			change.Member.Lost() && change.Member.Generation > 0 {
+			// The fleet has rented the instance for the slot, in a run that was killed, and it is outdated now.
 			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
 				return true
 			}
@@ -54,14 +54,6 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		a.convergeWithinCaps(ctx, a.bootCtx, member, target, observed{Placed: placed, request: request})
 	})
 	return false
-}
-
-// mayDestroy reports whether an outdated instance under the idempotency key of a lost member may be destroyed: the
-// state had a member in the slot before, or the plan has shown the instance, and it is young. An older one may belong
-// to another fleet with the same name.
-func (a *apply) mayDestroy(m Member, inst rental.Instance) bool {
-	young := !inst.CreatedAt.IsZero() && a.Client.Now().Sub(inst.CreatedAt) <= a.RecoverWithin
-	return m.Lost() && (m.Generation > 0 || m.Orphan == inst.ID && young)
 }
 
 // request returns the request for the instance of a slot.
@@ -136,10 +128,9 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
-	// The API returns whole seconds. Without a time, an earlier attempt of this apply may have created the instance.
-	existed := a.initial[placed.ID] ||
-		!placed.CreatedAt.IsZero() && placed.CreatedAt.Before(a.began.Add(-time.Second))
-	a.created[change.Slot] = !placed.Recovered || !existed
+	// An earlier attempt of this apply may have created the instance. The API returns whole seconds.
+	a.created[change.Slot] = !placed.Recovered ||
+		!placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
 	}

@@ -46,7 +46,7 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 		for _, id := range e.limit(0) {
 			e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 5 * time.Minute})
 		}
-		members, _ := e.read(first.Members)
+		members := e.read(first.Members)
 		fleet.WaitForOffer = time.Hour
 		manager := e.manager()
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 200}

@@ -121,15 +121,18 @@ func (c *Cache) Balance(ctx context.Context) (Balance, error) {
 
 // Offers returns the first offers of a query, limit of them at most. Fewer means that there are no others.
 func (c *Cache) Offers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
-	return c.listOffers(ctx, query, limit, c.maxAge(offersTTL))
+	return c.OffersWithin(ctx, query, limit, c.maxAge(offersTTL))
 }
 
 // FreshOffers is Offers without a cached result.
 func (c *Cache) FreshOffers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
-	return c.listOffers(ctx, query, limit, 0)
+	return c.OffersWithin(ctx, query, limit, 0)
 }
 
-func (c *Cache) listOffers(ctx context.Context, query OfferQuery, limit int, maxAge time.Duration) ([]Offer, error) {
+// OffersWithin is Offers with a result that is not older than maxAge, in every process.
+func (c *Cache) OffersWithin(
+	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
+) ([]Offer, error) {
 	query.PageSize = min(int64(limit), MaxPageSize)
 	key := offersKey{query.Key(), limit}
 	c.mu.Lock()

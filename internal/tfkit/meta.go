@@ -45,12 +45,6 @@ type Meta struct {
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Tracker
 
-	// RefreshedFleets holds what a refresh has read of the fleets in the state, by name.
-	RefreshedFleets sync.Map
-	// KeptFleets holds the members of fleets whose creation failed, by name, between the deletion and the creation of a
-	// replacement.
-	KeptFleets sync.Map
-
 	account         rental.Cached[rental.User]
 	accountFailures atomic.Uint64 // to read it
 	missing         missingObjects

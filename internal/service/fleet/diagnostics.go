@@ -28,8 +28,6 @@ const (
 	summaryTotalAboveCap   = "Fleet %s exceeds max_total_kop_h"
 	summaryMembersAboveCap = "Fleet %s has members above max_price_kop_h"
 	summaryOtherMembers    = "Instances have the names of members of fleet %s"
-	summaryUnrelated       = "Fleet %s did not create all instances with such names"
-	summaryKept            = "Fleet %s keeps its members"
 	summaryMinReady        = "min_ready exceeds size"
 	summaryDestroyed       = "The plan also destroys a fleet with the name %s"
 	summaryNullQuery       = "Query is null"
@@ -57,12 +55,6 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		addRecovered(diags, o)
 	}
 	addKeptForOther(diags, o.Name, o.KeptForOther)
-	if len(o.Unrelated) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnrelated, o.Name), tfkit.Textf("%s have names of members and were "+
-			"not destroyed: they have other idempotency keys, or are older than recover_within, so that another state may have "+
-			"them. They stay and are billed, and later plans do not name them. If no state has them, destroy them in the "+
-			"service's console.", o.Unrelated))
-	}
 	if len(o.Failures) == 0 {
 		return
 	}
@@ -129,7 +121,8 @@ func tainted(o outcome) tfkit.Text {
 	if !o.created || len(o.Members) == 0 {
 		return " After the causes are solved, apply again to continue."
 	}
-	return " The fleet is marked tainted, and the next apply keeps its members and continues."
+	return " The fleet is marked tainted: the next apply would destroy its members and create it again. To keep them and " +
+		"continue, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource first."
 }
 
 // explain describes which offers a fleet lacked, and which filters exclude all of them.

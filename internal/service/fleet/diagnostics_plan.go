@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -102,54 +101,25 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	for i, inst := range others {
 		ids[i] = inst.ID + " (" + inst.NameString() + ")"
 	}
-	text := tfkit.Textf("Active instances with such names: %s. The state contains other ones, so this fleet changes and "+
-		"destroys none of these. Rename or destroy them in the service's console.", ids)
+	text := tfkit.Textf("Active instances with such names that the state does not contain: %s. An apply takes those that "+
+		"an interrupted run of this fleet rented for slots without a member. It changes and destroys none of the others, "+
+		"which are billed: import them as %s, or destroy them in the service's console.", ids, "gpurent_instance")
 	if created {
 		text = tfkit.Textf("Active instances with such names: %s. If an interrupted run of this configuration created them, "+
-			"an apply with the same arguments adopts those in the slots below size that are younger than recover_within, and "+
-			"the next plan shows the destruction of the others. If the same plan destroys a fleet with this name, they are "+
-			"its members: if only its resource was "+
-			"renamed, add a moved block. If another state manages a fleet with this name, choose another name: both states "+
-			"would own the same instances.", ids)
+			"an apply with the same arguments takes those in the slots below size that are younger than recover_within, and "+
+			"leaves the others alone. If the same plan destroys a fleet with this name, they are its members: if only its "+
+			"resource was renamed, add a moved block. If another state manages a fleet with this name, choose another name: "+
+			"both states would own the same instances.", ids)
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
-}
-
-// warnOfOrphans names the instances that the destruction of a fleet includes although they are not in the state.
-func warnOfOrphans(diags *diag.Diagnostics, name string, members []reconcile.Member) {
-	var ids []string
-	for _, member := range members {
-		if member.Orphan != "" {
-			ids = append(ids, fmt.Sprintf("%s (%s)", member.Orphan, reconcile.MemberName(name, member.Slot)))
-		}
-	}
-	if len(ids) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf("Active instances that this "+
-			"state does not contain: %s. Those that an interrupted run of this fleet created are destroyed with the fleet. "+
-			"The others stay.", ids))
-	}
-}
-
-// addKept describes the replacement of a fleet whose creation failed.
-func addKept(diags *diag.Diagnostics, name string, members []reconcile.Member) {
-	exist := 0
-	for _, member := range members {
-		if !member.Lost() {
-			exist++
-		}
-	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKept, name), tfkit.Textf("The fleet is tainted, because its creation "+
-		"failed. Terraform shows a replacement, but the apply keeps %s and continues the creation. If the apply "+
-		"ends before it creates the fleet again, the provider destroys what it has kept. Another warning lists the "+
-		"members that it changes, if there are any. To replace all members, run terraform untaint with the address of the "+
-		"resource, and then apply with -replace and the same address.", membersText(exist)))
 }
 
 // addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
 func addDestroyed(diags *diag.Diagnostics, name string, members int) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
-		"name. The plan destroys it with %s, and creates another one. After terraform taint this is expected. "+
-		"If only the resource was renamed, add a moved block from its old address to the new one: then all members stay.",
+		"name. The plan destroys it with %s, and creates another one. If its creation failed, keep the members with "+
+		"`terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), and plan again. If only the resource was renamed, add a "+
+		"moved block from its old address to the new one: then all members stay.",
 		membersText(members)))
 }
 

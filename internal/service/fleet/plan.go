@@ -76,9 +76,7 @@ func (r *fleetResource) planDestroy(
 	}
 	name, members := state.ID.ValueString(), state.members(private)
 	r.claimPlanned(ctx, req, name, members, true, &resp.Diagnostics)
-	recordRefresh(r.Meta, name, privateData{}, nil) // no replacement keeps the members
-	warnOfOrphans(&resp.Diagnostics, name, members)
-	r.warnOfOthers(ctx, name, private, false, &resp.Diagnostics)
+	r.warnOfOthers(ctx, name, false, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -103,16 +101,7 @@ func (r *fleetResource) planCreate(
 		return
 	}
 	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
-	name := plan.Name.ValueString()
-	if _, kept := r.Meta.KeptFleets.Load(name); kept {
-		return // an apply continues the creation, and the plan has checked the changes
-	}
-	record, _ := r.Meta.RefreshedFleets.Load(name)
-	if failed, _ := record.(refreshed); failed.private.Failed && r.Meta.Run.Single() {
-		r.planContinuation(ctx, plan, failed, resp)
-		return
-	}
-	r.checkCreate(ctx, plan, r.warnOfDestroyed(ctx, name, &resp.Diagnostics), private, &resp.Diagnostics)
+	r.checkCreate(ctx, plan, r.warnOfDestroyed(ctx, plan.Name.ValueString(), &resp.Diagnostics), &resp.Diagnostics)
 }
 
 // claimPlanned is claim for a plan, which compares the objects also without a refresh.
@@ -125,24 +114,6 @@ func (r *fleetResource) claimPlanned(
 	if object.Token != "" {
 		r.claim(name, members, object, destroys, diags)
 	}
-}
-
-// planContinuation plans the replacement of a fleet whose creation failed. The replacement keeps the members, so the
-// plan checks the same as for an update.
-func (r *fleetResource) planContinuation(
-	ctx context.Context, plan model, failed refreshed, resp *resource.ModifyPlanResponse,
-) {
-	private := failed.private
-	private.Keeps = true
-	spec, diags := plan.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	addKept(&resp.Diagnostics, private.Name, failed.members)
-	changes := reconcile.Plan(spec, failed.members)
-	private.Destroys = destroyedSlots(changes)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-	r.checkUpdate(ctx, update{
-		plan: plan, spec: spec, private: private, members: failed.members, changes: changes,
-	}, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -181,12 +152,11 @@ func (r *fleetResource) planUpdate(
 	r.Meta.Run.CountPlan()
 	r.claimPlanned(ctx, req, state.ID.ValueString(), members, false, &resp.Diagnostics)
 	if replaced {
-		warnOfOrphans(&resp.Diagnostics, state.ID.ValueString(), members)
-		r.checkCreate(ctx, plan, members, private, &resp.Diagnostics)
+		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return
 	}
 	r.checkUpdate(ctx, update{
-		plan: plan, spec: spec, private: private, members: members, changes: changes,
+		plan: plan, spec: spec, members: members, changes: changes,
 		lowered: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), image: !plan.Image.Equal(state.Image),
 	}, &resp.Diagnostics)
 }

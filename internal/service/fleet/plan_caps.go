@@ -52,11 +52,3 @@ func aboveCap(spec reconcile.Spec, running []reconcile.Member) (above []reconcil
 func priceWithoutDisk(member reconcile.Member) int64 {
 	return member.Instance.PriceWithoutDisk(member.Instance.Price.StoppedKopH)
 }
-
-// isSettled reports whether a plan with the same arguments changes no member and warns of none. Instances that are not
-// members can lead to warnings, too.
-func isSettled(spec reconcile.Spec, members []reconcile.Member) bool {
-	running := runningAfter(nil, members)
-	return len(reconcile.Plan(spec, members)) == 0 && !exceedsTotal(spec, reconcile.RunningKopH(running)) &&
-		len(aboveCap(spec, running)) == 0
-}

@@ -23,7 +23,7 @@ func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.Cust
 // checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
 // it replaces.
 func (r *fleetResource) checkCreate(
-	ctx context.Context, plan model, replaced []reconcile.Member, private privateData, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
 	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
@@ -31,7 +31,7 @@ func (r *fleetResource) checkCreate(
 	}
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
-	r.warnOfOthers(ctx, plan.Name.ValueString(), private, true, diags)
+	r.warnOfOthers(ctx, plan.Name.ValueString(), true, diags)
 	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), replaced, diags)
 }
 
@@ -59,14 +59,13 @@ func (r *fleetResource) checkReplacement(
 			replaced = append(replaced, reconcile.Member{Slot: slot, Instance: inst})
 		}
 	}
-	r.checkCreate(ctx, plan, replaced, private, diags)
+	r.checkCreate(ctx, plan, replaced, diags)
 }
 
-// update is the plan of an update, or of the continuation of a creation that failed.
+// update is the plan of an update.
 type update struct {
 	plan    model
 	spec    reconcile.Spec
-	private privateData
 	members []reconcile.Member
 	changes []reconcile.Change
 	lowered bool // max_total_kop_h has changed
@@ -78,7 +77,7 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	if argumentsUnknown(u.plan) {
 		return
 	}
-	r.warnOfOthers(ctx, u.spec.Name, u.private, false, diags)
+	r.warnOfOthers(ctx, u.spec.Name, false, diags)
 	running := runningAfter(u.changes, u.members)
 	checkTotal(diags, u.spec, running, u.lowered)
 	warnAboveCap(diags, u.spec, running)
@@ -165,18 +164,13 @@ func queriesKnown(ctx context.Context, plan model) bool {
 	return true
 }
 
-// warnOfOthers warns of active instances that have the names of members and are neither in the state nor orphans.
-// created: the plan creates the fleet.
-func (r *fleetResource) warnOfOthers(
-	ctx context.Context, name string, private privateData, created bool, diags *diag.Diagnostics,
-) {
-	if _, kept := r.Meta.KeptFleets.Load(name); kept {
-		return // they belong to the replacement that this creation is a part of
-	}
+// warnOfOthers warns of active instances that have the names of members and are not in the state. created: the plan
+// creates the fleet.
+func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
 	others := r.membersByName(ctx, name)
 	tfkit.AwaitSiblings(ctx, func() bool {
 		others = slices.DeleteFunc(others, func(inst rental.Instance) bool {
-			return r.Meta.Placement.Owners.Has(inst.ID) || private.covers(inst.ID)
+			return r.Meta.Placement.Owners.Has(inst.ID)
 		})
 		return len(others) == 0
 	})
@@ -226,10 +220,6 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	inst := change.Member.Instance
 	switch change.Action {
 	case reconcile.Destroy:
-		if orphan := change.Member.Orphan; orphan != "" {
-			return tfkit.Textf("instance %s is destroyed if an interrupted run of this fleet created it, because size is %d",
-				orphan, plan.Size.ValueInt64())
-		}
 		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
 	case reconcile.Stop:
 		return "stopped, because desired_state is \"stopped\""
@@ -245,10 +235,6 @@ func reason(plan model, change reconcile.Change) tfkit.Text {
 	case reconcile.Update:
 		return updateReason(plan, change.Member.Order)
 	case reconcile.Create:
-		if orphan := change.Member.Orphan; orphan != "" {
-			return tfkit.Textf("instance %s is adopted if an interrupted run of this fleet created it, or replaced if its "+
-				"arguments differ; otherwise another one is rented", orphan)
-		}
 	}
 	return "no longer exists, another one is rented"
 }

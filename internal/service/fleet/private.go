@@ -24,13 +24,6 @@ type privateData struct {
 	Members map[int]privateMember `json:"members,omitempty"` // by slot
 	// Orders are the different requests with which the members were created.
 	Orders []order `json:"orders,omitempty"`
-	// Destroyed and Unrelated are the ids of instances that are no orphans: see reconcile.Manager.FindOrphans.
-	Destroyed []string `json:"destroyed,omitempty"`
-	Unrelated []string `json:"unrelated,omitempty"`
-	// Failed: the creation of the fleet has failed, so that Terraform has marked it tainted.
-	Failed bool `json:"failed,omitempty"`
-	// Keeps: the plan replaces a fleet whose creation failed, and the replacement keeps the members.
-	Keeps bool `json:"keeps,omitempty"`
 	// Checked: the plan has checked what the fleet or its replacement rents and starts. Only planned private states
 	// contain it.
 	Checked bool `json:"checked,omitempty"`
@@ -38,10 +31,6 @@ type privateData struct {
 	Destroys []int `json:"destroys,omitempty"`
 	// Name is the name of the fleet. It is empty in the plan of a creation that is not a part of a replacement.
 	Name string `json:"name,omitempty"`
-	// Settled: a plan with the same arguments has nothing to do.
-	Settled bool `json:"settled,omitempty"`
-	// Arguments are the values of the arguments with a default.
-	Arguments map[string]string `json:"arguments,omitempty"`
 	// Digest identifies what the API returned about the members.
 	Digest string `json:"digest,omitempty"`
 }
@@ -50,7 +39,6 @@ type privateMember struct {
 	// ID is empty for a lost member.
 	ID         string `json:"id"`
 	Generation int    `json:"generation,omitempty"`
-	Orphan     string `json:"orphan,omitempty"`
 	// Order is an index of Orders.
 	Order int `json:"order"`
 	// Query, GPU and Country are those of the offer.
@@ -77,24 +65,11 @@ type order struct {
 func (p privateData) lost() (lost []reconcile.Member) {
 	for slot, private := range p.Members {
 		if private.ID == "" {
-			lost = append(lost, reconcile.Member{Slot: slot, Generation: private.Generation, Orphan: private.Orphan})
+			lost = append(lost, reconcile.Member{Slot: slot, Generation: private.Generation})
 		}
 	}
 	return lost
 }
-
-// covers reports whether an instance is an orphan, or excluded.
-func (p privateData) covers(id string) bool {
-	for _, member := range p.Members {
-		if member.Orphan == id {
-			return true
-		}
-	}
-	return slices.Contains(p.excluded(), id)
-}
-
-// excluded returns the ids of all instances that are no orphans.
-func (p privateData) excluded() []string { return slices.Concat(p.Destroyed, p.Unrelated) }
 
 // protect marks the members that the plan does not destroy.
 func (p privateData) protect(members []reconcile.Member) {
@@ -125,12 +100,10 @@ func (p privateData) complete(member *reconcile.Member) bool {
 	return true
 }
 
-// privateFrom returns the private state of a fleet with its members. settled reports whether a plan has nothing to do.
-// It has no excluded instances.
-func privateFrom(arguments model, members []reconcile.Member, settled bool) privateData {
+// privateFrom returns the private state of a fleet with its members.
+func privateFrom(name string, members []reconcile.Member) privateData {
 	private := privateData{
-		Members: map[int]privateMember{}, Name: arguments.Name.ValueString(), Settled: settled,
-		Arguments: arguments.argumentsWithDefault(), Digest: digest(members),
+		Members: map[int]privateMember{}, Name: name, Digest: digest(members),
 	}
 	for _, member := range members {
 		made := order{member.Order.Template, member.Order.Image, member.Order.DiskGB, member.Order.Type}
@@ -141,7 +114,7 @@ func privateFrom(arguments model, members []reconcile.Member, settled bool) priv
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			AboveCap: member.AboveCap, Rejected: member.Rejected, Orphan: member.Orphan,
+			AboveCap: member.AboveCap, Rejected: member.Rejected,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

@@ -55,23 +55,17 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	kept := r.takeKept(ctx, spec.Name)
-	if kept.object.Token == "" {
-		kept.object = r.Meta.NewObject(ctx)
-	}
-	spec.Object = placement.Object{Token: kept.object.Token, Fleet: spec.Name}
-	kept.private.protect(kept.members)
-	result := r.manager().Apply(ctx, spec, kept.members, timeout)
+	object := r.Meta.NewObject(ctx)
+	spec.Object = placement.Object{Token: object.Token, Fleet: spec.Name}
+	result := r.manager().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
 	if len(result.Members) > 0 || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		private := privateAfter(plan, spec, result, kept.private)
-		private.Failed = resp.Diagnostics.HasError()
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
-		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, kept.object)...)
+		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
+		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -104,11 +98,6 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	members, listed, err := r.findOrphans(ctx, name, members, private.excluded())
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the members of fleet %s", name), err)
-		return
-	}
 	state.DesiredState = readDesiredState(state.DesiredState, members)
 	for i := range members {
 		if !members[i].Lost() && members[i].Order.Template == "" {
@@ -120,22 +109,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
-	spec, diags := state.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	settled := isSettled(spec, members)
-	listing, err := r.Meta.Cache.Instances.List(ctx)
-	if err != nil || hasOthers(listing.Items, name, members, private.excluded()) {
-		settled = false // the plan warns of them
-	}
-	read := privateFrom(state, members, settled)
-	read.Failed, read.Unrelated = private.Failed, private.Unrelated
-	for _, id := range private.Destroyed {
-		if slices.Contains(listed, id) {
-			read.Destroyed = append(read.Destroyed, id)
-		}
-	}
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, read)...)
-	recordRefresh(r.Meta, name, read, members)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
 }
 
 // refresh reads the members. It reports an error if they cannot be read, or if those that the API does not find may
@@ -157,21 +131,6 @@ func (r *fleetResource) refresh(
 	return now
 }
 
-// findOrphans finds orphans, see reconcile.Manager.FindOrphans. A resource of the same state can own an instance with
-// the name of a member, and Terraform may read it later.
-func (r *fleetResource) findOrphans(
-	ctx context.Context, name string, members []reconcile.Member, excluded []string,
-) (all []reconcile.Member, listed []string, err error) {
-	manager, owners := r.manager(), &r.Meta.Placement.Owners
-	all, listed, err = manager.FindOrphans(ctx, name, members, excluded)
-	isOrphan := func(m reconcile.Member) bool { return m.Orphan != "" && !owners.Has(m.Orphan) }
-	if err != nil || !slices.ContainsFunc(all, isOrphan) {
-		return all, listed, err
-	}
-	tfkit.AwaitSiblings(ctx, func() bool { return !slices.ContainsFunc(all, isOrphan) })
-	return manager.FindOrphans(ctx, name, members, excluded)
-}
-
 // claim records that the fleet has the members. It reports an error for the first one that another object has, too. A
 // planned destruction may follow a creation of the same apply that has received the members: then Delete keeps them.
 func (r *fleetResource) claim(
@@ -190,12 +149,8 @@ func (r *fleetResource) claim(
 }
 
 // privateAfter returns the private state after an apply.
-func privateAfter(plan model, spec reconcile.Spec, result reconcile.Result, before privateData) privateData {
-	members := slices.Concat(result.Members, result.Lost)
-	private := privateFrom(plan, members, isSettled(spec, members))
-	private.Destroyed = slices.Concat(before.Destroyed, result.Destroyed)
-	private.Unrelated = slices.Concat(before.Unrelated, result.Unrelated)
-	return private
+func privateAfter(spec reconcile.Spec, result reconcile.Result) privateData {
+	return privateFrom(spec.Name, slices.Concat(result.Members, result.Lost))
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -214,9 +169,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return
 	}
 	if !plan.Instances.IsUnknown() {
-		private.Arguments = plan.argumentsWithDefault()
-		private.Settled = private.Settled && isSettled(spec, state.adopted(plan).members(private))
-		private.Checked, private.Failed, private.Destroys = false, false, nil
+		private.Checked, private.Destroys = false, nil
 		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
@@ -234,12 +187,11 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(plan, spec, result, private))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
-// Delete destroys all members. Those that may still exist stay in the state. It destroys none if it is the first part
-// of the replacement of a fleet whose creation failed: see keep.
+// Delete destroys all members. Those that may still exist stay in the state.
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -249,10 +201,6 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(diags...)
 	name, members := state.ID.ValueString(), state.members(private)
 	if resp.Diagnostics.HasError() {
-		return
-	}
-	if private.Keeps {
-		r.keep(ctx, name, refreshed{private: private, members: members, object: object})
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
@@ -305,7 +253,7 @@ func (r *fleetResource) readImported(
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(imported, members, false))...)
+	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
 }
 
 // importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -127,38 +126,31 @@ func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
 	return withheld
 }
 
-// A creation that fails below min_ready keeps its members, also through the replacement of the tainted resource.
+// A creation that fails below min_ready has its members in the state, and untaint keeps them.
 func TestAccFleet_tooFewReadyThenContinues(t *testing.T) {
+	t.Parallel()
 	env := acctest.Start(t)
 	withheld := limitOffers(t, env, 2)
-	var before map[string]string
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
-		Steps: []resource.TestStep{
-			{
-				Config:      env.Config(config(3)),
-				ExpectError: regexp.MustCompile(`(?s)Fleet train has too few ready members.*2 of 3.*slot 2: no offer is left`),
-			},
-			{
-				PreConfig: func() {
-					for _, id := range withheld {
-						if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
-							t.Fatal(err)
-						}
-					}
-					before = active(env)
-				},
-				Config: env.Config(config(3)),
-				Check: func(s *terraform.State) error {
-					now := slots(s)
-					if len(now) != 3 || now["0"] != before["train-0"] || now["1"] != before["train-1"] {
-						return fmt.Errorf("%v, before %v", now, before)
-					}
-					return env.Left("instances", 3)
-				},
-			},
-			{Config: env.Config(config(3)), ConfigPlanChecks: acctest.Unchanged()},
-		},
-	})
+	w := env.Workspace(env.Provider() + config(3))
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	if err == nil {
+		t.Fatal(output)
+	}
+	contains(t, output, "Fleet train has too few ready members", "2 of 3", "slot 2: no offer is left")
+	for _, id := range withheld {
+		if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := members(w)
+	w.Run("untaint", address)
+	w.Run("apply", "-auto-approve", "-no-color")
+	if now := members(w); len(before) != 2 || len(now) != 3 || kept(before, now) != 2 {
+		t.Errorf("%v, before %v", now, before)
+	}
+	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,18 +3,14 @@ package fleet
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -37,10 +33,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 	members := make([]reconcile.Member, 0, len(data.Members))
 	for _, slot := range slices.Sorted(maps.Keys(data.Members)) {
 		id := data.Members[slot].ID
-		switch {
-		case data.Members[slot].Orphan != "":
-			return false // it may be gone
-		case id == "":
+		if id == "" {
 			continue
 		}
 		inst, found := listing.Find(id)
@@ -50,98 +43,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		generation := data.Members[slot].Generation
 		members = append(members, reconcile.Member{Slot: slot, Generation: generation, Instance: inst})
 	}
-	if digest(members) != data.Digest || hasOthers(listing.Items, data.Name, members, data.excluded()) {
-		return false
-	}
-	for i := range members {
-		data.complete(&members[i])
-	}
-	recordRefresh(meta, data.Name, data, append(members, data.lost()...))
-	return true
-}
-
-// refreshed is what a refresh has read of a fleet. It is empty unless the creation of the fleet failed: Terraform plans
-// the replacement of such a fleet without its prior state.
-type refreshed struct {
-	private privateData
-	members []reconcile.Member
-	object  tfkit.Object
-}
-
-// recordRefresh records what a refresh has read of a fleet in the state.
-func recordRefresh(meta *tfkit.Meta, name string, private privateData, members []reconcile.Member) {
-	record := refreshed{}
-	if private.Failed {
-		record = refreshed{private: private, members: members}
-	}
-	meta.RefreshedFleets.Store(name, record)
-}
-
-// hasOthers reports whether instances that are not members have the names of members, without the excluded ones.
-func hasOthers(instances []rental.Instance, name string, members []reconcile.Member, excluded []string) bool {
-	ids := map[string]bool{}
-	for _, member := range members {
-		ids[member.Instance.ID] = true
-	}
-	for _, id := range excluded {
-		ids[id] = true
-	}
-	return slices.ContainsFunc(reconcile.Named(instances, name), func(m reconcile.Member) bool {
-		return !ids[m.Instance.ID]
-	})
-}
-
-// PlanSettled reports whether a plan has nothing to do, for a fleet with this private state whose proposed state is the
-// prior one. It records such a plan. config is the configuration: the proposed state has the prior value of an argument
-// with a default that the configuration no longer contains.
-func PlanSettled(meta *tfkit.Meta, private []byte, config map[string]any) bool {
-	data, object := decodePrivate(private)
-	if !data.Settled || !meta.Ready() {
-		return false
-	}
-	self := placement.Object{Token: object.Token, Fleet: data.Name}
-	for _, member := range data.Members {
-		if member.ID == "" {
-			continue
-		}
-		if _, ok := meta.Placement.Owners.Claim(member.ID, self); !ok {
-			return false
-		}
-	}
-	for name, standard := range defaults {
-		if value := config[name]; value != nil {
-			standard = fmt.Sprint(value)
-		}
-		if data.Arguments[name] != standard {
-			return false
-		}
-	}
-	meta.Run.CountPlan()
-	return true
-}
-
-// defaults are the arguments with a default.
-var defaults = map[string]string{
-	"type":            string(rental.OnDemand),
-	"desired_state":   string(rental.DesiredRunning),
-	"allocation":      allocationAny,
-	"on_outbid":       string(lifecycle.OutbidRestart),
-	"shrink":          shrinkHighestSlot,
-	"update":          updateReplace,
-	"max_unavailable": "1",
-}
-
-// argumentsWithDefault returns the values of the arguments with a default.
-func (m model) argumentsWithDefault() map[string]string {
-	return map[string]string{
-		"type":            m.Type.ValueString(),
-		"desired_state":   m.DesiredState.ValueString(),
-		"allocation":      m.Allocation.ValueString(),
-		"on_outbid":       m.OnOutbid.ValueString(),
-		"shrink":          m.Shrink.ValueString(),
-		"update":          m.Update.ValueString(),
-		"max_unavailable": strconv.FormatInt(m.MaxUnavailable.ValueInt64(), 10),
-	}
+	return digest(members) == data.Digest
 }
 
 // decodePrivate returns the data in the private state as the protocol has it.

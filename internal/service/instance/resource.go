@@ -298,9 +298,6 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		tfinstance.AddKeptForOther(&resp.Diagnostics, id, other)
 		return
 	}
-	if state.Status.ValueString() == string(rental.StatusFailed) {
-		r.Meta.Placement.RecordFailure(state.RentedOfferID.ValueString())
-	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())

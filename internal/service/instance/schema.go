@@ -74,9 +74,8 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Maximum time that a creation waits for an offer of `offer_query` or `fallback_queries`, " +
 				"as a Go duration such as `45m` or `2h`. Must be above zero. Does not wait by default: a creation without " +
 				"a matching offer fails. Requires `offer_query`. The provider lists the offers once a minute, once for " +
-				"all instances with the same query, and serves the instance first that has waited longest. A wait that ends " +
-				"without an offer, and Ctrl-C, fail with nothing rented. An explicit `timeouts.create` ends the wait, too. " +
-				"Changed in place.",
+				"all instances with the same query. A wait that ends without an offer, and Ctrl-C, fail with nothing rented. " +
+				"An explicit `timeouts.create` ends the wait, too. Changed in place.",
 			Validators: []validator.String{tfkit.Duration()},
 		},
 		"name": schema.StringAttribute{
