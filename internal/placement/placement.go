@@ -23,8 +23,6 @@ type Placer struct {
 
 	// Owners records which objects of this process have which instances.
 	Owners Owners
-	// Predecessors records the instances of the state that a plan may replace.
-	Predecessors Predecessors
 
 	offers  reservations // of instances that are being created
 	planned reservations // of planned instances

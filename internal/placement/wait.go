@@ -69,6 +69,8 @@ func (c *creation) look(ctx, waitCtx context.Context, none *Error) (placed Place
 		attempt := &Error{Kind: NoOffer}
 		offers, err := c.placer.cache.OffersWithin(waitCtx, query.OfferQuery, maxCandidates, c.placer.LookInterval())
 		switch {
+		case waitCtx.Err() != nil:
+			return Placed{}, true, nil
 		case err != nil && rental.IsDefinitive(err):
 			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}
 		case err != nil:

@@ -298,7 +298,6 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	}
 	if lifecycle.KindOf(err) == lifecycle.Gone {
 		delete(a.members, member.Slot)
-		a.Placement.Predecessors.Remove(inst.ID)
 	}
 }
 

@@ -72,7 +72,6 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		return confirmed, err
 	}
 	a.Spending.Destroyed(id, burn)
-	a.Placement.Predecessors.Remove(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.result.Destroyed = append(a.result.Destroyed, id)

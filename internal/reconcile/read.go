@@ -55,7 +55,6 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		case errs[i] != nil:
 			return nil, errs[i]
 		case member == nil || member.Instance.Destroyed():
-			m.Placement.Predecessors.Remove(members[i].Instance.ID)
 			all[i].Instance = rental.Instance{}
 		default:
 			all[i] = *member

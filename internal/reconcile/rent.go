@@ -171,7 +171,6 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		member.Rejected = true
 		return reason
 	}
-	a.Placement.Predecessors.Remove(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.members, member.Slot)

@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -222,26 +221,6 @@ func (m model) instance() rental.Instance {
 		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
 		Price:        rental.InstancePrice{RunningKopH: price("running_kop_h"), StoppedKopH: price("stopped_kop_h")},
 	}
-}
-
-// predecessor returns the instance of a state for the plan of its replacement.
-func (m model) predecessor() placement.Predecessor {
-	inst := m.instance()
-	return placement.Predecessor{
-		ID: inst.ID, OfferID: m.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH, BurnKopH: inst.BurnKopH(),
-		IdempotencyKey: m.IdempotencyKey.ValueString(), Name: m.Name.ValueString(), Arguments: m.createArguments(),
-	}
-}
-
-// createArguments returns all arguments of the creation as one text.
-func (m model) createArguments() string {
-	var text []string
-	for _, value := range []attr.Value{
-		m.Template, m.DiskGB, m.Type, m.OfferID, m.OfferQuery, m.FallbackQueries, m.SSHKeyIDs,
-	} {
-		text = append(text, value.String())
-	}
-	return strings.Join(text, "\n")
 }
 
 // priceArguments returns the arguments that determine the price as one text.

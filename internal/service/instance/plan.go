@@ -67,21 +67,17 @@ func (r *instanceResource) planDestroy(
 	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	r.recordInState(ctx, req, id.ValueString(), true, &resp.Diagnostics)
+	r.claimPlanned(ctx, req, id.ValueString(), true, &resp.Diagnostics)
 }
 
-// recordInState records an instance that was planned with its prior state. A new instance that was planned as its
-// replacement replaces nothing, and adds to the burn rate.
-func (r *instanceResource) recordInState(
+// claimPlanned is claim for a plan, which compares the objects also without a refresh.
+func (r *instanceResource) claimPlanned(
 	ctx context.Context, req resource.ModifyPlanRequest, id string, destroys bool, diags *diag.Diagnostics,
 ) {
 	object, problems := tfkit.GetObject(ctx, req.Private)
 	diags.Append(problems...)
-	if object.Token != "" { // without a refresh, the plan has to compare the objects
+	if object.Token != "" {
 		r.claim(id, object, destroys, diags)
-	}
-	if credited := r.Meta.Placement.Predecessors.Keep(id); credited > 0 && r.Meta.Run.Single() {
-		addSpendingProblems(diags, r.Meta.Spending.Check(ctx, spending.Change{AddedKopH: credited}))
 	}
 }
 
@@ -101,28 +97,11 @@ func (r *instanceResource) planCreate(
 	}
 	switch {
 	case replaced == nil:
-		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
-		replaced = r.claimPredecessor(plan)
+		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of the instance that it replaces
 	case replaced.Checked:
 		return
 	}
 	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
-}
-
-// claimPredecessor returns the instance that a creation replaces, nil for none. Terraform plans such a creation without
-// a prior state, for example for a tainted instance.
-func (r *instanceResource) claimPredecessor(plan model) *replacedInstance {
-	if plan.IdempotencyKey.IsUnknown() || plan.Name.IsUnknown() {
-		return nil
-	}
-	key, name := plan.IdempotencyKey.ValueString(), plan.Name.ValueString()
-	found, ok := r.Meta.Placement.Predecessors.Claim(key, name, plan.createArguments())
-	if !ok {
-		return nil
-	}
-	replaced := replacedFrom(found)
-	replaced.claimed = true
-	return &replaced
 }
 
 func (r *instanceResource) planUpdate(
@@ -156,10 +135,14 @@ func (r *instanceResource) planUpdate(
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 
-	replaced := replacedFrom(state.predecessor())
+	inst := state.instance()
+	replaced := replacedInstance{
+		ID: inst.ID, OfferID: state.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH,
+		BurnKopH: inst.BurnKopH(),
+	}
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		r.recordInState(ctx, req, replaced.ID, false, &resp.Diagnostics)
+		r.claimPlanned(ctx, req, replaced.ID, false, &resp.Diagnostics)
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true

@@ -125,25 +125,12 @@ func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) s
 	if replaced == nil {
 		return change
 	}
-	if replaced.claimed {
-		change.AddedKopH -= r.Meta.Placement.Predecessors.Credit(replaced.ID)
-		return change
-	}
 	change.AddedKopH -= replaced.BurnKopH
-	if r.Meta.Run.Single() { // the totals contain the amounts of the predecessor's plan
+	if r.Meta.Run.Single() { // the totals contain the amounts of the replaced instance's plan
 		change.StartsKopH -= replaced.StartsKopH
 		change.AddedKopH -= replaced.AddedKopH
 	}
 	return change
-}
-
-// isReplaced reports whether the plan replaces the instance. A new instance with the key or name of one in the state
-// can also be a renamed resource: then Terraform plans the old instance with its prior state at about the same time.
-func (r *instanceResource) isReplaced(ctx context.Context, replaced *replacedInstance) bool {
-	if replaced == nil || !replaced.claimed {
-		return replaced != nil
-	}
-	return !tfkit.AwaitSiblings(ctx, func() bool { return !r.Meta.Placement.Predecessors.MayBeReplaced(replaced.ID) })
 }
 
 // estimatePrice returns the current price of the planned instance in kopecks per hour. The price is not known if an
@@ -158,7 +145,7 @@ func (r *instanceResource) estimatePrice(
 		return r.estimateQuery(ctx, plan, replaced, diags)
 	case plan.OfferID.IsUnknown():
 		return 0, false, nil
-	case replaced != nil && replaced.OfferID == plan.OfferID.ValueString() && r.isReplaced(ctx, replaced):
+	case replaced != nil && replaced.OfferID == plan.OfferID.ValueString():
 		return r.estimateOwnOffer(ctx, plan, replaced, diags)
 	}
 	return r.estimateOffer(ctx, plan, replaced, diags)
@@ -173,7 +160,7 @@ func (r *instanceResource) estimateOffer(
 	switch {
 	case err != nil:
 		return 0, false, err
-	case !found && r.isReplaced(ctx, replaced):
+	case !found && replaced != nil:
 		addCannotReplaceByOffer(diags, replaced.ID, id)
 		return 0, false, nil
 	case !found:
@@ -249,7 +236,7 @@ func (r *instanceResource) estimateQuery(
 	if matching == 0 {
 		explanation = r.explain(ctx, queries)
 	}
-	if r.isReplaced(ctx, replaced) {
+	if replaced != nil {
 		addCannotReplaceByQuery(diags, replaced.ID, matching, explanation)
 	} else {
 		addNoOfferNow(diags, plan, matching, explanation)

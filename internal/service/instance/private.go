@@ -15,7 +15,7 @@ import (
 // Keys of the private state.
 const (
 	// privateReplaced is a replacedInstance.
-	privateReplaced = "predecessor"
+	privateReplaced = "replaced"
 	// privateName is a normalizedName.
 	privateName = "stored_name"
 	// privateNotReady is true if the last apply ended before the instance met the conditions of ready_when.
@@ -32,12 +32,6 @@ type replacedInstance struct {
 	StartsKopH  int64  `json:"starts"`  // what its own plan added to the starts
 	AddedKopH   int64  `json:"added"`   // and to the burn rate
 	Checked     bool   `json:"checked"` // its own plan has checked the replacement
-
-	claimed bool // placement.Predecessors contained it
-}
-
-func replacedFrom(found placement.Predecessor) replacedInstance {
-	return replacedInstance{ID: found.ID, OfferID: found.OfferID, RunningKopH: found.RunningKopH, BurnKopH: found.BurnKopH}
 }
 
 // normalizedName is a configured name, and its form in the response of the API.

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -19,35 +17,24 @@ import (
 func TestReplacement_BurnLimit(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		config          func(name string) map[string]any
-		tainted, forced bool
+		config func(name string) map[string]any
+		forced bool
 	}{
-		"another disk":               {func(name string) map[string]any { return configWithKey(name) }, false, false},
-		"-replace":                   {func(name string) map[string]any { return configWithKey(name) }, false, true},
-		"tainted, with a key":        {func(name string) map[string]any { return configWithKey(name) }, true, false},
-		"tainted, with a name":       {func(name string) map[string]any { return configWithoutKey(name) }, true, false},
-		"tainted, with neither":      {func(string) map[string]any { return configWithoutKey("", "name", nil) }, true, false},
-		"tainted, renamed with keys": {func(name string) map[string]any { return configWithKey(name) }, true, false},
+		"another disk": {func(name string) map[string]any { return configWithKey(name) }, false},
+		"-replace":     {func(name string) map[string]any { return configWithKey(name) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
 			first, second := test.config("a"), test.config("b")
 			instances := createAll(t, env, first, second)
 			limit := map[string]any{"spending": map[string]any{"max_burn_kop_h": totalBurn(env) * 5 / 4}}
-			if !test.tainted && !test.forced {
+			if !test.forced {
 				first["disk_gb"], second["disk_gb"] = int64(61), int64(61)
-			}
-			if name == "tainted, renamed with keys" {
-				first["name"], second["name"] = "c", "d"
 			}
 			plan := newSingleRun(t, env, limit)
 			for i, config := range []map[string]any{first, second} {
 				plan.refresh(instances[i])
-				if test.tainted {
-					expectDiags(t, "the plan", plan.plan(nil, config).diags)
-				} else {
-					expectDiags(t, "the plan", plan.planReplacement(instances[i], config, test.forced))
-				}
+				expectDiags(t, "the plan", plan.planReplacement(instances[i], config, test.forced))
 			}
 			expectDiags(t, "a third server", plan.plan(nil, configWithoutKey("third")).diags, burnLimitExceeded)
 
@@ -84,27 +71,6 @@ func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
 			if err := env.Left("instances", 1); err != nil {
 				t.Error(err)
 			}
-		})
-	}
-}
-
-// A new instance does not use the credit of an instance with its name that stays, in any order of the plans.
-func TestReplacement_BurnLimit_InstanceThatStays(t *testing.T) {
-	for _, newFirst := range []bool{true, false} {
-		t.Run(fmt.Sprint("the new one first: ", newFirst), func(t *testing.T) {
-			env := acctest.Start(t)
-			inst := createAll(t, env, configWithoutKey("a"))[0]
-			tf := newSingleRun(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": totalBurn(env) * 3 / 2}})
-			tf.refresh(inst)
-			plans := []func() []*tfprotov6.Diagnostic{
-				func() []*tfprotov6.Diagnostic { return tf.plan(nil, configWithoutKey("a")).diags },
-				func() []*tfprotov6.Diagnostic { return tf.plan(inst, configWithoutKey("a")).diags },
-			}
-			if !newFirst {
-				plans[0], plans[1] = plans[1], plans[0]
-			}
-			expectDiags(t, "the first plan", plans[0]())
-			expectDiags(t, "the second plan", plans[1](), burnLimitExceeded)
 		})
 	}
 }
@@ -239,25 +205,6 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 	}
 }
 
-// The replacement of a tainted instance fails like any other.
-func TestReplacement_FailsAtPlan_Tainted(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	inst := createAll(t, env, configWithoutKey("a"))[0]
-	for _, offer := range env.Offers("gpu=rtx_4090&num_gpus=1") {
-		setAvailable(t, env, offer.ID, false)
-	}
-	tf := newSingleRun(t, env, nil)
-	tf.refresh(inst)
-	expectDiags(
-		t,
-		"the plan",
-		tf.plan(nil, configWithoutKey("a")).diags,
-		"ERROR: Cannot replace instance "+tf.idOf(inst)+": no matching offer",
-	)
-	expectDiags(t, "a new server", tf.plan(nil, configWithoutKey("b")).diags, "WARNING: No matching offer")
-}
-
 // A cached listing can still contain the offer of the instance that is to be replaced.
 func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
 	var responses sync.Map
@@ -300,28 +247,4 @@ func TestReplacement_FailsAtPlan_OwnOfferDeleted(t *testing.T) {
 	config["disk_gb"] = int64(61)
 	tf.refresh(inst)
 	expectDiags(t, "the plan", tf.planReplacement(inst, config, false), "no matching offer")
-}
-
-// A renamed resource with a key recovers its instance, so it needs no offer.
-func TestReplacement_RenamedResource(t *testing.T) {
-	env := acctest.Start(t)
-	config := configWithKey("a", "offer_query", nil, "offer_id", env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID)
-	inst := createAll(t, env, config)[0]
-	tf := newSingleRun(t, env, nil)
-	tf.refresh(inst)
-	planned := make(chan []*tfprotov6.Diagnostic)
-	go func() { planned <- tf.plan(nil, config).diags }()
-	none := tf.pack(tf.absent())
-	resp, err := tf.server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName:         instanceType,
-		Config:           none,
-		PriorState:       tf.pack(inst.state),
-		PriorPrivate:     inst.private,
-		ProposedNewState: none,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	expectDiags(t, "the plan for the old name", resp.Diagnostics)
-	expectDiags(t, "the plan for the new name", <-planned, "WARNING: Offer off_", "is not available")
 }

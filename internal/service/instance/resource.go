@@ -138,7 +138,6 @@ func (r *instanceResource) rejectAboveCap(
 		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
 		return
 	}
-	r.Meta.Placement.Predecessors.Remove(placed.ID)
 	resp.State.RemoveResource(ctx)
 	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	addDestroyedAboveCap(&resp.Diagnostics, placed, request)
@@ -161,14 +160,11 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read instance %s", id), err)
 		return
 	case !found:
-		if r.RemoveMissing(ctx, req, resp, "instance", id, rental.NewInstanceLag) {
-			r.Meta.Placement.Predecessors.Remove(id)
-		}
+		r.RemoveMissing(ctx, req, resp, "instance", id, rental.NewInstanceLag)
 		return
 	case inst.Destroyed():
 		resp.State.RemoveResource(ctx)
 		r.Meta.WarnMissing(ctx, "instance", id, &resp.Diagnostics)
-		r.Meta.Placement.Predecessors.Remove(id)
 		return
 	}
 	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
@@ -184,7 +180,6 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		now.Name = state.Name
 	}
 	resp.Diagnostics.Append(completeImport(ctx, &now)...)
-	r.Meta.Placement.Predecessors.Read(now.predecessor())
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 }
 
@@ -310,5 +305,4 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	r.Meta.Spending.Destroyed(id, burn)
-	r.Meta.Placement.Predecessors.Remove(id)
 }
