@@ -317,17 +317,3 @@ func TestAwaitOffer_RecoversFirst(t *testing.T) {
 		t.Errorf("requests: %v", api.counts)
 	}
 }
-
-// Fifty instances with two different queries wait for an hour.
-func TestAwaitOffer_RequestsOfAnHour(t *testing.T) {
-	api := newFakeAPI(map[string]int64{})
-	inRun(t, api, func(t *testing.T, p *Placer) {
-		first := creations(t.Context(), p, 25, waiting(time.Hour, "h100"))
-		second := creations(t.Context(), p, 25, waiting(time.Hour, "a100"))
-		first()
-		second()
-	})
-	if n := api.count("GET /offers"); n > 2*65 || n < 2*59 || len(api.order) > 0 {
-		t.Errorf("requests: %v", api.counts)
-	}
-}

@@ -222,44 +222,6 @@ func TestApply_AllBootFailureEndsWaitForOffer(t *testing.T) {
 	})
 }
 
-// A foreign instance with the name of a member above the size must not make a plan touch healthy members.
-func TestApply_ForeignNameShrinkByPrice(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		three := spec(3)
-		three.ShrinkByPrice = true
-		first := e.apply(three, nil)
-		e.want(first, 3)
-		e.createOther("train-7")
-		members := e.read(first.Members)
-		for _, change := range reconcile.Plan(three, members) {
-			if !change.Member.Lost() || change.Action == reconcile.Create {
-				t.Errorf("slot %d: action %d, instance %q", change.Slot, change.Action, change.Member.Instance.ID)
-			}
-		}
-		result := e.apply(three, members)
-		wantSame(t, first, result)
-	})
-}
-
-// The same with the highest slot, after a lost member left a hole.
-func TestApply_ForeignNameInHole(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(5), nil)
-		e.want(first, 5)
-		if _, err := e.client.DeleteInstance(t.Context(), first.Members[2].Instance.ID); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		members := e.read(first.Members)
-		second := e.apply(spec(4), members)
-		e.want(second, 4)
-		e.createOther("train-2")
-		members = e.read(second.Members)
-		result := e.apply(spec(4), members)
-		wantSame(t, second, result)
-	})
-}
-
 // A stopped instance that an earlier run rented is not started above MaxPriceKopH.
 func TestApply_RecoveredStoppedAboveCap(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

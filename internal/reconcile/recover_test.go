@@ -90,25 +90,6 @@ func TestApply_NotReadyAfterReadError(t *testing.T) {
 	})
 }
 
-// Another instance with the name of a high slot does not move a new member to that slot.
-func TestApply_ForeignNameAboveSize(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(3), nil)
-		e.want(first, 3)
-		if _, err := e.client.DeleteInstance(t.Context(), first.Members[2].Instance.ID); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		e.createOther("train-7")
-		members := e.read(first.Members)
-		result := e.apply(spec(3), members)
-		after := ids(result.Members)
-		if after[2] == "" || after[7] != "" {
-			t.Errorf("the slots are %v; two instances are named train-7: %s", after, describe(result))
-		}
-	})
-}
-
 // A new fleet takes the instances of its slots only if they are young. Otherwise another state may have them: it rents
 // nothing, and changes and destroys nothing.
 func TestApply_NewFleetTakesOnlyLostInstances(t *testing.T) {

@@ -125,32 +125,3 @@ func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
 	}
 	return withheld
 }
-
-// A creation that fails below min_ready has its members in the state, and untaint keeps them.
-func TestAccFleet_tooFewReadyThenContinues(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	withheld := limitOffers(t, env, 2)
-	w := env.Workspace(env.Provider() + config(3))
-	output, err := w.Try("apply", "-auto-approve", "-no-color")
-	if err == nil {
-		t.Fatal(output)
-	}
-	contains(t, output, "Fleet train has too few ready members", "2 of 3", "slot 2: no offer is left")
-	for _, id := range withheld {
-		if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := members(w)
-	w.Run("untaint", address)
-	w.Run("apply", "-auto-approve", "-no-color")
-	if now := members(w); len(before) != 2 || len(now) != 3 || kept(before, now) != 2 {
-		t.Errorf("%v, before %v", now, before)
-	}
-	contains(t, w.Run("plan", "-no-color"), "No changes.")
-	w.Run("destroy", "-auto-approve")
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
-}

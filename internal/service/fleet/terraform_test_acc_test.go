@@ -236,22 +236,3 @@ run "too_large" {
 		t.Error(err)
 	}
 }
-
-// A run whose creation fails is the last one of its file, and everything is destroyed after it.
-func TestAccFleet_terraformTestFailedCreation(t *testing.T) {
-	t.Parallel()
-	env, w := startTest(t, `
-run "not_ready" {}
-
-run "again" {}
-`)
-	w.Configure(strings.Replace(testedFleet, "disk_gb       = var.disk_gb",
-		"disk_gb       = var.disk_gb\n  "+ready+"\n  timeouts = { create = \"3s\" }", 1))
-	output, err := w.Try("test", "-no-color")
-	if err == nil || !strings.Contains(output, "has too few ready members") {
-		t.Errorf("%v, and it prints:\n%s", err, output)
-	}
-	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 2)); err != nil {
-		t.Error(err)
-	}
-}

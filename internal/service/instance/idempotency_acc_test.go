@@ -5,91 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
-
-func TestAccInstance_recoveredByIdempotencyKey(t *testing.T) {
-	// The test counts requests.
-	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-	same := statecheck.CompareValue(compare.ValuesSame())
-	differs := statecheck.CompareValue(compare.ValuesDiffer())
-	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
-	otherID := func() statecheck.StateCheck { return differs.AddStateValue(address, tfjsonpath.New("id")) }
-	config := func(arguments ...string) string {
-		return env.Config(configByQuery(`{ gpu = ["rtx_4090"] }`, append(arguments, `idempotency_key = "trainer"`)...))
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{
-				Config: config(),
-				ConfigStateChecks: []statecheck.StateCheck{
-					sameID(),
-					otherID(),
-					attributeIs("rented_offer_id", knownvalue.NotNull()),
-					attributeIs("quoted_kop_h", knownvalue.NotNull()),
-				},
-			},
-			removeFromStateStep(env.Provider()),
-			{
-				Config:           config(),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
-				ConfigStateChecks: []statecheck.StateCheck{
-					sameID(),
-					attributeIs("status", knownvalue.StringExact("running")),
-					attributeIs("rented_offer_id", knownvalue.Null()),
-				},
-			},
-			{Config: config(), ConfigPlanChecks: acctest.Unchanged()},
-			{
-				// A forced replacement creates another instance.
-				Config: config(), Taint: []string{address},
-				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: []statecheck.StateCheck{otherID()},
-			},
-			{
-				Config:            strings.Replace(config(), "= 60", "= 61", 1),
-				ConfigPlanChecks:  acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
-				ConfigStateChecks: []statecheck.StateCheck{otherID()},
-			},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
-	if n := env.CountRequests("DELETE", "/instances"); n != 3 {
-		t.Errorf("%d servers were destroyed, want three", n)
-	}
-	if err := env.Left("instances?status=all", 3); err != nil {
-		t.Error("of all that were ever rented:", err)
-	}
-}
-
-func TestAccInstance_sharedIdempotencyKey(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	config := strings.Replace(
-		env.Config(configByQuery(`{}`, `idempotency_key = "same"`)), "offer_query", "count = 2\n  offer_query", 1)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			// The first creation gets the instance of the key, and the second one fails.
-			{Config: config, ExpectError: regexp.MustCompile(`(?s)Another resource has instance ins_.*count\.index`)},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
-	if err := env.Left("instances?status=all", 1); err != nil {
-		t.Error("of all that were ever rented:", err)
-	}
-}
 
 // An instance of the key that differs from the configuration is neither recovered nor duplicated.
 func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
@@ -106,35 +29,6 @@ func TestAccInstance_idempotencyKeyOfOtherInstance(t *testing.T) {
 				ExpectError: regexp.MustCompile(`(?s)differs from the configuration.*disk_gb\s+is\s+60`),
 			},
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{attributeIs("disk_gb", knownvalue.Int64Exact(60))}},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
-	if err := env.Left("instances?status=all", 1); err != nil {
-		t.Error("of all that were ever rented:", err)
-	}
-}
-
-// The key recovers the instance also if no offer is available.
-func TestAccInstance_recoveredWithoutOffer(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	offer := env.CheapestOffer("rtx_4090", "on_demand")
-	query := `{ gpu = ["rtx_4090"], num_gpus = [1] }`
-	config := env.Config(
-		configByQuery(query, `idempotency_key = "k"`, fmt.Sprintf("max_price_kop_h = %d", offer.Price.OnDemandKopH)),
-	)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{
-				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{attributeIs("rented_offer_id", knownvalue.StringExact(offer.ID))},
-			},
-			removeFromStateStep(env.Provider()),
-			{
-				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
-			},
 		},
 		CheckDestroy: checkDestroyed(env),
 	})
@@ -235,69 +129,5 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	output = w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
 	if strings.Contains(output, "Instance "+own+" already") {
 		t.Errorf("the plan takes the server for a duplicate of itself:\n%s", output)
-	}
-}
-
-// With create_before_destroy and an unchanged key, the API returns the instance that is to be replaced. It must not be
-// destroyed as its own predecessor.
-func TestAccInstance_createBeforeDestroyWithSameKey(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	env := acctest.Start(t)
-	w := env.Workspace(
-		env.Config(configByQuery(`{}`, `idempotency_key = "k"`, "lifecycle {\n    create_before_destroy = true\n  }")),
-	)
-	w.Run("apply", "-auto-approve", "-no-color")
-	output := acctest.Words(w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer"))
-	if !strings.Contains(output, "was kept for another resource") {
-		t.Errorf("no message that nothing was replaced:\n%s", output)
-	}
-	w.Run("plan", "-detailed-exitcode", "-no-color")
-	if err := env.Left("instances", 1); err != nil {
-		t.Error(err)
-	}
-	// With another key, the instance is replaced.
-	w.Configure(
-		env.Config(configByQuery(`{}`, `idempotency_key = "k2"`, "lifecycle {\n    create_before_destroy = true\n  }")),
-	)
-	w.Run("apply", "-auto-approve", "-no-color", "-replace=gpurent_instance.trainer")
-	if err := env.Left("instances?status=all", 2); err != nil {
-		t.Error(err)
-	}
-	w.Run("destroy", "-auto-approve", "-no-color")
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
-}
-
-// A resource that is renamed without a moved block keeps its key. After at most two applies there is one instance, and
-// it is in the state.
-func TestAccInstance_renamedResource(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	env := acctest.Start(t)
-	w := env.Workspace(env.Config(configByQuery(`{}`, `idempotency_key = "k"`)))
-	w.Run("apply", "-auto-approve", "-no-color")
-	env.Advance(time.Minute)
-	w.Configure(
-		strings.Replace(
-			env.Config(configByQuery(`{}`, `idempotency_key = "k"`)),
-			`"gpurent_instance" "trainer"`,
-			`"gpurent_instance" "renamed"`,
-			1,
-		),
-	)
-	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err != nil {
-		t.Logf("the first apply:\n%s", output)
-	}
-	env.Advance(time.Minute)
-	w.Run("apply", "-auto-approve", "-no-color")
-	w.Run("plan", "-detailed-exitcode", "-no-color")
-	if err := env.Left("instances", 1); err != nil {
-		t.Error(err)
-	}
-	w.Run("destroy", "-auto-approve", "-no-color")
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
 	}
 }

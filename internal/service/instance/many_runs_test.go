@@ -3,7 +3,6 @@ package instance_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -96,24 +95,6 @@ func TestManyRuns_NothingCached(t *testing.T) {
 		}
 	}
 	expectDiags(t, "the destruction", tf.destroy(inst))
-}
-
-// A recovered instance is destroyed like any other, also by the process that recovered it.
-func TestManyRuns_DestroysRecoveredInstance(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	lost, diags := newManyRuns(t, env, nil).apply(nil, configWithKey("a"))
-	expectDiags(t, "a server whose state is lost", diags)
-	env.Advance(time.Minute)
-	tf := newManyRuns(t, env, nil)
-	inst, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the takeover", diags, "Recovered instance "+tf.idOf(lost))
-	tf.refresh(inst)
-	expectDiags(t, "a plan", tf.plan(inst, configWithKey("a")).diags)
-	expectDiags(t, "the destruction", tf.destroy(inst))
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
 }
 
 // In a process without totals, the burn limit is checked before every create and start.

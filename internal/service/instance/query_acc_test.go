@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -136,26 +134,4 @@ func TestAccInstance_fiftyInParallel(t *testing.T) {
 	if err := env.Left("instances?status=all&limit=200", many); err != nil {
 		t.Error(err)
 	}
-}
-
-// An instance that failed to boot is replaced from another offer, although its own offer is the cheapest again.
-func TestAccInstance_failedOfferAvoided(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	cheapest := env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID
-	if err := env.SetOffer(cheapest, simulator.OfferPatch{FailBoots: new(true)}); err != nil {
-		t.Fatal(err)
-	}
-	config := env.Config(configByQuery(`{ gpu = ["rtx_4090"], num_gpus = [1] }`, `idempotency_key = "k"`))
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config, ExpectError: regexp.MustCompile(`cannot be used`)},
-			{
-				Config:            config,
-				ConfigStateChecks: []statecheck.StateCheck{attributeIs("status", knownvalue.StringExact("running"))},
-			},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
 }
