@@ -201,8 +201,8 @@ func (c *cell) checkMembers(size int) {
 	}
 }
 
-// checkSize expects size instances in the state and none to be rented twice. The broken apply may have rented others for
-// slots that the fleet no longer has: the output names them, and they stay.
+// checkSize expects size instances in the state and none to be rented twice. The broken apply may have rented others
+// for slots that the fleet no longer has: the output names them, and they stay.
 func (c *cell) checkSize(size int, output string) {
 	c.Helper()
 	now, state := readAccount(c.env), members(c.workspace)

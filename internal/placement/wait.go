@@ -68,9 +68,10 @@ func (c *creation) look(ctx, waitCtx context.Context, none *Error) (placed Place
 	for i, query := range c.Queries {
 		attempt := &Error{Kind: NoOffer}
 		offers, err := c.placer.cache.OffersWithin(waitCtx, query.OfferQuery, maxCandidates, c.placer.LookInterval())
+		if waitCtx.Err() != nil {
+			break
+		}
 		switch {
-		case waitCtx.Err() != nil:
-			return Placed{}, true, nil
 		case err != nil && rental.IsDefinitive(err):
 			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}
 		case err != nil:

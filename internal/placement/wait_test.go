@@ -32,12 +32,6 @@ func (f *fakeAPI) set(offerID string, kopH int64) {
 	}
 }
 
-func (f *fakeAPI) count(request string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.counts[request]
-}
-
 // creations starts creations one second apart. The result has the errors by number.
 func creations(ctx context.Context, p *Placer, n int, request Request) (wait func() (errs map[int]error)) {
 	var all sync.WaitGroup

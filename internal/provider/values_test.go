@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -88,22 +89,7 @@ func diagnosticsOf(t *testing.T, resp any, err error) []*tfprotov6.Diagnostic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch resp := resp.(type) {
-	case *tfprotov6.ValidateProviderConfigResponse:
-		return resp.Diagnostics
-	case *tfprotov6.ValidateResourceConfigResponse:
-		return resp.Diagnostics
-	case *tfprotov6.ValidateDataResourceConfigResponse:
-		return resp.Diagnostics
-	case *tfprotov6.ValidateEphemeralResourceConfigResponse:
-		return resp.Diagnostics
-	case *tfprotov6.ValidateListResourceConfigResponse:
-		return resp.Diagnostics
-	case *tfprotov6.ValidateActionConfigResponse:
-		return resp.Diagnostics
-	}
-	t.Fatalf("unexpected %T", resp)
-	return nil
+	return reflect.ValueOf(resp).Elem().FieldByName("Diagnostics").Interface().([]*tfprotov6.Diagnostic)
 }
 
 // configsWith returns a configuration for each string argument of a schema, with the value there and null elsewhere.

@@ -110,31 +110,6 @@ func TestApply_NotStoppedAboveCap(t *testing.T) {
 	})
 }
 
-// The same for a recovered instance.
-func TestApply_RecoveredNotStoppedAboveCap(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(1), nil)
-		e.want(first, 1)
-		capped := spec(1)
-		capped.MaxPriceKopH = first.Members[0].Instance.Price.RunningKopH / 2
-		capped.Queries[0].MaxPriceKopH = &capped.MaxPriceKopH
-		broken := true
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if strings.HasSuffix(req.URL.Path, "/stop") && broken {
-				return apiError(http.StatusForbidden, "forbidden"), nil
-			}
-			return send()
-		})
-		result := e.apply(capped, nil)
-		broken = false
-		t.Log(describe(result), "ready", reconcile.Ready(result.Members, rental.DesiredRunning))
-		members := e.read(result.Members)
-		if len(members) == 1 && len(reconcile.Plan(capped, members)) == 0 {
-			t.Errorf("no change for %+v", members[0].Instance)
-		}
-	})
-}
-
 // A fleet that is above its total cap can be stopped, also a member that is still starting.
 func TestApply_StopsAboveTotal(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

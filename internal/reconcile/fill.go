@@ -93,8 +93,8 @@ func (a *apply) resume() {
 	a.paused, a.refusals = nil, 0
 }
 
-// adopt recovers what a killed run rented, as far as the list shows it, before anything is rented: it counts towards the
-// total cap. It also destroys the rejected members, which must not run until an offer is available. It returns the
+// adopt recovers what a killed run rented, as far as the list shows it, before anything is rented: it counts towards
+// the total cap. It also destroys the rejected members, which must not run until an offer is available. It returns the
 // slots that are still missing.
 func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 	named := map[int]bool{}

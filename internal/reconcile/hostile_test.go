@@ -117,17 +117,6 @@ func multiplyPrice(inst map[string]any, percent int64) {
 	price["running_kop_h"] = must(price["running_kop_h"].(json.Number).Int64()) * percent / 100
 }
 
-// wantSame fails unless all members before are in the result with the same instances.
-func wantSame(t *testing.T, before, result reconcile.Result) {
-	t.Helper()
-	after := ids(result.Members)
-	for slot, id := range ids(before.Members) {
-		if after[slot] != id {
-			t.Errorf("healthy member %d was destroyed: %s", slot, describe(result))
-		}
-	}
-}
-
 func apiError(status int, code string) *http.Response {
 	body := `{"error":{"code":"` + code + `","message":"x"}}`
 	return &http.Response{
@@ -189,33 +178,6 @@ func TestApply_AllBootFailureEndsWaits(t *testing.T) {
 		all.All = true
 		began := time.Now()
 		result := e.apply(all, nil)
-		if took := time.Since(began); took > 5*time.Minute {
-			t.Errorf("it took %s: %s", took, describe(result))
-		}
-	})
-}
-
-// The same while the apply waits for an offer of another slot.
-func TestApply_AllBootFailureEndsWaitForOffer(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offers := e.offers()
-		e.limit(3)
-		e.setOffer(offers[0].ID, simulator.OfferPatch{FailBoots: new(true)})
-		var taken atomic.Bool
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if isCreate(req) {
-				body := must(io.ReadAll(req.Body))
-				req.Body = io.NopCloser(bytes.NewReader(body))
-				if strings.Contains(string(body), offers[2].ID) && !taken.Swap(true) { // another customer is faster
-					e.setOffer(offers[2].ID, simulator.OfferPatch{Available: new(false)})
-				}
-			}
-			return send()
-		})
-		all := spec(3)
-		all.All, all.WaitForOffer = true, time.Hour
-		began := time.Now()
-		result := e.manager().Apply(t.Context(), all, nil, 2*time.Hour)
 		if took := time.Since(began); took > 5*time.Minute {
 			t.Errorf("it took %s: %s", took, describe(result))
 		}
@@ -602,22 +564,6 @@ func TestApply_PriceRisesALittle(t *testing.T) {
 			return send()
 		})
 		e.want(e.apply(spec(3), nil), 3)
-	})
-}
-
-// With All, an instance that an earlier run rented existed before.
-func TestApply_AllKeepsRecovered(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(3), nil)
-		e.want(first, 3)
-		all := spec(4)
-		all.All = true
-		e.limit(0)
-		members := e.read(first.Members[:2]) // the state of slot 2 was not saved
-		result := e.apply(all, members)
-		if len(e.active()) != 3 {
-			t.Errorf("%d of 3 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
-		}
 	})
 }
 

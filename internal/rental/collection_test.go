@@ -198,22 +198,6 @@ func TestCollection_Requests(t *testing.T) {
 	}
 }
 
-func TestCollection_ListingExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeList(3, 1)
-		c := f.collection(false)
-		for _, test := range []struct {
-			pause time.Duration
-			lists int
-		}{{0, 1}, {objectsTTL - 5*time.Second, 1}, {10 * time.Second, 2}} {
-			time.Sleep(test.pause)
-			if listing, err := c.List(t.Context()); err != nil || len(listing.Items) != 3 || f.lists != test.lists {
-				t.Errorf("after %s: %d lists, want %d (%v)", test.pause, f.lists, test.lists, err)
-			}
-		}
-	})
-}
-
 // A listing that is newer than the read shows that an object does not exist. An older one does not.
 func TestCollection_FindReadsAFreshList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -121,8 +121,8 @@ func tainted(o outcome) tfkit.Text {
 	if !o.created || len(o.Members) == 0 {
 		return " After the causes are solved, apply again to continue."
 	}
-	return " The fleet is marked tainted: the next apply would destroy its members and create it again. To keep them and " +
-		"continue, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource first."
+	return " The fleet is marked tainted: the next apply would destroy its members and create it again. To keep them " +
+		"and continue, first run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource."
 }
 
 // explain describes which offers a fleet lacked, and which filters exclude all of them.

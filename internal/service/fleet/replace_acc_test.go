@@ -201,7 +201,8 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	if err == nil {
 		t.Fatal(output)
 	}
-	contains(t, output, "too few ready members", "is not ready within 3s, status", "ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
+	contains(t, output, "too few ready members", "is not ready within 3s, status",
+		"ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
 	before := members(w)
 	contains(t, w.Run("plan", "-no-color"), "must be replaced", "The plan destroys it with 2 members",
 		"terraform untaint ADDRESS")

@@ -179,25 +179,17 @@ run "plan_at_the_end" {
 }
 `
 
-// startTest writes the configuration of a fleet and a test file, whose provider block has a burn limit that just
-// suffices for three members.
-func startTest(t *testing.T, runs string) (*acctest.Env, *acctest.Workspace) {
-	t.Helper()
-	// The tests expect no other warnings, and a limit that just suffices.
+// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members.
+// It rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
+func TestAccFleet_terraformTest(t *testing.T) {
+	t.Parallel()
+	// The test expects no other warnings, and a limit that just suffices.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
 	env.AddSSHKey()
 	w := env.Workspace(testedFleet)
 	limits := fmt.Sprintf("spending = {\n    require_funds  = \"error\"\n    max_burn_kop_h = %d\n  }", env.BurnOf(3))
-	w.Write("runs.tftest.hcl", env.Provider(limits)+runs)
-	return env, w
-}
-
-// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members.
-// It rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
-func TestAccFleet_terraformTest(t *testing.T) {
-	t.Parallel()
-	env, w := startTest(t, testedRuns)
+	w.Write("runs.tftest.hcl", env.Provider(limits)+testedRuns)
 	output, err := w.Try("test", "-no-color", "-verbose")
 	if err != nil || !strings.Contains(output, "14 passed, 0 failed.") {
 		t.Errorf("%v, and the test file ends with:\n%s", err, output)
@@ -210,29 +202,6 @@ func TestAccFleet_terraformTest(t *testing.T) {
 	}
 	// 2 for apply, 1 for larger, 2 for larger_again, 3 for other_name, 3 for replace, 3 for larger_disk, 2 for first_name
 	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 16)); err != nil {
-		t.Error(err)
-	}
-}
-
-// The burn limit applies to each run, also after other runs in the same process, and everything is destroyed after the
-// failed run.
-func TestAccFleet_terraformTestLimit(t *testing.T) {
-	t.Parallel()
-	env, w := startTest(t, `
-run "apply" {}
-
-run "too_large" {
-  variables {
-    size = 5
-  }
-}
-`)
-	output, err := w.Try("test", "-no-color")
-	if err == nil || !strings.Contains(output, "Plan exceeds max_burn_kop_h") ||
-		!strings.Contains(output, "1 passed, 1 failed.") {
-		t.Errorf("%v, and it prints:\n%s", err, output)
-	}
-	if err := errors.Join(env.NothingLeft("instances"), env.Left("instances?status=all", 2)); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,20 +14,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// lookInterval is the time between two lists of a wait with waitingProvider: 12 poll intervals.
-const lookInterval = 240 * time.Millisecond
-
-// waitingProvider returns a provider whose lists of a wait are lookInterval apart.
+// waitingProvider returns a provider whose lists of a wait are 240 ms apart.
 func waitingProvider(env *acctest.Env, arguments ...string) string {
 	return strings.Replace(env.Provider(arguments...), `poll_interval = "1ms"`, `poll_interval = "20ms"`, 1)
 }
-
-// withCurrentOffers disables the quirk for which an offer appears a minute later. The clock of the simulator moves with
-// the requests, so that a wait would take many looks.
-var withCurrentOffers = acctest.WithoutQuirks("cached-offers")
-
-// planLists is the number of lists of offers in the two plans of an apply for one query without an offer.
-const planLists = 4
 
 // awaitLooks waits until a creation of a running apply has begun, and has listed the offers n more times.
 func awaitLooks(t *testing.T, env *acctest.Env, run *acctest.Run, n int) {
@@ -62,71 +52,6 @@ resource "gpurent_instance" "trainer" {
   %s
 }
 `, count, strings.Join(arguments, "\n  "))
-}
-
-// Ten instances wait, and four offers appear one after the other: each is rented once. All instances share one list in
-// each look interval, and no request is sent for an instance that has no offer.
-func TestAccInstance_waitForOffer(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t, withCurrentOffers)
-	env.AddSSHKey()
-	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e10))})
-	offers := sellOut(t, env, "h100_sxm")
-	w := env.Workspace(waitingProvider(env) + configOfWaiting(10, `wait_for_offer = "6s"`))
-	plan := acctest.WithoutFrame(w.Run("plan", "-no-color"))
-	for _, want := range []string{
-		"Warning: No matching offer", "The apply waits for one, at most 6s (wait_for_offer).",
-		"No on_demand offers with this gpu are available now.",
-	} {
-		if !strings.Contains(plan, want) {
-			t.Errorf("the plan has no %q:\n%s", want, plan)
-		}
-	}
-	env.ClearRequests()
-	began := time.Now()
-	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
-	for _, offer := range offers[:4] {
-		awaitLooks(t, env, run, 3)
-		setOffer(t, env, offer.ID, simulator.OfferPatch{Available: new(true)})
-	}
-	output, code := run.Wait()
-	looks := int(time.Since(began)/lookInterval) + 1
-	output = acctest.WithoutFrame(output)
-	if code != 1 || strings.Count(output, "No matching offer could be rented") < 1 ||
-		!strings.Contains(output, "The creation waited 6s for an offer (wait_for_offer).") {
-		t.Errorf("exit code %d:\n%s", code, output)
-	}
-	rented := map[string]bool{}
-	for _, inst := range acctest.SavedIn[struct {
-		Offer string `json:"rented_offer_id"`
-	}](w, "gpurent_instance") {
-		rented[inst.Attributes.Offer] = true
-	}
-	for _, offer := range offers[:4] {
-		if !rented[offer.ID] {
-			t.Errorf("offer %s was not rented: %v", offer.ID, rented)
-		}
-	}
-	lists, creates := 0, env.CountRequests("POST", "/instances")
-	for _, r := range env.Requests() {
-		if r.Path == "/offers" {
-			lists++
-		}
-	}
-	withKey := 0
-	for _, r := range env.Requests() {
-		if r.KeyID != "" {
-			withKey++
-		}
-	}
-	t.Logf("%d looks: %d lists, %d create requests, %d requests with the key", looks, lists, creates, withKey)
-	if len(env.Quirks()) > 0 { // they require repetitions
-		return
-	}
-	if len(rented) != 4 || creates != 4 || lists > looks+planLists+1 {
-		t.Errorf("rented %v with %d create requests and %d lists in %d looks", rented, creates, lists, looks)
-	}
-	w.Run("destroy", "-auto-approve")
 }
 
 // The price cap and the burn limit hold when an offer appears, also if others rented instances during the wait. A price
