@@ -23,7 +23,7 @@ type script struct {
 }
 
 // stepTimeout limits the run time of a script.
-const stepTimeout = 2 * time.Minute
+const stepTimeout = 5 * time.Minute
 
 // run runs the script and returns its output.
 func (s script) run(t *testing.T) (string, error) {

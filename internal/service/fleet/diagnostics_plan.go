@@ -103,7 +103,7 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	}
 	text := tfkit.Textf("Active instances with such names that the state does not contain: %s. An apply takes those that "+
 		"an interrupted run of this fleet rented for slots without a member. It changes and destroys none of the others, "+
-		"which are billed: import them as %s, or destroy them in the service's console.", ids, "gpurent_instance")
+		"which are billed: import them as gpurent_instance, or destroy them in the service's console.", ids)
 	if created {
 		text = tfkit.Textf("Active instances with such names: %s. If an interrupted run of this configuration created them, "+
 			"an apply with the same arguments takes those in the slots below size that are younger than recover_within, and "+
