@@ -68,11 +68,8 @@ func (c *creation) look(ctx, waitCtx context.Context, none *Error) (placed Place
 	for i, query := range c.Queries {
 		attempt := &Error{Kind: NoOffer}
 		offers, err := c.placer.cache.OffersWithin(waitCtx, query.OfferQuery, maxCandidates, c.placer.LookInterval())
-		if waitCtx.Err() != nil {
-			break
-		}
 		switch {
-		case err != nil && rental.IsDefinitive(err):
+		case err != nil && rental.IsDefinitive(err) && waitCtx.Err() == nil:
 			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}
 		case err != nil:
 			attempt.Last = &Error{Kind: OffersUnreadable, Err: err}

@@ -153,7 +153,8 @@ func addWaitError(
 			return
 		}
 		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
-			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+tfinstance.LastSeen(ctx, client, inst))
+			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+
+			tfinstance.LastSeen(ctx, client, inst))
 	case lifecycle.Reverted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID),
 			"The API accepted the request, and the instance then "+
