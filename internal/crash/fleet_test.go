@@ -86,7 +86,7 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 					c.workspace.Configure(fleetOf(change.nextSize, diskGB))
 				}
 				if state := saved(c.workspace, "gpurent_fleet"); len(state) > 0 && state[0].Tainted {
-					c.command(0, "untaint", "gpurent_fleet.crash") // as the error says
+					c.command(0, "untaint", "gpurent_fleet.crash") // as in the error
 				}
 				output := c.apply()
 				c.counts.recovered = recoveredMembers(output)
