@@ -57,7 +57,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 		}
 		a.members[member.Slot] = &member
 	}
-	changes := Plan(spec, members)
+	changes := filter(Plan(spec, members), func(c Change) bool { return c.Member.Lost() || a.members[c.Slot] != nil })
 	a.run(ctx, changes)
 	a.result.Interrupted = ctx.Err() != nil
 	for _, change := range changes {
@@ -139,7 +139,7 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		a.fill(ctx, early)
 	})
 	if a.All && a.failed() && ctx.Err() == nil {
-		a.rollBack(ctx)
+		a.rollBack(ctx, changes)
 		a.updating = true
 		a.failUnfilled(ctx, of(Update))
 		return

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -37,25 +36,37 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 }
 
 // recoverUnknown finds the instance that a request of this apply with an unknown outcome has rented for a slot. It
-// returns false if there is none.
+// returns false if there is none, or if this apply may not have rented it: that one stays.
 func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Member) bool {
 	placed, err := a.Placement.Create(ctx, a.request(change, nil))
-	if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments {
-		placed.Instance, err = e.Instance, nil
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case placement.KindOf(err) == placement.NoOffer || ofOtherObject(err):
+	switch kind := placement.KindOf(err); {
+	case kind == placement.NoOffer || kind == placement.OtherArguments || ofOtherObject(err):
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err
 		a.decide(err)
 		return false
+	case !a.isNew(placed):
+		return false
 	}
-	member.Instance, member.Generation = placed.Instance, placed.Generation
+	member.Instance, member.Generation, member.CreatedAt = placed.Instance, placed.Generation, a.createdAt(placed)
 	a.members[change.Slot] = member
 	return true
+}
+
+// isNew reports whether an instance was created since this apply began. The API returns whole seconds.
+func (a *apply) isNew(placed placement.Placed) bool {
+	return !placed.Recovered || !placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
+}
+
+// createdAt returns when an instance was created: most likely now, if the API omits it.
+func (a *apply) createdAt(placed placement.Placed) time.Time {
+	if placed.CreatedAt.IsZero() {
+		return a.Client.Now()
+	}
+	return placed.CreatedAt
 }
 
 // destroy destroys a member and waits until it is gone.
@@ -68,7 +79,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		return true, nil
 	}
 	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
-	if confirmed, err = a.Lifecycle.Destroy(ctx, id, a.certainAt(member.Slot)); err != nil {
+	if confirmed, err = a.Lifecycle.Destroy(ctx, id, lifecycle.CertainAt(member.CreatedAt)); err != nil {
 		return confirmed, err
 	}
 	a.Spending.Destroyed(id, burn)
@@ -81,27 +92,20 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	return true, nil
 }
 
-// certainAt returns the time from which a 404 counts for the member in a slot: see lifecycle.CertainAt.
-func (a *apply) certainAt(slot int) time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.created[slot] {
-		return lifecycle.CertainAt(a.Client.Now())
-	}
-	return lifecycle.CertainAt(a.CreatedAt)
-}
-
-// rollBack destroys the members that this apply created, also those of requests with an unknown outcome.
-func (a *apply) rollBack(ctx context.Context) {
+// rollBack destroys the members that this apply created, also those of requests with an unknown outcome. planned are
+// all changes of the apply.
+func (a *apply) rollBack(ctx context.Context, planned []Change) {
 	var changes []Change
 	for slot, member := range a.members {
 		if a.created[slot] {
 			changes = append(changes, Change{slot, Destroy, *member})
 		}
 	}
-	for slot, err := range a.failures {
-		if a.members[slot] == nil && placement.KindOf(err) == placement.OutcomeUnknown {
-			changes = append(changes, Change{slot, Destroy, Member{Slot: slot}})
+	for _, change := range planned {
+		slot := change.Slot
+		if a.members[slot] == nil && placement.KindOf(a.failures[slot]) == placement.OutcomeUnknown {
+			lost := Member{Slot: slot, Generation: change.Member.Generation}
+			changes = append(changes, Change{slot, Destroy, lost})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(changes))*time.Second)

@@ -98,7 +98,11 @@ func (a *apply) resume() {
 // slots that are still missing.
 func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 	named := map[int]bool{}
-	if listing, _ := a.Cache.Instances.List(ctx); listing != nil { //nolint:errcheck // the keys find them, too
+	var listing *rental.Listing[rental.Instance]
+	if slices.ContainsFunc(missing, func(c Change) bool { return c.Action == Create }) {
+		listing, _ = a.Cache.Instances.List(ctx) //nolint:errcheck // the keys find them, too
+	}
+	if listing != nil {
 		for _, member := range Named(listing.Items, a.Name) {
 			named[member.Slot] = named[member.Slot] || !a.Placement.Owners.Has(member.Instance.ID)
 		}

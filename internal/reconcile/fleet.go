@@ -36,8 +36,6 @@ type Spec struct {
 	Object placement.Object
 	// Exists: the state contains the fleet, so that the instances under the keys of its slots are its own.
 	Exists bool
-	// CreatedAt is when the fleet was created; zero if that is unknown.
-	CreatedAt time.Time
 	// Size is the number of members.
 	Size int
 	// Order is what to rent for each member, without the offer and the name.
@@ -77,6 +75,8 @@ type Member struct {
 	Generation int
 	// Instance is the instance as it was last read.
 	Instance rental.Instance
+	// CreatedAt is when the instance was created, by the clock of the API; zero if that is unknown.
+	CreatedAt time.Time
 	// Order is what was requested. Zero fields are unknown.
 	Order rental.InstanceCreate
 	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.

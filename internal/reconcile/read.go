@@ -7,13 +7,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // parallelReads is the number of parallel requests for single instances.
 const parallelReads = 8
 
-// Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found.
+// Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found. A new
+// instance that is not found stays as it was, because the API may not find it yet.
 func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, error) {
 	if len(members) == 0 {
 		return nil, nil
@@ -54,6 +56,7 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		switch {
 		case errs[i] != nil:
 			return nil, errs[i]
+		case member == nil && m.Client.Now().Before(lifecycle.CertainAt(members[i].CreatedAt)):
 		case member == nil || member.Instance.Destroyed():
 			all[i].Instance = rental.Instance{}
 		default:

@@ -1,7 +1,9 @@
 package reconcile_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,6 +88,49 @@ func TestApply_NotReadyAfterReadError(t *testing.T) {
 		}
 		if len(reconcile.Plan(spec(2), result.Members)) == 0 {
 			t.Errorf("the next plan does not wait for them")
+		}
+	})
+}
+
+// A new member that the API does not find yet stays a member, and its destruction is repeated until it is found.
+func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(2), nil)
+		e.want(first, 2)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			switch resp, err := send(); {
+			case req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/"):
+				return apiError(http.StatusNotFound, "not_found"), nil
+			case req.Method == http.MethodGet && isInstances(req):
+				resp.Body = io.NopCloser(strings.NewReader(`{"data":[],"next_cursor":null}`))
+				return resp, err
+			default:
+				return resp, err
+			}
+		})
+		if now := e.read(first.Members); len(reconcile.Plan(spec(2), now)) > 0 {
+			t.Errorf("the plan is %+v", reconcile.Plan(spec(2), now))
+		}
+		time.Sleep(2 * time.Minute)
+		if now := e.read(first.Members); !now[0].Lost() || !now[1].Lost() {
+			t.Errorf("after two minutes, the members are %+v", now)
+		}
+	})
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		old := e.apply(spec(1), nil)
+		time.Sleep(time.Hour)
+		grown := e.apply(spec(2), old.Members)
+		e.want(grown, 2)
+		refused := false
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if req.Method == http.MethodDelete && !refused {
+				refused = true
+				return apiError(http.StatusNotFound, "not_found"), nil
+			}
+			return send()
+		})
+		if result := e.apply(spec(1), grown.Members); len(result.Failures) > 0 || len(e.active()) != 1 {
+			t.Errorf("%s, %d instances exist", describe(result), len(e.active()))
 		}
 	})
 }

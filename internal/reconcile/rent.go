@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
@@ -28,8 +27,8 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	request.CheckPrice = a.checkPrice(check, candidate)
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {
-		check.End()
 		if placement.KindOf(err) != placement.OutcomeUnknown { // else the instance may exist and be billed
+			check.End()
 			a.unreserve(slot)
 		}
 		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
@@ -120,6 +119,7 @@ func (a *apply) add(
 ) (member *Member, reason *Error) {
 	member = &Member{
 		Slot: change.Slot, Generation: placed.Generation, Instance: placed.Instance, Order: request.Order,
+		CreatedAt: a.createdAt(placed),
 	}
 	if placed.OfferID != "" && candidate != nil {
 		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer), candidate.Query}
@@ -128,9 +128,7 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
-	// An earlier attempt of this apply may have created the instance. The API returns whole seconds.
-	a.created[change.Slot] = !placed.Recovered ||
-		!placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
+	a.created[change.Slot] = a.isNew(placed) // also if an earlier attempt of this apply created it
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
 	}

@@ -39,6 +39,8 @@ type privateMember struct {
 	// ID is empty for a lost member.
 	ID         string `json:"id"`
 	Generation int    `json:"generation,omitempty"`
+	// CreatedAt is zero if it is unknown, as after an import.
+	CreatedAt time.Time `json:"created_at,omitzero"`
 	// Order is an index of Orders.
 	Order int `json:"order"`
 	// Query, GPU and Country are those of the offer.
@@ -85,7 +87,7 @@ func (p privateData) complete(member *reconcile.Member) bool {
 		return false
 	}
 	member.NotReady, member.AboveCap = private.NotReady, private.AboveCap
-	member.Rejected = private.Rejected
+	member.Rejected, member.CreatedAt = private.Rejected, private.CreatedAt
 	if private.Order < len(p.Orders) {
 		made := p.Orders[private.Order]
 		member.Order = rental.InstanceCreate{
@@ -114,7 +116,7 @@ func privateFrom(name string, members []reconcile.Member) privateData {
 		}
 		stored := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, Order: index, NotReady: member.NotReady,
-			AboveCap: member.AboveCap, Rejected: member.Rejected,
+			AboveCap: member.AboveCap, Rejected: member.Rejected, CreatedAt: member.CreatedAt,
 		}
 		if offer := member.Offer; offer != nil {
 			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country

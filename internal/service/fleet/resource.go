@@ -182,7 +182,6 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return
 	}
 	spec.Object, spec.Exists = placement.Object{Token: object.Token, Fleet: name}, true
-	spec.CreatedAt = object.CreatedAt
 	private.protect(members)
 	result := r.manager().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
@@ -210,7 +209,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec.Object, spec.CreatedAt = placement.Object{Token: object.Token, Fleet: name}, object.CreatedAt
+	spec.Object = placement.Object{Token: object.Token, Fleet: name}
 	result := r.manager().DestroyAll(ctx, spec, members, timeout)
 	addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
 	if len(result.Failures) > 0 {
