@@ -20,6 +20,8 @@ type Target struct {
 	Template string
 	// Ready are the conditions of a running instance, in addition to its addresses.
 	Ready Conditions
+	// New: the instance was just created, so the API may not find it yet.
+	New bool
 
 	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
 	// reports whether this run has started the instance. A nil Accept accepts everything.
@@ -52,7 +54,7 @@ type Outcome struct {
 // use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
 // Errors are of type *Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
-	c := &converger{manager: m, client: m.client, Target: target}
+	c := &converger{manager: m, client: m.client, Target: target, began: time.Now()}
 	inst, err := c.run(ctx, inst)
 	return inst, Outcome{Requested: c.last != nil, NoSSH: c.noSSH}, err
 }
@@ -62,6 +64,7 @@ type converger struct {
 	Target
 	manager *Manager
 	client  *rental.Client
+	began   time.Time
 
 	last      *request // the last start or stop; nil if none was requested
 	starts    int      // requested starts
@@ -99,9 +102,9 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 		case err == nil:
 			c.readError, inst = nil, seen
 			return c.advance(ctx, &inst)
-		case rental.IsNotFound(err):
+		case rental.IsNotFound(err) && !c.mayAppear():
 			return false, c.failure(Gone)
-		case !rental.IsDefinitive(err) && ctx.Err() == nil:
+		case (!rental.IsDefinitive(err) || rental.IsNotFound(err)) && ctx.Err() == nil:
 			c.readError = err // the instance is billed whether or not the API responds now
 			return false, nil
 		}
@@ -186,14 +189,17 @@ func (c *converger) send(
 	switch {
 	case err == nil:
 		*inst = response
-	case rental.IsNotFound(err):
+	case rental.IsNotFound(err) && !c.mayAppear():
 		return c.failure(Gone)
-	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err):
+	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err) && !rental.IsNotFound(err):
 		return err
 	}
 	c.last = sent
 	return nil
 }
+
+// mayAppear reports whether a 404 can mean that the API does not find the new instance yet.
+func (c *converger) mayAppear() bool { return c.New && time.Since(c.began) < rental.NewInstanceLag }
 
 func (c *converger) failure(kind ErrorKind) *Error { return &Error{Kind: kind, Wanted: c.State} }
 

@@ -102,6 +102,42 @@ func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 	}
 }
 
+// A wait for a new instance continues while the API does not find it. Later, or for another instance, a 404 ends it.
+func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
+	for name, test := range map[string]struct {
+		isNew  bool
+		hidden time.Duration
+		gone   bool
+	}{
+		"new, then found":     {true, 50 * time.Second, false},
+		"new, never found":    {true, time.Hour, true},
+		"an earlier instance": {false, 50 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newService := func() *rentaltest.Service {
+				s, began := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning), time.Now()
+				s.On["GET"] = func(*rentaltest.Service) int {
+					if time.Since(began) < test.hidden {
+						return http.StatusNotFound
+					}
+					return http.StatusOK
+				}
+				return s
+			}
+			rentaltest.Run(t, newService, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+				inst := s.Inst
+				rentaltest.Is(rental.StatusCreating, rental.DesiredRunning)(&inst)
+				target := running(OutbidRestart)
+				target.New = test.isNew
+				_, _, err := newManager(client).Converge(t.Context(), inst, target)
+				if gone := KindOf(err) == Gone; gone != test.gone || !gone && err != nil {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A stop or destruction is repeated while the API refuses it because of the status, or its response is lost.
 func TestRequestUntilAccepted(t *testing.T) {
 	type response = func(*rentaltest.Service) int

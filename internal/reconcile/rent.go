@@ -48,6 +48,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 		return false
 	}
 	target := a.target(*member)
+	target.New = true
 	a.waits.Go(func() {
 		defer check.End()
 		a.convergeWithinCaps(ctx, a.bootCtx, member, target, observed{Placed: placed, request: request})

@@ -58,7 +58,7 @@ func (c *call) getInstance() (any, error) {
 // instance returns the instance of the path. Destroyed instances are found, too.
 func (c *call) instance() (*instance, error) {
 	i := c.findInstance(c.params["id"])
-	if i == nil {
+	if i == nil || c.lagsGet(i) {
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
 	}
 	return i, nil

@@ -19,6 +19,7 @@ const (
 	quirkImageSpelling        = "image-spelling"
 	quirkOtherGPU             = "other-gpu"
 	quirkLaggingList          = "lagging-list"
+	quirkLaggingGet           = "lagging-get"
 	quirkLaggingStatus        = "lagging-status"
 	quirkCachedOffers         = "cached-offers"
 	quirkOutbidSoonAfterStart = "outbid-soon-after-start"
@@ -105,10 +106,14 @@ var quirkTable = []quirk{
 	}, (*quirkedResponse).addNeighbours},
 	{Quirk{
 		quirkLaggingList,
-		"A new item is missing from its list for 3 to 12 seconds after its creation. GET by id returns it at " +
-			"once.",
+		"A new item is missing from its list for 3 to 12 seconds after its creation.",
 		"state changes are observed by reading the instance.",
 	}, (*quirkedResponse).hideNewItems},
+	{Quirk{
+		quirkLaggingGet,
+		"Requests with the id of a new instance return 404 for 1 to 3 seconds after its creation.",
+		"state changes are observed by reading the instance.",
+	}, nil},
 	{Quirk{
 		quirkLaggingStatus,
 		"For 2 to 8 seconds after a start, stop or delete, `status` and `desired_state` keep their previous " +

@@ -135,6 +135,17 @@ func TestQuirk_LaggingList(t *testing.T) {
 	}
 }
 
+func TestQuirk_LaggingGet(t *testing.T) {
+	r := newRig(t, withQuirks("lagging-get"))
+	var i instance
+	r.rent("a", nil).want(201).into(&i)
+	for _, method := range []string{"GET", "DELETE"} {
+		r.do(method, "/instances/"+i.ID, nil).refused(404, "not_found")
+	}
+	r.Advance(3e9)
+	r.do("GET", "/instances/"+i.ID, nil).want(200)
+}
+
 func TestQuirk_CachedOffers(t *testing.T) {
 	r := newRig(t, withQuirks("cached-offers"))
 	first := list[offer](r, "/offers?gpu=rtx_4090", 200)

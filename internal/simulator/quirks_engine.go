@@ -1,5 +1,7 @@
 package simulator
 
+import "time"
+
 // Quirks that change the engine, so that the ledger and later responses are consistent.
 
 const (
@@ -37,4 +39,13 @@ func (e *engine) scheduleOutbid(i *instance) {
 // raisePriceAboveBid raises the market price above the bid of an instance.
 func (e *engine) raisePriceAboveBid(i *instance) {
 	e.setPrice(i.offer, nil, new(min(i.BidKopH+max(i.BidKopH*maxMovePercent/100, 1), maxPriceKopH)))
+}
+
+// lagsGet implements lagging-get.
+func (e *engine) lagsGet(i *instance) bool {
+	if !e.quirks.has(quirkLaggingGet) {
+		return false
+	}
+	lag := time.Duration(1+e.quirks.randomInt(3, quirkLaggingGet, i.ID)) * time.Second
+	return e.now.Before(i.CreatedAt.Add(lag))
 }

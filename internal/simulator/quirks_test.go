@@ -163,7 +163,7 @@ func TestQuirks_Switching(t *testing.T) {
 			}
 		}
 		r.control("GET", "/quirks", nil).want(200).into(&p)
-		if len(p.Data) != 18 {
+		if len(p.Data) != 19 {
 			t.Fatalf("%d quirks are listed", len(p.Data))
 		}
 		for _, q := range p.Data {
@@ -180,7 +180,7 @@ func TestQuirks_Switching(t *testing.T) {
 		t.Errorf("at first: %v", on)
 	}
 	r.control("POST", "/quirks", m{"names": []string{"all"}}).want(204)
-	if on := listed(); len(on) != 18 {
+	if on := listed(); len(on) != 19 {
 		t.Errorf("all: %v", on)
 	}
 	refused := r.control("POST", "/quirks", m{"names": []string{"no-such"}})

@@ -88,6 +88,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		addRecovered(&resp.Diagnostics, placed, r.Meta.Client.Now())
 	}
 	target := plan.target()
+	target.New = true
 	target.BeforeStart = r.Meta.Spending.CheckStart() // it may be outbid, and a new bid can cost more
 	target.Accept = func(inst rental.Instance, started bool) bool {
 		placed.Instance = inst
