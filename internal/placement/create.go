@@ -108,7 +108,7 @@ func (c *creation) create(offerID string) (Placed, error) {
 		Instance: inst, OfferID: offerID, Generation: c.keys.number, Unreadable: err,
 		replayed: replay != rental.NotReplayed && !c.keys.isRandom(), // nothing else was rented under a random key
 	}
-	c.lost = c.lost || replay == rental.ReplayedAfterLoss
+	c.lost = c.lost || replay == rental.ReplayedAfterLoss && offerID != noOffer
 	if offer, ok := c.offers[offerID]; ok {
 		placed.Offer = &offer
 	}
@@ -131,7 +131,7 @@ func (c *creation) createOnce(offerID string) (rental.Instance, rental.Replay, e
 			return inst, replay, err
 		}
 		pause, again := a.next(err)
-		c.lost = c.lost || a.lost != nil
+		c.lost = c.lost || a.lost != nil && offerID != noOffer
 		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
 			return rental.Instance{}, rental.NotReplayed, a.outcome(err)
 		}

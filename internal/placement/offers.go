@@ -274,7 +274,7 @@ func (c *creation) release(offerID string, state Availability, placed Placed, er
 	case state == NotAvailable:
 		after = goneFor
 	case isRefusal(err):
-		after = c.placer.LookInterval() / 2 // other creations that wait do not try it in this look
+		after = c.placer.LookInterval() / 2 // other creations do not try it in this time
 	}
 	c.placer.offers.releaseAfter(offerID, after)
 }

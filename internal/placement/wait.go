@@ -32,21 +32,21 @@ func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
 		}
 	}
 	c.sent = false // that request has rented nothing
-	began, refused := time.Now(), time.Time{}
+	began := time.Now()
 	waitCtx, cancel := context.WithTimeout(ctx, c.WaitForOffer)
 	defer cancel()
 	none := &Error{Kind: NoOffer}
 	for {
-		if time.Since(refused) > 2*c.placer.LookInterval() {
-			c.refusals = 0 // another customer was faster, and no limit of the account is the reason
-		}
 		look := &Error{Kind: NoOffer}
 		placed, next, err := c.look(ctx, waitCtx, look)
+		if KindOf(err) == Interrupted {
+			break
+		}
 		if !next && !canWait(err) {
 			return placed, err
 		}
-		if isRefusal(err) {
-			refused = time.Now()
+		if !isRefusal(err) {
+			c.refusals = 0 // another customer was faster, and no limit of the account is the reason
 		}
 		if waitCtx.Err() == nil {
 			none = look
@@ -63,7 +63,7 @@ func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
 }
 
 // look tries the offers of each query once, in order of preference, until the API refuses an available one. next is
-// false if it rented one, or if another look cannot help. It reads no offers after the end of waitCtx.
+// false if it rented one, or if another look cannot help. It reads no list of offers after the end of waitCtx.
 func (c *creation) look(ctx, waitCtx context.Context, none *Error) (placed Placed, next bool, err error) {
 	for i, query := range c.Queries {
 		attempt := &Error{Kind: NoOffer}

@@ -44,7 +44,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 	a := &apply{
 		Manager: m, Spec: spec, timeout: timeout,
 		members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
-		created: map[int]bool{}, discards: map[int]bool{}, checks: map[int]*spending.Creation{},
+		created: map[int]bool{}, discards: map[int]Member{}, checks: map[int]*spending.Creation{},
 		tried: map[string]bool{}, raised: map[string]int{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
@@ -88,7 +88,7 @@ type apply struct {
 	began    time.Time                  // by the clock of the API, before the first creation
 	shrinks  bool                       // members are destroyed that are not replaced
 	created  map[int]bool               // slots whose instance this apply created
-	discards map[int]bool               // slots whose member is discarded: its price does not count for others
+	discards map[int]Member             // members that are discarded, by slot: their prices do not count for others
 	checks   map[int]*spending.Creation // by slot
 	waited   bool                       // for offers
 	// generation is the one of the member that was created last in a slot whose generation was unknown; 0 for none.
@@ -309,8 +309,10 @@ func (a *apply) finish() Result {
 	sortBySlot(a.result.Members)
 	sortBySlot(a.result.Recovered)
 	last := maps.Clone(a.members)
-	for _, member := range a.result.RolledBack {
-		last[member.Slot] = &member
+	for _, member := range slices.Concat(a.result.RolledBack, slices.Collect(maps.Values(a.discards))) {
+		if last[member.Slot] == nil {
+			last[member.Slot] = &member
+		}
 	}
 	for _, slot := range slices.Sorted(maps.Keys(a.failures)) {
 		a.result.Failures = append(a.result.Failures, Failure{slot, last[slot], a.failures[slot]})

@@ -134,6 +134,6 @@ func (a *apply) exceeds(slot int, placed placement.Placed, request placement.Req
 	default:
 		return nil
 	}
-	a.discards[slot] = true
+	a.discards[slot] = *a.members[slot]
 	return reason
 }

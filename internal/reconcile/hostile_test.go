@@ -618,8 +618,8 @@ func TestApply_RequestsOfWaitWithBurnLimit(t *testing.T) {
 	})
 }
 
-// An instance with old arguments that a killed run left in the only missing slot is replaced in one apply, also if
-// the list does not contain it.
+// An instance of a slot that the state has lost, and that has other arguments, is an error and stays: another state of
+// the fleet may have it.
 func TestApply_OutdatedLeftover(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)
@@ -633,12 +633,19 @@ func TestApply_OutdatedLeftover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.want(e.apply(spec(2), members), 2) // killed
+		killed := e.apply(spec(2), members)
+		e.want(killed, 2)
 		other := spec(2)
 		other.Order.DiskGB = 40
 		members[0].Order.DiskGB = 40
 		result := e.apply(other, members)
-		if len(result.Failures) > 0 {
+		if len(result.Failures) != 1 || placement.KindOf(result.Failures[0].Err) != placement.OtherArguments ||
+			len(e.active()) != 2 {
+			t.Errorf("%s, %d instances exist", describe(result), len(e.active()))
+		}
+		other.Order.DiskGB = spec(2).Order.DiskGB // as in the message
+		members[0].Order.DiskGB = other.Order.DiskGB
+		if result = e.apply(other, members); ids(result.Members)[1] != ids(killed.Members)[1] {
 			t.Error(describe(result))
 		}
 	})

@@ -31,13 +31,6 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 			check.End()
 			a.unreserve(slot)
 		}
-		if e, ok := errors.AsType[*placement.Error](err); ok && e.Kind == placement.OtherArguments &&
-			change.Member.Lost() && change.Member.Generation > 0 {
-			// The fleet has rented the instance for the slot, in a run that was killed, and it is outdated now.
-			if _, err = a.destroy(ctx, Member{Slot: slot, Instance: e.Instance}); err == nil {
-				return true
-			}
-		}
 		return a.refused(slot, candidate, err)
 	}
 	check.Created(placed.Instance)
@@ -141,7 +134,7 @@ func (a *apply) add(
 	reason = a.exceeds(change.Slot, placed, request)
 	differences := placed.Differences(request)
 	if reason == nil && placed.Unreadable == nil && !placed.Recovered && len(differences) > 0 && differences[0].Harmful {
-		a.discards[change.Slot] = true
+		a.discards[change.Slot] = *member
 		reason = &Error{Kind: NotAsRequested, Differences: differences}
 	}
 	return member, reason

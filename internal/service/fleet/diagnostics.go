@@ -29,7 +29,7 @@ const (
 	summaryMembersAboveCap = "Fleet %s has members above max_price_kop_h"
 	summaryOtherMembers    = "Instances have the names of members of fleet %s"
 	summaryMinReady        = "min_ready exceeds size"
-	summaryDestroyed       = "The plan also destroys a fleet with the name %s"
+	summarySameName        = "The state contains a fleet with the name %s"
 	summaryNullQuery       = "Query is null"
 	summaryWaitAboveCreate = "wait_for_offer exceeds timeouts.create"
 	summaryWaitAboveUpdate = "wait_for_offer exceeds timeouts.update"
@@ -200,7 +200,7 @@ func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, name), tfkit.Textf("Another resource of this run has %s. "+
-		"They were not changed or destroyed, and are no members of this fleet any more. If you renamed the resource, add a "+
+		"They were not changed or destroyed, and are no longer members of this fleet. If you renamed the resource, add a "+
 		"moved block next time. To replace the members with create_before_destroy, change the name with each replacement.",
 		ids))
 }

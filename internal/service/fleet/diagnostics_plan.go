@@ -97,30 +97,31 @@ func addMembersAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, above []re
 
 // addOtherMembers describes instances that are not in the state. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
-	ids := make([]string, len(others))
-	for i, inst := range others {
-		ids[i] = inst.ID + " (" + inst.NameString() + ")"
+	var list tfkit.Text
+	for _, inst := range others[:min(len(others), maxLines)] {
+		list += tfkit.Textf("\n  %s (%s)", inst.ID, inst.NameString())
 	}
-	text := tfkit.Textf("Active instances with such names that the state does not contain: %s. An apply takes those that "+
-		"an interrupted run of this fleet rented for slots without a member. It changes and destroys none of the others, "+
-		"which are billed: import them as gpurent_instance, or destroy them in the service's console.", ids)
+	if more := len(others) - maxLines; more > 0 {
+		list += tfkit.Textf("\n  … and %d more", more)
+	}
+	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. The " +
+		"others, and all of them in a destruction, stay and are billed: import them as gpurent_instance, or destroy them in " +
+		"the service's console.")
 	if created {
-		text = tfkit.Textf("Active instances with such names: %s. If an interrupted run of this configuration created them, "+
-			"an apply with the same arguments takes those in the slots below size that are younger than recover_within, and "+
-			"leaves the others alone. If the same plan destroys a fleet with this name, they are its members: if only its "+
-			"resource was renamed, add a moved block. If another state manages a fleet with this name, choose another name: "+
-			"both states would own the same instances.", ids)
+		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
+			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +
+			"a fleet with this name, choose another name: both states would own the same instances."
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), text)
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name),
+		"Active instances with such names that the state does not contain:"+list+"\n\n"+text)
 }
 
-// addDestroyed describes a creation that has the name of a fleet that the same plan destroys.
-func addDestroyed(diags *diag.Diagnostics, name string, members int) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryDestroyed, name), tfkit.Textf("The state contains a fleet with this "+
-		"name. The plan destroys it with %s, and creates another one. If its creation failed, keep the members with "+
-		"`terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), and plan again. If only the resource was renamed, add a "+
-		"moved block from its old address to the new one: then all members stay.",
-		membersText(members)))
+// addSameName describes a creation that has the name of a fleet of the state, which the same plan may destroy.
+func addSameName(diags *diag.Diagnostics, name string, members int) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summarySameName, name), tfkit.Textf("That fleet has %s. If this plan destroys "+
+		"it because its creation failed, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) and plan again to keep "+
+		"them. If only the resource was renamed, add a moved block from its old address to the new one: then all members "+
+		"stay. If both fleets shall exist, choose another name for one.", membersText(members)))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

@@ -63,7 +63,7 @@ func (r *fleetResource) ModifyPlan(
 	}
 }
 
-// planDestroy warns of instances that the state does not contain.
+// planDestroy claims the members, and warns of instances that the state does not contain.
 func (r *fleetResource) planDestroy(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
@@ -100,8 +100,8 @@ func (r *fleetResource) planCreate(
 		r.checkReplacement(ctx, plan, private, &resp.Diagnostics)
 		return
 	}
-	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of its predecessor
-	r.checkCreate(ctx, plan, r.warnOfDestroyed(ctx, plan.Name.ValueString(), &resp.Diagnostics), &resp.Diagnostics)
+	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of the fleet that it replaces
+	r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
 }
 
 // claimPlanned is claim for a plan, which compares the objects also without a refresh.

@@ -25,13 +25,15 @@ func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.Cust
 func (r *fleetResource) checkCreate(
 	ctx context.Context, plan model, replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
+	if !plan.Name.IsUnknown() {
+		r.warnOfOthers(ctx, plan.Name.ValueString(), len(replaced) == 0, diags)
+	}
 	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
 		return
 	}
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
-	r.warnOfOthers(ctx, plan.Name.ValueString(), true, diags)
 	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), replaced, diags)
 }
 
@@ -74,10 +76,10 @@ type update struct {
 
 // checkUpdate checks the changes of existing members at plan, and warns of them.
 func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.Diagnostics) {
+	r.warnOfOthers(ctx, u.spec.Name, false, diags)
 	if argumentsUnknown(u.plan) {
 		return
 	}
-	r.warnOfOthers(ctx, u.spec.Name, false, diags)
 	running := runningAfter(u.changes, u.members)
 	checkTotal(diags, u.spec, running, u.lowered)
 	warnAboveCap(diags, u.spec, running)
@@ -165,42 +167,25 @@ func queriesKnown(ctx context.Context, plan model) bool {
 }
 
 // warnOfOthers warns of active instances that have the names of members and are not in the state. created: the plan
-// creates the fleet.
+// creates the fleet, and the warnings include a fleet of the state with the same name.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
-	others := r.membersByName(ctx, name)
+	others, inState := r.membersByName(ctx, name), 0
 	tfkit.AwaitSiblings(ctx, func() bool {
 		others = slices.DeleteFunc(others, func(inst rental.Instance) bool {
-			return r.Meta.Placement.Owners.Has(inst.ID)
+			owner, found := r.Meta.Placement.Owners.Owner(inst.ID)
+			if found && owner.Fleet == name {
+				inState++
+			}
+			return found
 		})
 		return len(others) == 0
 	})
+	if created && inState > 0 {
+		addSameName(diags, name, inState)
+	}
 	if len(others) > 0 {
 		addOtherMembers(diags, name, others, created)
 	}
-}
-
-// warnOfDestroyed warns of a creation under the name of a fleet that the state contains: most likely the same plan
-// destroys that fleet, because its resource was renamed, or tainted by hand. It returns the members of that fleet.
-func (r *fleetResource) warnOfDestroyed(
-	ctx context.Context, name string, diags *diag.Diagnostics,
-) (destroyed []reconcile.Member) {
-	named := r.membersByName(ctx, name)
-	isInState := func(inst rental.Instance) bool {
-		owner, _ := r.Meta.Placement.Owners.Owner(inst.ID)
-		return owner.Fleet == name
-	}
-	tfkit.AwaitSiblings(ctx, func() bool {
-		return !slices.ContainsFunc(named, func(inst rental.Instance) bool { return !isInState(inst) })
-	})
-	for _, inst := range named {
-		if isInState(inst) {
-			destroyed = append(destroyed, reconcile.Member{Instance: inst})
-		}
-	}
-	if len(destroyed) > 0 {
-		addDestroyed(diags, name, len(destroyed))
-	}
-	return destroyed
 }
 
 // membersByName returns the active instances that have the names of members of a fleet.

@@ -88,7 +88,7 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	before := members(w)
 	output := w.Run("apply", "-auto-approve", "-no-color", "-replace="+address)
-	contains(t, output, "!Two fleets", "!also destroys", "!Warning: Fleet", "!Warning: Inst")
+	contains(t, output, "!Two fleets", "!contains a fleet with the name", "!Warning: Fleet", "!Warning: Inst")
 	if now := members(w); len(now) != 3 || kept(before, now) != 0 {
 		t.Errorf("%v, before %v", now, before)
 	}
@@ -123,20 +123,21 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 	w := env.Workspace(provider + plain(2, 20))
 	w.Run("apply", "-auto-approve")
 	before := members(w)
+	w.Configure(env.Provider() + plain(2, 20)) // the plan of a tainted fleet does not deduct its cost
 	w.Run("taint", address)
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "The plan also destroys a fleet with the name train")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "The state contains a fleet with the name train")
 	now := members(w)
 	if len(now) != 2 || kept(before, now) != 0 {
 		t.Errorf("after a taint: %v, before %v", now, before)
 	}
 	renamed := strings.Replace(plain(2, 20), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
 	w.Configure(env.Provider() + renamed) // the limit does not deduct a fleet whose destruction is planned later
-	contains(t, w.Run("plan", "-no-color"), "The plan also destroys a fleet with the name train", "add a moved block")
+	contains(t, w.Run("plan", "-no-color"), "The state contains a fleet with the name train", "add a moved block")
 	for range 5 { // the order of the two plans varies
-		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "The plan also destroys a fleet with the name train")
+		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "The state contains a fleet with the name train")
 	}
 	w.Configure(provider + renamed + "moved {\n  from = gpurent_fleet.train\n  to   = gpurent_fleet.other\n}\n")
-	contains(t, w.Run("plan", "-no-color"), "has moved to", "!also destroys", "0 to add, 0 to change, 0 to destroy")
+	contains(t, w.Run("plan", "-no-color"), "has moved to", "!contains a fleet with the name", "0 to add, 0 to change, 0 to destroy")
 	w.Run("apply", "-auto-approve")
 	if kept(now, members(w)) != 2 {
 		t.Errorf("after a move: %v, before %v", members(w), now)
@@ -204,12 +205,12 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	contains(t, output, "too few ready members", "is not ready within 3s, status",
 		"ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
 	before := members(w)
-	contains(t, w.Run("plan", "-no-color"), "must be replaced", "The plan destroys it with 2 members",
+	contains(t, w.Run("plan", "-no-color"), "must be replaced", "That fleet has 2 members",
 		"terraform untaint ADDRESS")
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy",
-			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!also destroys")
+			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!contains a fleet with the name")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
 	setLogLines(t, env)
