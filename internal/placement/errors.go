@@ -20,7 +20,7 @@ const (
 	// OutcomeUnknown: an instance may have been rented. Err is the error of the last request. A creation with Key returns
 	// it, if Key is not empty; otherwise, one with the same source of keys does.
 	OutcomeUnknown
-	// KeysUsedUp: the instances of the key and of all its successors are destroyed.
+	// KeysUsedUp: the instances of the key and of all later generations are destroyed.
 	KeysUsedUp
 	// NoOffer: no offer of the queries could be rented, with WaitForOffer during all of Waited. See Matching, Reserved,
 	// Tried; Last is about the last offer or the last list, or nil.

@@ -1,4 +1,4 @@
-// Package reconcile allocates, heals, scales and destroys the instances of a fleet: several instances with one
+// Package reconcile allocates, repairs, scales and destroys the instances of a fleet: several instances with one
 // description. It is about instances and requests of the API and does not depend on Terraform. All prices are kopecks
 // per hour.
 package reconcile

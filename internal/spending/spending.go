@@ -32,8 +32,8 @@ type Limits struct {
 type Change struct {
 	StartsKopH int64 // its running price if the plan starts it, else 0
 	AddedKopH  int64 // rise of the burn rate
-	// Creates: an instance is created. It is compared with the limit even if it costs less than its predecessor, because
-	// nothing offsets its price after the predecessor is destroyed.
+	// Creates: an instance is created. It is compared with the limit even if it costs less than the one that it replaces,
+	// because nothing offsets its price after that one is destroyed.
 	Creates bool
 }
 
@@ -66,9 +66,6 @@ func New(limits Limits, client *rental.Client, cache *rental.Cache, single func(
 		pending: pendingInstances{reserving: make(chan struct{}, 1)},
 	}
 }
-
-// Limits returns the limits.
-func (t *Tracker) Limits() Limits { return t.limits }
 
 // Active reports whether there is anything to check.
 func (t *Tracker) Active() bool { return t.limits.RequireFunds != FundsOff || t.limits.MaxBurnKopH > 0 }

@@ -17,16 +17,15 @@ import (
 // ago, because the API may not find that yet.
 func (r *Resource) RemoveMissing(
 	ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, kind Text, id string, lag time.Duration,
-) (removed bool) {
+) {
 	object, diags := GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if diags.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
 		r.Meta.Client.Now().Sub(object.CreatedAt).Abs() < lag {
-		return false
+		return
 	}
 	resp.State.RemoveResource(ctx)
 	r.Meta.WarnMissing(ctx, kind, id, &resp.Diagnostics)
-	return true
 }
 
 // missingObjects collects what a refresh removes from the state, so that one warning names all of it. The CLI reads the

@@ -63,8 +63,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: "Manages a fleet: several instances with one description, its members. The provider rents, " +
 			"starts, replaces and destroys members individually and concurrently, independent of `-parallelism`.\n\nAn " +
 			"apply rents the members that are missing, starts or waits for members that are not in the `desired_state`, and " +
-			"replaces failed ones. A run that is killed at any moment loses no member: the next apply receives the same " +
-			"instances by their idempotency keys, which derive from `name`.",
+			"replaces failed ones. After a run that was killed at any moment, an apply with the same or a larger " +
+			"`size` receives the same instances by their idempotency keys, which derive from `name`.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{
 				Required: true,
