@@ -33,7 +33,10 @@ func CertainAt(createdAt time.Time) time.Time { return createdAt.Add(rental.NewI
 
 // deleteInstance repeats the request while a 404 can mean that the API does not find the instance yet.
 func (m *Manager) deleteInstance(ctx context.Context, id string, certainAt time.Time) (rental.Instance, error) {
-	certain := time.Now().Add(certainAt.Sub(m.client.Now()))
+	certain := time.Now()
+	if left := certainAt.Sub(m.client.Now()); left <= rental.NewInstanceLag { // else another service has another clock
+		certain = certain.Add(left)
+	}
 	for attempt := 0; ; attempt++ {
 		inst, err := m.client.DeleteInstance(ctx, id)
 		if !rental.IsNotFound(err) || !time.Now().Before(certain) {

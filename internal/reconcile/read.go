@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -56,7 +55,7 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		switch {
 		case errs[i] != nil:
 			return nil, errs[i]
-		case member == nil && m.Client.Now().Before(lifecycle.CertainAt(members[i].CreatedAt)):
+		case member == nil && m.Client.Now().Sub(members[i].CreatedAt).Abs() < rental.NewInstanceLag:
 		case member == nil || member.Instance.Destroyed():
 			all[i].Instance = rental.Instance{}
 		default:
