@@ -21,7 +21,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	first := client.ReadOmitted(ctx, members[0].Instance)
 	members[0].Instance = first
 	for i := range members {
-		if omitsArgument(members[i].Instance, first) {
+		if omitsField(members[i].Instance, first) {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
 		}
 		members[i].Order = actualOrder(members[i].Instance)
@@ -48,10 +48,11 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	return m.withMembers(members)
 }
 
-// omitsArgument reports whether an instance lacks an argument that the API returns for another member.
-func omitsArgument(inst, other rental.Instance) bool {
+// omitsField reports whether an instance lacks a field that the API returns for another member.
+func omitsField(inst, other rental.Instance) bool {
 	return inst.Template.Slug == "" && other.Template.Slug != "" || inst.DiskGB == 0 && other.DiskGB > 0 ||
-		inst.Image == "" && other.Image != "" && other.Template.Slug == tfinstance.CustomTemplate
+		inst.Image == "" && other.Image != "" && other.Template.Slug == tfinstance.CustomTemplate ||
+		inst.Omitted.SSH && inst.Status == rental.StatusRunning && other.SSH != nil
 }
 
 // actualOrder returns what an instance was created with, as far as the API has returned it.
