@@ -40,33 +40,6 @@ func TestApply_OneMemberAboveTotal(t *testing.T) {
 	})
 }
 
-// The same if the price of one new member rises while it boots.
-func TestApply_PriceOfOneMemberRises(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offers := e.offers()
-		six := spec(6)
-		for _, o := range offers[:6] {
-			six.MaxTotalKopH += o.Price.OnDemandKopH + o.DiskKopH(10)
-		}
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if isInstances(req) && req.Method == http.MethodGet {
-				edit(resp, func(inst map[string]any) {
-					if inst["name"] == "train-3" {
-						multiplyPrice(inst, 300)
-					}
-				})
-			}
-			return resp, err
-		})
-		result := e.apply(six, nil)
-		t.Log(describe(result))
-		if len(result.Members) < 5 {
-			t.Errorf("%d of 6 members are left, %d were destroyed", len(result.Members), len(result.Destroyed))
-		}
-	})
-}
-
 // What runs above its cap after a start, and could not be stopped, is planned again.
 func TestApply_NotStoppedAboveCap(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

@@ -309,27 +309,6 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 	})
 }
 
-func TestApply_BurnCountsOnceAfterRefusal(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offers := e.offers()
-		var taken atomic.Bool
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if isCreate(req) && !taken.Swap(true) {
-				e.setOffer(offers[0].ID, simulator.OfferPatch{Available: new(false)})
-			}
-			return send()
-		})
-		manager := e.manager()
-		var total int64
-		for _, offer := range offers[1:3] {
-			total += offer.Price.OnDemandKopH + offer.DiskKopH(10)
-		}
-		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: total + 10}
-		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
-		e.want(manager.Apply(t.Context(), spec(2), nil, time.Hour), 2)
-	})
-}
-
 // The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid. What the
 // plan has counted of the price does not count twice.
 func TestApply_RestartWithinBurnLimit(t *testing.T) {
@@ -564,57 +543,6 @@ func TestApply_PriceRisesALittle(t *testing.T) {
 			return send()
 		})
 		e.want(e.apply(spec(3), nil), 3)
-	})
-}
-
-// Requests of a create with All and a wait for offers.
-func TestApply_RequestsOfAllWithWait(t *testing.T) {
-	for name, all := range map[string]bool{"any": false, "all": true} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-				e.enrich()
-				left := 0
-				if all {
-					left = 99
-				}
-				for _, id := range e.limit(left) {
-					e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 2 * time.Minute})
-				}
-				e.simulator.ClearRequests()
-				hundred := spec(100)
-				hundred.All, hundred.WaitForOffer = all, time.Hour
-				result := e.manager().Apply(t.Context(), hundred, nil, 2*time.Hour)
-				posts, gets := e.count("POST"), e.count("GET")
-				e.want(result, 100)
-				if posts+gets > 165 {
-					t.Errorf("%d POST, %d GET for 100 members", posts, gets)
-				}
-			})
-		})
-	}
-}
-
-// Requests of a create with a burn limit and a wait for offers.
-func TestApply_RequestsOfWaitWithBurnLimit(t *testing.T) {
-	run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-		account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-		if err := e.simulator.SetAccount(account); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range e.limit(0) {
-			e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 2 * time.Minute})
-		}
-		e.simulator.ClearRequests()
-		fleet, manager := spec(50), e.manager()
-		fleet.WaitForOffer = time.Hour
-		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1e9}
-		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
-		result := manager.Apply(t.Context(), fleet, nil, 2*time.Hour)
-		posts, gets := e.count("POST"), e.count("GET")
-		e.want(result, 50)
-		if posts+gets > 50*3/2+15 {
-			t.Errorf("%d POST, %d GET for 50 members", posts, gets)
-		}
 	})
 }
 

@@ -285,32 +285,6 @@ func TestRateLimit_NoHeaders(t *testing.T) {
 	})
 }
 
-func TestRateLimit_WaitIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimitedAPI(limitKind{}, 0)
-		var mu sync.Mutex
-		lines := 0
-		client := newTestClient(t, testURL, func(c *Config) {
-			c.Transport = l
-			c.Log = func(_ context.Context, message string, _ map[string]any) {
-				mu.Lock()
-				defer mu.Unlock()
-				if strings.HasPrefix(message, "Waiting") {
-					lines++
-				}
-			}
-		})
-		for range l.perMinute + 1 {
-			if _, err := client.GetMe(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-		if lines != 1 {
-			t.Errorf("%d lines, want 1", lines)
-		}
-	})
-}
-
 // Reserved requests are available for urgent calls while others use the limit, and others still get half of it.
 func TestReserve(t *testing.T) {
 	for _, kind := range []limitKind{{}, {epoch: true, roundDown: true}, {bucket: true}} {

@@ -16,6 +16,22 @@ const (
 	summaryKeptForOther = "Instance %s was kept for another resource"
 )
 
+// Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
+// first one that another object has, too. A planned destruction may follow a creation of the same apply that has
+// received the instances: then Delete keeps them.
+func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, destroys bool, diags *diag.Diagnostics) {
+	self := placement.Object{Token: object.Token, Fleet: fleet}
+	for _, id := range ids {
+		if object.Token == "" { // the plan of an object that was stored without a refresh, and without private state
+			return
+		}
+		if other, ok := meta.Placement.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
+			AddTwoObjects(diags, id, self, other)
+			return
+		}
+	}
+}
+
 // AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with
 // the address of one.
 func AddTwoObjects(diags *diag.Diagnostics, id string, one, other placement.Object) {

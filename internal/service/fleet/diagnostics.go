@@ -177,9 +177,9 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 	text = tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
 		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)), text)
 	if o.created {
-		text += "\n\nIf another state, or another resource of this one, has a fleet with this name, remove this resource from " +
-			"the state before anything else, because both would change and destroy the same instances: run `terraform state " +
-			"rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and choose another name."
+		text += "\n\nIf another state, or another resource of this one, has a fleet with this name, remove this resource " +
+			"from the state before anything else, because both would change and destroy the same instances: run `terraform " +
+			"state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and choose another name."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), text)
 }

@@ -104,9 +104,9 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	if more := len(others) - maxLines; more > 0 {
 		list += tfkit.Textf("\n  … and %d more", more)
 	}
-	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. The " +
-		"others, and all of them in a destruction, stay and are billed: import them as gpurent_instance, or destroy them in " +
-		"the service's console.")
+	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
+		"The others, and all of them in a destruction, stay and are billed: import them as gpurent_instance, or destroy " +
+		"them in the service's console.")
 	if created {
 		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
 			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +

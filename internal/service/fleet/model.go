@@ -175,6 +175,16 @@ func (m model) members(private privateData) []reconcile.Member {
 	return members
 }
 
+// memberIDs returns the ids of the instances of members.
+func memberIDs(members []reconcile.Member) (ids []string) {
+	for _, member := range members {
+		if !member.Lost() {
+			ids = append(ids, member.Instance.ID)
+		}
+	}
+	return ids
+}
+
 // completeOrder sets the unknown fields of what a member was created with to the arguments.
 func (m model) completeOrder(order *rental.InstanceCreate) {
 	order.Template = cmp.Or(order.Template, m.Template.ValueString())

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -75,7 +74,9 @@ func (r *fleetResource) planDestroy(
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	r.claimPlanned(ctx, req, name, members, true, &resp.Diagnostics)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, name, memberIDs(members), true, &resp.Diagnostics)
 	r.warnOfOthers(ctx, name, false, &resp.Diagnostics)
 }
 
@@ -102,18 +103,6 @@ func (r *fleetResource) planCreate(
 	}
 	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of the fleet that it replaces
 	r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
-}
-
-// claimPlanned is claim for a plan, which compares the objects also without a refresh.
-func (r *fleetResource) claimPlanned(
-	ctx context.Context, req resource.ModifyPlanRequest, name string, members []reconcile.Member, destroys bool,
-	diags *diag.Diagnostics,
-) {
-	object, problems := tfkit.GetObject(ctx, req.Private)
-	diags.Append(problems...)
-	if object.Token != "" {
-		r.claim(name, members, object, destroys, diags)
-	}
 }
 
 func (r *fleetResource) planUpdate(
@@ -150,7 +139,9 @@ func (r *fleetResource) planUpdate(
 		return
 	}
 	r.Meta.Run.CountPlan()
-	r.claimPlanned(ctx, req, state.ID.ValueString(), members, false, &resp.Diagnostics)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
 	if replaced {
 		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return

@@ -137,7 +137,8 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "The state contains a fleet with the name train")
 	}
 	w.Configure(provider + renamed + "moved {\n  from = gpurent_fleet.train\n  to   = gpurent_fleet.other\n}\n")
-	contains(t, w.Run("plan", "-no-color"), "has moved to", "!contains a fleet with the name", "0 to add, 0 to change, 0 to destroy")
+	contains(t, w.Run("plan", "-no-color"), "has moved to", "!contains a fleet with the name",
+		"0 to add, 0 to change, 0 to destroy")
 	w.Run("apply", "-auto-approve")
 	if kept(now, members(w)) != 2 {
 		t.Errorf("after a move: %v, before %v", members(w), now)

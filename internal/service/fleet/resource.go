@@ -93,7 +93,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	r.claim(name, members, object, false, &resp.Diagnostics)
+	tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics)
 	members = r.refresh(ctx, name, members, object, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -129,23 +129,6 @@ func (r *fleetResource) refresh(
 		}
 	}
 	return now
-}
-
-// claim records that the fleet has the members. It reports an error for the first one that another object has, too. A
-// planned destruction may follow a creation of the same apply that has received the members: then Delete keeps them.
-func (r *fleetResource) claim(
-	name string, members []reconcile.Member, object tfkit.Object, destroys bool, diags *diag.Diagnostics,
-) {
-	self := placement.Object{Token: object.Token, Fleet: name}
-	for _, member := range members {
-		if member.Lost() {
-			continue
-		}
-		if other, ok := r.Meta.Placement.Owners.Claim(member.Instance.ID, self); !ok && !(destroys && other.Created) {
-			tfinstance.AddTwoObjects(diags, member.Instance.ID, self, other)
-			return
-		}
-	}
 }
 
 // privateAfter returns the private state after an apply.
@@ -246,7 +229,7 @@ func (r *fleetResource) readImported(
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	if r.claim(name, members, object, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)

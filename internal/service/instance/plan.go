@@ -67,18 +67,9 @@ func (r *instanceResource) planDestroy(
 	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	r.claimPlanned(ctx, req, id.ValueString(), true, &resp.Diagnostics)
-}
-
-// claimPlanned is claim for a plan, which compares the objects also without a refresh.
-func (r *instanceResource) claimPlanned(
-	ctx context.Context, req resource.ModifyPlanRequest, id string, destroys bool, diags *diag.Diagnostics,
-) {
-	object, problems := tfkit.GetObject(ctx, req.Private)
-	diags.Append(problems...)
-	if object.Token != "" {
-		r.claim(id, object, destroys, diags)
-	}
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, "", []string{id.ValueString()}, true, &resp.Diagnostics)
 }
 
 func (r *instanceResource) planCreate(
@@ -142,7 +133,9 @@ func (r *instanceResource) planUpdate(
 	}
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		r.claimPlanned(ctx, req, replaced.ID, false, &resp.Diagnostics)
+		object, diags := tfkit.GetObject(ctx, req.Private)
+		resp.Diagnostics.Append(diags...)
+		tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true

@@ -170,7 +170,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
 	resp.Diagnostics.Append(diags...)
-	if r.claim(id, object, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if tfinstance.Claim(r.Meta, object, "", []string{id}, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
@@ -182,15 +182,6 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 	resp.Diagnostics.Append(completeImport(ctx, &now)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
-}
-
-// claim records that an object of the state has an instance. It reports an error if another object has it, too. A
-// planned destruction may follow a creation of the same apply that has received the instance: then Delete keeps it.
-func (r *instanceResource) claim(id string, object tfkit.Object, destroys bool, diags *diag.Diagnostics) {
-	self := placement.Object{Token: object.Token}
-	if other, ok := r.Meta.Placement.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
-		tfinstance.AddTwoObjects(diags, id, self, other)
-	}
 }
 
 // completeImport sets the attributes that the API does not return: the defaults of the policies, and an offer_query. A
