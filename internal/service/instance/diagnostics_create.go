@@ -291,7 +291,7 @@ func addRecovered(diags *diag.Diagnostics, placed placement.Placed, now time.Tim
 		"other instance was created.\n\n" +
 		"If another state, or another resource of this one, has it, remove this resource from the state before anything " +
 		"else, because both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) " +
-		"with its address, and set another idempotency_key (or idempotency_prefix, or name). With create_before_destroy and an " +
-		"unchanged key, nothing was replaced: keep the resource, and change the key for a replacement."
+		"with its address, and set another idempotency_key (or idempotency_prefix, or name). With create_before_destroy " +
+		"and an unchanged key, nothing was replaced: keep the resource, and change the key for a replacement."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, placed.ID), text)
 }
