@@ -10,25 +10,18 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// privateChanged is the name of the private data in which the plan of a change passes true to the plan of a
-// replacement, which has no prior state.
-const privateChanged = "changed"
-
 // ModifyPlan reports an error for a replacement, and a warning for a new template, if the account can have no more
-// templates. Terraform plans a replacement twice: as a change, then as a creation. An apply plans only the creation,
-// without the private data, so it never fails here after it has destroyed something.
+// templates. Terraform plans a replacement twice: as a change, then as a creation with the private state of the old
+// template. An apply plans only the creation, without it, so it never fails here after it has destroyed something.
 func (r *templateResource) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
-	switch {
-	case req.Plan.Raw.IsNull() || !r.Meta.Ready():
-	case !req.State.Raw.IsNull():
-		resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateChanged, true)...)
-	default:
-		changed, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateChanged)
-		resp.Diagnostics.Append(diags...)
-		r.checkLimit(ctx, changed != nil, &resp.Diagnostics)
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() || !r.Meta.Ready() {
+		return
 	}
+	replaced, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	r.checkLimit(ctx, replaced.Token != "", &resp.Diagnostics)
 }
 
 // checkLimit compares the number of own templates with the limit of the API.
