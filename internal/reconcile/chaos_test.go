@@ -139,7 +139,7 @@ func (w *walk) happen() {
 
 func (w *walk) refresh() {
 	w.e.t.Helper()
-	members, err := w.e.manager().Refresh(w.e.t.Context(), w.members)
+	members, _, err := w.e.manager().Refresh(w.e.t.Context(), w.members)
 	if err != nil {
 		w.fail("refresh: %s", err)
 		return

@@ -358,7 +358,7 @@ func TestApply_Heals(t *testing.T) {
 		bid := first.Members[3].Instance.Price.RunningKopH * 2
 		e.setOffer(first.Members[3].Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
 		time.Sleep(time.Minute) // until the instance is destroyed
-		members, err := e.manager().Refresh(t.Context(), first.Members)
+		members, _, err := e.manager().Refresh(t.Context(), first.Members)
 		if err != nil || len(members) != 5 || !members[2].Lost() || members[3].Instance.Status != rental.StatusOutbid {
 			t.Fatal(err, members)
 		}
@@ -401,7 +401,7 @@ func TestApply_CreatesAgain(t *testing.T) {
 // read reads members as a refresh does.
 func (e *env) read(members []reconcile.Member) []reconcile.Member {
 	e.t.Helper()
-	members, err := e.manager().Refresh(e.t.Context(), members)
+	members, _, err := e.manager().Refresh(e.t.Context(), members)
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -557,7 +557,7 @@ func TestApply_OutdatedLeftover(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		manager := e.manager()
-		members, err := manager.Refresh(t.Context(), first.Members)
+		members, _, err := manager.Refresh(t.Context(), first.Members)
 		if err != nil {
 			t.Fatal(err)
 		}

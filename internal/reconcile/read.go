@@ -14,14 +14,15 @@ import (
 const parallelReads = 8
 
 // Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found. A new
-// instance that is not found stays as it was, because the API may not find it yet.
-func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, error) {
+// instance that is not found stays as it was, because the API may not find it yet. notFound are all ids that the API
+// does not find.
+func (m *Manager) Refresh(ctx context.Context, members []Member) (all []Member, notFound []string, err error) {
 	if len(members) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	listing, err := m.Cache.Instances.List(ctx)
 	if err != nil && !rental.IsListTooLong(err) {
-		return nil, err
+		return nil, nil, err
 	}
 	refreshed := make([]*Member, len(members))
 	errs := make([]error, len(members))
@@ -50,11 +51,14 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 		})
 	}
 	readers.Wait()
-	all := slices.Clone(members)
+	all = slices.Clone(members)
 	for i, member := range refreshed {
+		if member == nil && !members[i].Lost() && errs[i] == nil {
+			notFound = append(notFound, members[i].Instance.ID)
+		}
 		switch {
 		case errs[i] != nil:
-			return nil, errs[i]
+			return nil, nil, errs[i]
 		case member == nil && m.Client.Now().Sub(members[i].CreatedAt).Abs() < rental.NewInstanceLag:
 		case member == nil || member.Instance.Destroyed():
 			all[i].Instance = rental.Instance{}
@@ -62,7 +66,7 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) ([]Member, erro
 			all[i] = *member
 		}
 	}
-	return all, nil
+	return all, notFound, nil
 }
 
 // DuplicateSlotError reports that two instances have the name of the same member.

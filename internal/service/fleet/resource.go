@@ -117,16 +117,13 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 func (r *fleetResource) refresh(
 	ctx context.Context, name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
 ) []reconcile.Member {
-	now, err := r.manager().Refresh(ctx, members)
+	now, notFound, err := r.manager().Refresh(ctx, members)
 	if err != nil {
 		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
 		return nil
 	}
-	for i, member := range members {
-		if !member.Lost() && now[i].Lost() {
-			r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", member.Instance.ID, name), diags)
-			break
-		}
+	if len(notFound) > 0 {
+		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", notFound[0], name), diags)
 	}
 	return now
 }
