@@ -40,8 +40,7 @@ func Unchanged(ctx context.Context, meta *tfkit.Meta, private []byte) bool {
 		if _, ok := meta.Placement.Owners.Claim(id, self); !ok || !found {
 			return false
 		}
-		generation := data.Members[slot].Generation
-		members = append(members, reconcile.Member{Slot: slot, Generation: generation, Instance: inst})
+		members = append(members, reconcile.Member{Slot: slot, Instance: inst})
 	}
 	return digest(members) == data.Digest
 }
