@@ -10,10 +10,10 @@ import (
 )
 
 // Destroy destroys an instance and waits until it is gone, so that its name, its offer and its part of a limit are
-// free. confirmed reports whether the API accepted the request, also with an error. Before certainAt, the API may not
-// find a new instance yet: see CertainAt.
-func (m *Manager) Destroy(ctx context.Context, id string, certainAt time.Time) (confirmed bool, err error) {
-	inst, err := m.deleteInstance(ctx, id, certainAt)
+// free. createdAt is the time of the API's clock, or zero. confirmed reports whether the API accepted the request, also
+// with an error.
+func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (confirmed bool, err error) {
+	inst, err := m.deleteInstance(ctx, id, createdAt)
 	if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) && ctx.Err() == nil {
 		inst, err = m.awaitDestroying(ctx, id, err)
 	}
@@ -27,16 +27,9 @@ func (m *Manager) Destroy(ctx context.Context, id string, certainAt time.Time) (
 	return confirmed, err
 }
 
-// CertainAt returns the time, by the clock of the API, from which a 404 shows that an instance that was created at a
-// time does not exist.
-func CertainAt(createdAt time.Time) time.Time { return createdAt.Add(rental.NewInstanceLag) }
-
 // deleteInstance repeats the request while a 404 can mean that the API does not find the instance yet.
-func (m *Manager) deleteInstance(ctx context.Context, id string, certainAt time.Time) (rental.Instance, error) {
-	certain := time.Now()
-	if left := certainAt.Sub(m.client.Now()); left <= rental.NewInstanceLag { // else another service has another clock
-		certain = certain.Add(left)
-	}
+func (m *Manager) deleteInstance(ctx context.Context, id string, createdAt time.Time) (rental.Instance, error) {
+	certain := time.Now().Add(m.client.LagLeft(createdAt, rental.NewInstanceLag))
 	for attempt := 0; ; attempt++ {
 		inst, err := m.client.DeleteInstance(ctx, id)
 		if !rental.IsNotFound(err) || !time.Now().Before(certain) {
@@ -106,10 +99,10 @@ func (m *Manager) RequestStop(ctx context.Context, id string) (stopped rental.In
 }
 
 // RequestDestroy repeats a destroy request until the API accepts it, the instance does not exist, or ctx ends. It does
-// not wait until the instance is gone. certainAt is that of Destroy.
-func (m *Manager) RequestDestroy(ctx context.Context, id string, certainAt time.Time) error {
+// not wait until the instance is gone. createdAt is that of Destroy.
+func (m *Manager) RequestDestroy(ctx context.Context, id string, createdAt time.Time) error {
 	return m.untilAccepted(ctx, func() error {
-		_, err := m.deleteInstance(ctx, id, certainAt)
+		_, err := m.deleteInstance(ctx, id, createdAt)
 		if now, ok := m.readAfter(ctx, id, err); ok && now.Destroyed() || rental.IsNotFound(err) {
 			return nil
 		}

@@ -44,10 +44,11 @@ func (c *creation) rented(inst rental.Instance) bool {
 // instance is gone. An instance that cannot be read stays as the replay describes it.
 func (c *creation) confirm(placed *Placed) (exists bool) {
 	pauses := backoff.Exponential{First: c.placer.pollInterval, Max: longestRetryPause * c.placer.pollInterval}
-	certain := time.Now().Add(rental.NewInstanceLag)
+	left := rental.NewInstanceLag
 	if !placed.CreatedAt.IsZero() {
-		certain = certain.Add(placed.CreatedAt.Sub(c.placer.client.Now()))
+		left = c.placer.client.LagLeft(placed.CreatedAt, left)
 	}
+	certain := time.Now().Add(left)
 	for attempt := 0; ; attempt++ {
 		inst, err := c.placer.client.GetInstance(c.requestCtx, placed.ID)
 		switch {

@@ -79,7 +79,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		return true, nil
 	}
 	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
-	if confirmed, err = a.Lifecycle.Destroy(ctx, id, lifecycle.CertainAt(member.CreatedAt)); err != nil {
+	if confirmed, err = a.Lifecycle.Destroy(ctx, id, member.CreatedAt); err != nil {
 		return confirmed, err
 	}
 	a.Spending.Destroyed(id, burn)

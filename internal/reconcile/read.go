@@ -59,7 +59,7 @@ func (m *Manager) Refresh(ctx context.Context, members []Member) (all []Member, 
 		switch {
 		case errs[i] != nil:
 			return nil, nil, errs[i]
-		case member == nil && m.Client.Now().Sub(members[i].CreatedAt).Abs() < rental.NewInstanceLag:
+		case member == nil && m.Client.LagLeft(members[i].CreatedAt, rental.NewInstanceLag) > 0:
 		case member == nil || member.Instance.Destroyed():
 			all[i].Instance = rental.Instance{}
 		default:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -157,7 +156,7 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 		member.NotReady, member.AboveCap = true, true
 		return reason
 	}
-	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id, lifecycle.CertainAt(a.Client.Now())); reason.Err != nil {
+	if reason.Err = a.Lifecycle.RequestDestroy(ctx, id, a.Client.Now()); reason.Err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		member.Rejected = true

@@ -10,6 +10,12 @@ import (
 // such as APIKey.ExpiresAt, with it, because the local clock may be wrong.
 func (c *Client) Now() time.Time { return time.Now().Add(time.Duration(c.clock.offset.Load())) }
 
+// LagLeft returns how long the API may not find an object that was created at a time, if its lag is at most lag; zero or
+// less if a 404 is certain, also for the zero time and for the time of another service's clock.
+func (c *Client) LagLeft(createdAt time.Time, lag time.Duration) time.Duration {
+	return lag - c.Now().Sub(createdAt).Abs()
+}
+
 // serverClock is the difference between the API's clock and the local one. Its zero value is no difference.
 type serverClock struct{ offset atomic.Int64 } // nanoseconds; positive if the API's clock is ahead
 

@@ -21,7 +21,7 @@ func (r *Resource) RemoveMissing(
 	object, diags := GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if diags.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
-		r.Meta.Client.Now().Sub(object.CreatedAt).Abs() < lag {
+		r.Meta.Client.LagLeft(object.CreatedAt, lag) > 0 {
 		return
 	}
 	resp.State.RemoveResource(ctx)

@@ -135,7 +135,7 @@ func (r *instanceResource) rejectAboveCap(
 		addStoppedAboveCap(&resp.Diagnostics, placed, request)
 		return
 	}
-	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID, lifecycle.CertainAt(r.Meta.Client.Now())); err != nil {
+	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID, r.Meta.Client.Now()); err != nil {
 		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
 		return
 	}
@@ -288,7 +288,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())
-	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id, lifecycle.CertainAt(object.CreatedAt))
+	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
 	switch {
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, confirmed, timeout, err)
