@@ -156,7 +156,7 @@ func members(w *acctest.Workspace) (bySlot [fleetSize]object) {
 	return bySlot
 }
 
-var recovery = regexp.MustCompile(`An earlier run created (\d+) members`)
+var recovery = regexp.MustCompile(`An earlier run created (\d+) member`)
 
 // recoveredMembers returns the number of recovered members that the output of an apply reports.
 func recoveredMembers(output string) (n int) {

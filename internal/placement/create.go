@@ -69,8 +69,8 @@ func (c *creation) tryKey(offerID string) (placed Placed, used bool, err error) 
 	}
 	object := c.Object
 	object.Created = true
-	if other, ok := c.placer.Owners.Claim(placed.ID, object); !ok {
-		return Placed{}, false, c.inUse(placed, other)
+	if _, ok := c.placer.Owners.Claim(placed.ID, object); !ok {
+		return Placed{}, false, c.inUse(placed)
 	}
 	return placed, false, nil
 }

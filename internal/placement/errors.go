@@ -38,7 +38,7 @@ const (
 	NotLost
 	// OtherArguments: Instance, which was rented under the key, differs from the request in Difference.
 	OtherArguments
-	// InUse: the API returned Instance, which another object has, Other. Replayed: both may have the same key.
+	// InUse: the API returned Instance, which another object has. Replayed: both may have the same key.
 	InUse
 	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
 	OffersUnreadable
@@ -67,7 +67,6 @@ type Error struct {
 
 	Key        string
 	Replayed   bool
-	Other      Object
 	Instance   rental.Instance
 	Age        time.Duration
 	Within     time.Duration // the oldest age that the request accepts

@@ -52,7 +52,7 @@ func (c *creation) readOffer(
 }
 
 // fromNamedOffer rents from one offer. If the offer is not available or above the cap, an earlier run may have rented
-// it under the configured key, so fromNamedOffer requests the instance of the key.
+// it.
 func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	offerID := c.OfferID
 	if c.MaxPriceKopH > 0 || c.CheckPrice != nil {
@@ -60,13 +60,9 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 		aboveCap := &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: c.MaxPriceKopH}
 		gone := &Error{Kind: OfferGone, OfferID: offerID}
 		switch {
-		case state == AboveCap && c.keys.isRandom():
-			return Placed{}, aboveCap
 		case state == AboveCap:
 			return c.recover(ctx, aboveCap)
-		case state == NotAvailable && c.keys.isRandom():
-			return Placed{}, gone
-		case state == NotAvailable && c.CheckPrice != nil:
+		case state == NotAvailable && (c.CheckPrice != nil || c.keys.isRandom()):
 			return c.recover(ctx, gone)
 		case err != nil:
 			return Placed{}, err
@@ -100,7 +96,7 @@ func (c *creation) fromQueries(ctx context.Context) (Placed, error) {
 		none.add(*attempt)
 	}
 	switch {
-	case !c.keys.isRandom() && !c.sent:
+	case !c.sent:
 		return c.recover(ctx, none)
 	case isRefusal(none.Last):
 		return Placed{}, none.Last
@@ -244,7 +240,10 @@ func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (P
 
 // recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise *Error) (Placed, error) {
-	if ctx.Err() != nil {
+	switch {
+	case c.keys.isRandom():
+		return Placed{}, otherwise
+	case ctx.Err() != nil:
 		return Placed{}, &Error{Kind: Interrupted, Err: ctx.Err()}
 	}
 	placed, err := c.request(noOffer)
@@ -274,7 +273,7 @@ func (c *creation) release(offerID string, state Availability, placed Placed, er
 	case state == NotAvailable:
 		after = goneFor
 	case isRefusal(err):
-		after = c.placer.LookInterval() / 2 // other creations do not try it in this time
+		after = c.placer.ListInterval() / 2 // other creations do not try it in this time
 	}
 	c.placer.offers.releaseAfter(offerID, after)
 }

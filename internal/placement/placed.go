@@ -30,23 +30,6 @@ func (p Placed) AboveCap(request Request) bool {
 	return limit > 0 && running > limit && running-base > disk
 }
 
-// differsFrom returns the first difference between an instance of an earlier run and a request. A field that the API
-// omits does not differ.
-func (p Placed) differsFrom(request Request) (Difference, bool) {
-	order := request.Order
-	switch {
-	case p.Template.Slug != "" && p.Template.Slug != order.Template:
-		return Difference{"template", p.Template.Slug, order.Template, true}, true
-	case p.DiskGB != 0 && p.DiskGB != order.DiskGB:
-		return Difference{"disk_gb", fmt.Sprint(p.DiskGB), fmt.Sprint(order.DiskGB), true}, true
-	case p.Type != "" && p.Type != order.Type:
-		return Difference{"type", string(p.Type), string(order.Type), true}, true
-	case p.Image != "" && request.Image != "" && !rental.SameImage(p.Image, request.Image):
-		return Difference{"image", p.Image, request.Image, true}, true
-	}
-	return Difference{}, false
-}
-
 // Differences returns how a new instance differs from the request and from its offer, harmful differences first. A
 // field that the API omits does not differ.
 func (p Placed) Differences(request Request) []Difference {

@@ -44,19 +44,15 @@ func TestPlaced_AboveCap(t *testing.T) {
 
 // An instance of an earlier run is recovered only if it is what the request describes. What the API omits, and another
 // spelling of the image, are no differences.
-func TestPlaced_DiffersFrom(t *testing.T) {
+func TestPlaced_DifferencesOfRecovered(t *testing.T) {
 	t.Parallel()
 	request := Request{
 		Order: rental.InstanceCreate{Template: "custom", DiskGB: 60, Type: rental.OnDemand},
 		Image: "ubuntu:24.04",
 	}
 	same := rental.Instance{
-		Template: rental.TemplateRef{
-			Slug: "custom",
-		},
-		DiskGB: 60,
-		Type:   rental.OnDemand,
-		Image:  "docker.io/library/ubuntu:24.04",
+		Template: rental.TemplateRef{Slug: "custom"}, DiskGB: 60, Type: rental.OnDemand,
+		Image: "docker.io/library/ubuntu:24.04",
 	}
 	for name, test := range map[string]struct {
 		change func(*Placed)
@@ -72,7 +68,7 @@ func TestPlaced_DiffersFrom(t *testing.T) {
 	} {
 		placed := Placed{Instance: same, Recovered: true}
 		test.change(&placed)
-		if got, differs := placed.differsFrom(request); differs != (test.want != "") || got.Attribute != test.want {
+		if got := append(placed.Differences(request), Difference{})[0]; got.Attribute != test.want {
 			t.Errorf("%s: %+v, want %q", name, got, test.want)
 		}
 	}

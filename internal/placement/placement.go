@@ -1,6 +1,6 @@
 // Package placement chooses an offer and creates an instance from it exactly once. It keeps the instances that one
-// process creates from taking each other's offers and idempotency keys. It is about instances and requests of the API
-// and does not depend on Terraform. All prices are kopecks per hour.
+// process creates from taking each other's offers, and two objects from having one instance. It is about instances and
+// requests of the API and does not depend on Terraform. All prices are kopecks per hour.
 package placement
 
 import (

@@ -14,7 +14,7 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 		return true, nil
 	}
 	if other, found := c.placer.Owners.Owner(placed.ID); found && other.Token != c.Object.Token {
-		return false, c.inUse(*placed, other)
+		return false, c.inUse(*placed)
 	}
 	age := time.Duration(0)
 	if !placed.CreatedAt.IsZero() {
@@ -27,8 +27,8 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 	if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
 		return false, &Error{Kind: NotLost, Instance: placed.Instance, Age: age, Within: c.RecoverWithin}
 	}
-	if difference, ok := placed.differsFrom(c.Request); ok {
-		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Difference: difference}
+	if differences := placed.Differences(c.Request); len(differences) > 0 {
+		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Difference: differences[0]}
 	}
 	return false, nil
 }
@@ -66,6 +66,6 @@ func (c *creation) confirm(placed *Placed) (exists bool) {
 	}
 }
 
-func (c *creation) inUse(placed Placed, other Object) *Error {
-	return &Error{Kind: InUse, Instance: placed.Instance, Replayed: !c.keys.isRandom(), Other: other}
+func (c *creation) inUse(placed Placed) *Error {
+	return &Error{Kind: InUse, Instance: placed.Instance, Replayed: !c.keys.isRandom()}
 }

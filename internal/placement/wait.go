@@ -10,35 +10,32 @@ import (
 )
 
 const (
-	// lookIntervals is the time between two looks at the offers, in poll intervals: a minute by default, because the API
-	// refreshes its offers about every minute.
-	lookIntervals = 12
-	// maxLookInterval limits it.
-	maxLookInterval = time.Minute
+	// listIntervals is the time between two listings of the offers, in poll intervals: a minute by default, because the
+	// API refreshes its offers about every minute.
+	listIntervals = 12
+	// maxListInterval limits it.
+	maxListInterval = time.Minute
 )
 
-// LookInterval is the time between two looks at the offers during a wait. All waits of a process share the lists.
-func (p *Placer) LookInterval() time.Duration {
-	return min(lookIntervals*p.pollInterval, maxLookInterval)
+// ListInterval is the time between two listings of the offers during a wait. All waits of a process share the lists.
+func (p *Placer) ListInterval() time.Duration {
+	return min(listIntervals*p.pollInterval, maxListInterval)
 }
 
-// awaitOffer rents from an offer of the queries, and looks at the offers until there is one. Several creations that
+// awaitOffer rents from an offer of the queries, and lists the offers until there is one. Several creations that
 // wait are served in no particular order.
 func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
-	if !c.keys.isRandom() { // an earlier run may have rented the instance
-		none := &Error{Kind: NoOffer}
-		if placed, err := c.recover(ctx, none); !errors.Is(err, none) {
-			return placed, err
-		}
+	none := &Error{Kind: NoOffer}
+	if placed, err := c.recover(ctx, none); !errors.Is(err, none) {
+		return placed, err
 	}
 	c.sent = false // that request has rented nothing
 	began := time.Now()
 	waitCtx, cancel := context.WithTimeout(ctx, c.WaitForOffer)
 	defer cancel()
-	none := &Error{Kind: NoOffer}
 	for {
-		look := &Error{Kind: NoOffer}
-		placed, next, err := c.look(ctx, waitCtx, look)
+		attempt := &Error{Kind: NoOffer}
+		placed, next, err := c.tryQueries(ctx, waitCtx, attempt)
 		if KindOf(err) == Interrupted {
 			break
 		}
@@ -49,9 +46,9 @@ func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
 			c.refusals = 0 // another customer was faster, and no limit of the account is the reason
 		}
 		if waitCtx.Err() == nil {
-			none = look
+			none = attempt
 		}
-		if backoff.Sleep(waitCtx, c.placer.LookInterval()) != nil {
+		if backoff.Sleep(waitCtx, c.placer.ListInterval()) != nil {
 			break
 		}
 	}
@@ -62,12 +59,12 @@ func (c *creation) awaitOffer(ctx context.Context) (Placed, error) {
 	return Placed{}, none
 }
 
-// look tries the offers of each query once, in order of preference, until the API refuses an available one. next is
-// false if it rented one, or if another look cannot help. It reads no list of offers after the end of waitCtx.
-func (c *creation) look(ctx, waitCtx context.Context, none *Error) (placed Placed, next bool, err error) {
+// tryQueries tries the offers of each query once, in order of preference, until the API refuses an available one. next
+// is false if it rented one, or if a repetition cannot help. It reads no list of offers after the end of waitCtx.
+func (c *creation) tryQueries(ctx, waitCtx context.Context, none *Error) (placed Placed, next bool, err error) {
 	for i, query := range c.Queries {
 		attempt := &Error{Kind: NoOffer}
-		offers, err := c.placer.cache.OffersWithin(waitCtx, query.OfferQuery, maxCandidates, c.placer.LookInterval())
+		offers, err := c.placer.cache.OffersWithin(waitCtx, query.OfferQuery, maxCandidates, c.placer.ListInterval())
 		switch {
 		case err != nil && rental.IsDefinitive(err) && waitCtx.Err() == nil:
 			return Placed{}, false, &Error{Kind: OffersUnreadable, Err: err}

@@ -82,7 +82,7 @@ func TestAwaitOffer_RentsEachOfferOnce(t *testing.T) {
 	}
 }
 
-// An offer that appears is rented within the next look, and the first query that has one wins.
+// An offer that appears is rented with the next listing, and the first query that has one wins.
 func TestAwaitOffer_PrefersTheFirstQuery(t *testing.T) {
 	for name, test := range map[string]struct {
 		offers []string
@@ -157,7 +157,7 @@ func TestAwaitOffer_ContinuesAfterALostOffer(t *testing.T) {
 	}
 }
 
-// The end of the run ends the wait at once, with nothing rented. So does an error that a later look cannot change.
+// The end of the run ends the wait at once, with nothing rented. So does an error that a later listing cannot change.
 func TestAwaitOffer_Ends(t *testing.T) {
 	t.Run("interrupted", func(t *testing.T) {
 		api := newFakeAPI(map[string]int64{})
@@ -220,7 +220,7 @@ func TestAwaitOffer_SurvivesAnOutage(t *testing.T) {
 }
 
 // An offer that another customer has rented, and that a cache still shows as available, does not end the wait, however
-// often that happens. An account that cannot rent anything ends it after a few looks.
+// often that happens. An account that cannot rent anything ends it after a few listings.
 func TestAwaitOffer_RefusedOffers(t *testing.T) {
 	t.Run("rented by others", func(t *testing.T) {
 		api := newFakeAPI(map[string]int64{})

@@ -25,7 +25,6 @@ var constraints = []struct{ text, description string }{
 	{`^must be a model slug without commas`, "without commas"},
 	{`^must be two capital letters`, "in upper case"},
 	{`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1"},
-	{`^must be 1 to (?:31|64) (printable ASCII characters without spaces)`, "$1"},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`."},
 	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)"},
 	{`^a SHA256 fingerprint`, "SHA256 fingerprint"},

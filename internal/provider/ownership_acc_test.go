@@ -73,7 +73,7 @@ const (
 
 func TestAccOwnership(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	for name, tell := range map[string]func(s *story){
+	for name, run := range map[string]func(s *story){
 		"a configuration copied to a second folder, and destroyed there": func(s *story) {
 			second := s.env.Workspace(s.env.Config(s.block("a")))
 			if s.young {
@@ -89,6 +89,8 @@ func TestAccOwnership(t *testing.T) {
 			s.state.Configure(s.env.Config(s.block("b")))
 			if !s.young {
 				s.run(s.state, applyAll+" -target="+s.address("b"), "!", refused, "moved block")
+				s.state.Configure(s.env.Config(s.block("a")))
+				s.same()
 				return
 			}
 			s.run(s.state, applyAll+" -target="+s.address("b"), taken)
@@ -179,7 +181,7 @@ func TestAccOwnership(t *testing.T) {
 					s.run(s.state, applyAll)
 					s.ids = s.servers()
 					s.wait()
-					tell(s)
+					run(s)
 				})
 			}
 		}

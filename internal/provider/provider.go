@@ -3,7 +3,6 @@ package provider
 
 import (
 	"context"
-	"regexp"
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -41,12 +40,6 @@ type process struct {
 	// protocolDataWithheld is true if the user requested files with protocol data. The provider writes none.
 	protocolDataWithheld bool
 }
-
-// maxIdempotencyPrefix is the maximum length of idempotency_prefix.
-const maxIdempotencyPrefix = 31
-
-// idempotencyPrefix matches the characters that the header Idempotency-Key accepts.
-var idempotencyPrefix = regexp.MustCompile(`^[!-~]+$`)
 
 // Metadata implements provider.Provider.
 func (p *gpurentProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -109,12 +102,8 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"`idempotency_key`: they derive from the prefix and the `name`. A `name` is then required for a new " +
 					"instance, and of two new instances with the same name the second one is an error at apply. After a run " +
 					"that is killed, the next apply receives the instances that it created: see `recover_within`. Choose a " +
-					"different prefix for each state. Up to 31 printable ASCII characters without spaces. Must not be empty. " +
-					"No prefix by default. Existing instances do not change.",
-				Validators: []validator.String{
-					stringvalidator.LengthAtMost(maxIdempotencyPrefix),
-					tfkit.Matches(idempotencyPrefix, "must be 1 to 31 printable ASCII characters without spaces"),
-				},
+					"different prefix for each state. Must not be empty. No prefix by default. Existing instances do not change.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"recover_within": schema.StringAttribute{
 				Optional: true,

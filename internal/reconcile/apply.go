@@ -25,8 +25,6 @@ type Result struct {
 	Recovered []Member
 	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
 	RolledBack []Member
-	// Destroyed are the ids of the instances that the apply destroyed.
-	Destroyed []string
 	// KeptForOther are the ids of the instances that the apply did not destroy, because another object of this run has
 	// them. They are no members any more.
 	KeptForOther []string
@@ -104,6 +102,7 @@ type apply struct {
 	lastRefusal error
 	paused      error // refusals end the current round
 	pauses      int   // rounds that ended so
+	destroyed   int   // instances
 }
 
 // maxRequests is the number of create requests in flight. It is small, because an interrupted run waits for all of

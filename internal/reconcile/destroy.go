@@ -85,7 +85,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	a.Spending.Destroyed(id, burn)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.result.Destroyed = append(a.result.Destroyed, id)
+	a.destroyed++
 	if !confirmed {
 		a.result.NotFound = append(a.result.NotFound, member)
 	}

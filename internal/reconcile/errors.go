@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 )
@@ -76,6 +75,3 @@ type Failure struct {
 
 // OfOtherObject reports whether the instance of the slot most likely belongs to another fleet.
 func (f Failure) OfOtherObject() bool { return ofOtherObject(f.Err) }
-
-// String returns a short text for logs.
-func (f Failure) String() string { return fmt.Sprintf("slot %d: %s", f.Slot, f.Err) }

@@ -46,7 +46,7 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 			a.waited = true
 			a.mu.Unlock()
 			clear(a.tried)                                                // they may become available again
-			_ = backoff.Sleep(ctx, min(left, a.Placement.LookInterval())) //nolint:errcheck // allocate checks ctx
+			_ = backoff.Sleep(ctx, min(left, a.Placement.ListInterval())) //nolint:errcheck // allocate checks ctx
 			continue
 		case !recovered:
 			// A killed run can be the reason for too few offers.
@@ -74,7 +74,7 @@ func (a *apply) progress() int {
 	for _, n := range a.raised {
 		raised += n
 	}
-	return len(a.tried) + raised + len(a.result.Destroyed)
+	return len(a.tried) + raised + a.destroyed
 }
 
 // maxPauses is how many rounds may end with refusals. An old list of offers can explain the first ones.

@@ -95,7 +95,6 @@ type Member struct {
 type Offer struct {
 	ID string
 	placement.Location
-	Query int // index of the query that selected it
 }
 
 // Lost reports whether the instance of the member is gone.

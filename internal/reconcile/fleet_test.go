@@ -162,7 +162,7 @@ func describe(result reconcile.Result) string {
 		text = append(text, fmt.Sprintf("%d:%s", m.Slot, m.Instance.Status))
 	}
 	for _, failure := range result.Failures {
-		text = append(text, failure.String())
+		text = append(text, fmt.Sprintf("slot %d: %s", failure.Slot, failure.Err))
 	}
 	return strings.Join(text, " ")
 }

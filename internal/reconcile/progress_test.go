@@ -92,10 +92,7 @@ func TestApply_AllStopsRenting(t *testing.T) {
 		})
 		all := spec(60)
 		all.All = true
-		all.MaxPriceKopH = 1_000_000_000
-		for _, o := range e.offers()[:80] {
-			all.MaxPriceKopH = max(1, o.Price.OnDemandKopH)
-		}
+		all.MaxPriceKopH = e.offers()[79].Price.OnDemandKopH
 		all.Queries[0].MaxPriceKopH = &all.MaxPriceKopH
 		result := e.apply(all, nil)
 		t.Logf("%.200s", describe(result))
@@ -190,7 +187,7 @@ func TestApply_KilledRunBeforeWait(t *testing.T) {
 		three.WaitForOffer = 5 * time.Hour
 		began := time.Now()
 		result := e.manager().Apply(t.Context(), three, nil, 6*time.Hour)
-		t.Log(describe(result))
+		e.want(result, 3)
 		if took := time.Since(began); took > 10*time.Minute {
 			t.Errorf("it took %s until the members of the killed run were found", took)
 		}
@@ -229,7 +226,7 @@ func TestApply_InterruptedRolling(t *testing.T) {
 	}
 }
 
-// The total cap and the price cap hold in the middle of a restart of outbid members, and another apply heals.
+// The next apply completes an interrupted stop, and an interrupted start.
 func TestApply_InterruptedStop(t *testing.T) {
 	for after := 0; after < 12000; after += 900 {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -389,7 +386,7 @@ func TestApply_UpdateNotReached(t *testing.T) {
 				}
 				for _, f := range result.Failures {
 					if f.Slot < 3 && reconcile.KindOf(f.Err) != reconcile.NotTried {
-						t.Errorf("%s, want not tried", f)
+						t.Errorf("slot %d: %v, want not tried", f.Slot, f.Err)
 					}
 				}
 			})

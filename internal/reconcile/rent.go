@@ -115,7 +115,7 @@ func (a *apply) add(
 		CreatedAt: a.createdAt(placed),
 	}
 	if placed.OfferID != "" && candidate != nil {
-		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer), candidate.Query}
+		member.Offer = &Offer{placed.OfferID, placement.LocationOf(candidate.Offer)}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,6 +165,6 @@ func (a *apply) discard(ctx context.Context, member *Member, recovered bool, rea
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.members, member.Slot)
-	a.result.Destroyed = append(a.result.Destroyed, id)
+	a.destroyed++
 	return reason
 }

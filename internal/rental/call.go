@@ -225,17 +225,3 @@ func checkID(object any, want string) error {
 	}
 	return fmt.Errorf("the response has the id of another object: %s", named.identity())
 }
-
-var errIdempotencyKey = errors.New("the idempotency key must be 1 to 64 printable ASCII characters without spaces")
-
-func checkIdempotencyKey(key string) error {
-	if key == "" || len(key) > 64 {
-		return errIdempotencyKey
-	}
-	for _, char := range []byte(key) {
-		if char <= ' ' || char > '~' {
-			return errIdempotencyKey
-		}
-	}
-	return nil
-}

@@ -8,12 +8,11 @@ import (
 
 // DeviceCode is the start of a login from a terminal.
 type DeviceCode struct {
-	DeviceCode              string `json:"device_code"` // secret; not shown to the user
-	UserCode                string `json:"user_code"`   // code that the user confirms in the browser
-	VerificationURI         string `json:"verification_uri"`
-	VerificationURIComplete string `json:"verification_uri_complete"` // with the code filled in
-	ExpiresIn               int64  `json:"expires_in"`                // seconds
-	Interval                int64  `json:"interval"`                  // minimum pause between polls, seconds
+	DeviceCode      string `json:"device_code"` // secret; not shown to the user
+	UserCode        string `json:"user_code"`   // code that the user confirms in the browser
+	VerificationURI string `json:"verification_uri"`
+	ExpiresIn       int64  `json:"expires_in"` // seconds
+	Interval        int64  `json:"interval"`   // minimum pause between polls, seconds
 }
 
 // String omits the device code.

@@ -5,26 +5,15 @@ import (
 	"iter"
 )
 
-// GPUTier is the class of a GPU model.
-type GPUTier string
-
-// The known tiers.
-const (
-	TierConsumer    GPUTier = "consumer"
-	TierWorkstation GPUTier = "workstation"
-	TierDatacenter  GPUTier = "datacenter"
-	TierLegacy      GPUTier = "legacy"
-)
-
 // GPUModel is a GPU model with its lowest prices, in kopecks per GPU and hour. A price is nil if there is no offer.
 type GPUModel struct {
-	Slug                  string  `json:"slug"` // for OfferQuery.GPU
-	Name                  string  `json:"name"`
-	VRAMGB                int64   `json:"vram_gb"` // per GPU
-	Tier                  GPUTier `json:"tier"`
-	AvailableGPUs         int64   `json:"available_gpus"`
-	FromKopH              *int64  `json:"from_kop_h"` // cheapest on demand
-	FromInterruptibleKopH *int64  `json:"from_interruptible_kop_h"`
+	Slug                  string `json:"slug"` // for OfferQuery.GPU
+	Name                  string `json:"name"`
+	VRAMGB                int64  `json:"vram_gb"` // per GPU
+	Tier                  string `json:"tier"`
+	AvailableGPUs         int64  `json:"available_gpus"`
+	FromKopH              *int64 `json:"from_kop_h"` // cheapest on demand
+	FromInterruptibleKopH *int64 `json:"from_interruptible_kop_h"`
 }
 
 func (m GPUModel) identity() string { return m.Slug }

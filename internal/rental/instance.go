@@ -156,10 +156,9 @@ func (c *Client) ListInstances(ctx context.Context, query ListInstancesQuery) it
 	return list[Instance](ctx, c, req, query.ListOptions)
 }
 
-// CreateInstance rents an instance. Scope: instances:write. The idempotency key has 1 to 64 printable ASCII characters:
-// all calls with one key rent at most one instance. If the instance exists already, CreateInstance returns it, and
-// replay is not NotReplayed. After IsOutcomeUnknown, repeat the call with the same key
-// before anything else.
+// CreateInstance rents an instance. Scope: instances:write. All calls with one idempotency key rent at most one
+// instance. If the instance exists already, CreateInstance returns it, and replay is not NotReplayed. After
+// IsOutcomeUnknown, repeat the call with the same key before anything else.
 //
 // A response that cannot be decoded is an error, but the instance is rented: if created.ID is not empty beside an
 // error, save it. The other fields are then those that could be decoded.
@@ -172,9 +171,6 @@ func (c *Client) CreateInstance(
 	req := request{
 		method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance,
 		idempotency: idempotentKey, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK},
-	}
-	if err := checkIdempotencyKey(idempotencyKey); err != nil {
-		return Instance{}, NotReplayed, c.requestError(req, err)
 	}
 	resp, err := c.do(ctx, req, &created)
 	replayed := resp.status == http.StatusOK || resp.header.Get("Idempotent-Replayed") == "true"

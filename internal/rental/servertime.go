@@ -10,8 +10,8 @@ import (
 // such as APIKey.ExpiresAt, with it, because the local clock may be wrong.
 func (c *Client) Now() time.Time { return time.Now().Add(time.Duration(c.clock.offset.Load())) }
 
-// LagLeft returns how long the API may not find an object that was created at a time, if its lag is at most lag; zero or
-// less if a 404 is certain, also for the zero time and for the time of another service's clock.
+// LagLeft returns how long the API may not find an object that was created at a time, if it lags by up to lag. Zero or
+// less means that a 404 is certain, as it is for the zero time and for a time of another service's clock.
 func (c *Client) LagLeft(createdAt time.Time, lag time.Duration) time.Duration {
 	return lag - c.Now().Sub(createdAt).Abs()
 }

@@ -101,13 +101,11 @@ func (m model) withMembers(members []reconcile.Member) model {
 
 // sshConfig returns the block of a member for an SSH configuration file, a comment if the login is not usable.
 func sshConfig(alias string, login map[string]attr.Value) string {
-	host, _ := login["host"].(types.String)
-	port, _ := login["port"].(types.Int64)
-	user, _ := login["user"].(types.String)
-	if tfinstance.CheckLogin(host.ValueString(), port.ValueInt64(), user.ValueString()) != nil {
+	host, port, user := text(login["host"]), number(login["port"]), text(login["user"])
+	if tfinstance.CheckLogin(host, port, user) != nil {
 		return tfinstance.NoSSHConfig(alias)
 	}
-	return tfinstance.SSHConfigBlock(alias, host.ValueString(), port.ValueInt64(), user.ValueString())
+	return tfinstance.SSHConfigBlock(alias, host, port, user)
 }
 
 // memberValue returns the element of instances. before is its prior value, which may be null.

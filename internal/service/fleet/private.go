@@ -43,8 +43,7 @@ type privateMember struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	// Order is an index of Orders.
 	Order int `json:"order"`
-	// Query, GPU and Country are those of the offer.
-	Query   int    `json:"query,omitempty"`
+	// GPU and Country are those of the offer.
 	GPU     string `json:"gpu,omitempty"`
 	Country string `json:"country,omitempty"`
 	// NotReady: the last apply ended before the member was ready.
@@ -96,7 +95,6 @@ func (p privateData) complete(member *reconcile.Member) bool {
 		member.Instance.Type = made.Type
 	}
 	if member.Offer != nil {
-		member.Offer.Query = private.Query
 		member.Offer.Location = placement.Location{GPU: private.GPU, Country: private.Country}
 	}
 	return true
@@ -119,7 +117,7 @@ func privateFrom(name string, members []reconcile.Member) privateData {
 			AboveCap: member.AboveCap, Rejected: member.Rejected, CreatedAt: member.CreatedAt,
 		}
 		if offer := member.Offer; offer != nil {
-			stored.Query, stored.GPU, stored.Country = offer.Query, offer.GPU, offer.Country
+			stored.GPU, stored.Country = offer.GPU, offer.Country
 		}
 		private.Members[member.Slot] = stored
 	}

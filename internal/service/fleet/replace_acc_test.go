@@ -88,16 +88,16 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	before := members(w)
 	output := w.Run("apply", "-auto-approve", "-no-color", "-replace="+address)
-	contains(t, output, "!Two fleets", "!contains a fleet with the name", "!Warning: Fleet", "!Warning: Inst")
+	contains(t, output, "!contains a fleet with the name", "!Warning: Fleet", "!Warning: Inst")
 	if now := members(w); len(now) != 3 || kept(before, now) != 0 {
 		t.Errorf("%v, before %v", now, before)
 	}
 	w.Run("plan", "-detailed-exitcode")
 	// The replacement of an updated fleet counts once, too.
 	w.Configure(provider + plain(2, 20))
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
 	w.Configure(provider + plain(3, 30))
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
 	// A changed template replaces all members, with a warning, unless the update is rolling.
 	other := func(arguments ...string) string {
 		return provider + strings.Replace(plain(3, 30, arguments...), `"pytorch"`, `"pytorch-jupyter"`, 1)
@@ -250,7 +250,7 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	if now := members(w); now["0"] != before["train-0"] || now["1"] == before["train-1"] || now["2"] != before["train-2"] {
 		t.Errorf("%v, before %v", now, before)
 	}
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Two fleets")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)

@@ -7,13 +7,11 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -229,17 +227,6 @@ func (r *fleetResource) readImported(
 	if tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	imported, diags := importedModel(ctx, r.Meta.Client, resp.State, name, members)
-	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, name, members))...)
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
-}
-
-// importedModel returns the state of a fleet after an import: the arguments are those of its members, and the defaults.
-func importedModel(
-	ctx context.Context, client *rental.Client, empty tfsdk.State, name string, members []reconcile.Member,
-) (model, diag.Diagnostics) {
-	var m model
-	diags := empty.Get(ctx, &m)
-	return m.imported(ctx, client, name, members), diags
 }

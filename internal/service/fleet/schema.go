@@ -49,7 +49,7 @@ const (
 	sameGPU     = "gpu"
 )
 
-// fleetName matches names that can be part of idempotency keys and of host aliases.
+// fleetName matches names that can be part of host aliases.
 var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const replacesMembers = " A change forces a new resource to be created, which loses all members and their data, " +
@@ -70,8 +70,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Required: true,
 				MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
 					"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
-					"and must begin with a letter or digit. Changing this forces a new resource to be created. Two " +
-					"fleets with the same name, also in different states, would own the same instances.",
+					"and must begin with a letter or digit. Changing this forces a new resource to be created. The " +
+					"creation of a second fleet with the same name fails, or takes the instances of the first one that are " +
+					"younger than `recover_within`.",
 				Validators: []validator.String{
 					stringvalidator.UTF8LengthBetween(1, maxNameLength),
 					tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+

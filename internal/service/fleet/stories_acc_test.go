@@ -411,8 +411,7 @@ func TestAccFleet_needsScope(t *testing.T) {
 	acctest.Start(t).NeedsScope(t, "user:read", `(?s)lacks\s+the\s+scope\s+instances:`, config(1))
 }
 
-// Two fleets with the same name would own the same instances: the creation of the second one fails and destroys
-// nothing.
+// The creation of a second fleet with the same name in one state fails and destroys nothing.
 func TestAccFleet_sameName(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)

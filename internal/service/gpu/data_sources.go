@@ -67,7 +67,7 @@ func modelAttributes() map[string]schema.Attribute {
 // itemFromAPI returns the model of a GPU model.
 func itemFromAPI(m rental.GPUModel) item {
 	return item{
-		Slug: m.Slug, Name: m.Name, VRAMGB: m.VRAMGB, Tier: string(m.Tier), AvailableGPUs: m.AvailableGPUs,
+		Slug: m.Slug, Name: m.Name, VRAMGB: m.VRAMGB, Tier: m.Tier, AvailableGPUs: m.AvailableGPUs,
 		FromKopH: m.FromKopH, FromInterruptibleKopH: m.FromInterruptibleKopH,
 	}
 }

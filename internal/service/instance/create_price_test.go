@@ -187,7 +187,7 @@ func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 	value := acctest.Value(tf.schema().ValueType(), config)
 	plan.state = tf.pack(tf.with(tf.unpack(plan.state), "max_price_kop_h", price))
 	inst, diags := tf.change(acctest.Value(tf.schema().ValueType(), nil), plan, value)
-	expectDiags(t, "the takeover", diags, "Recovered instance "+tf.idOf(first))
+	expectDiags(t, "the recovery", diags, "Recovered instance "+tf.idOf(first))
 	if tf.idOf(inst) != tf.idOf(first) {
 		t.Error("it is another server")
 	}

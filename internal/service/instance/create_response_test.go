@@ -122,8 +122,7 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 	}
 }
 
-// Two resources never have the same instance, even if the API ignores the key. The second resource has no state, so its
-// destruction leaves the instance of the first.
+// Two resources never have the same instance, even if the API ignores the key.
 func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	t.Parallel()
 	for name, fromState := range map[string]bool{"both are new": false, "the first is in the state": true} {

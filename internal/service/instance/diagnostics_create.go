@@ -161,9 +161,12 @@ func addOtherArguments(diags *diag.Diagnostics, e *placement.Error) {
 		tfinstance.DifferenceText(e.Difference),
 		inst.ID,
 		tfkit.HourlyRubles(inst.BurnKopH()),
-	)+tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
-		"change the key with each replacement"))
+	)+ownershipCauses)
 }
+
+// ownershipCauses are the usual causes of an instance that is not lost.
+var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
+	"change the key with each replacement")
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e *placement.Error) {
@@ -173,9 +176,8 @@ func addNotLost(diags *diag.Diagnostics, e *placement.Error) {
 	} else {
 		text += "If no other state has it, import it. " + noImportBlock
 	}
-	text += tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
-		"change the key with each replacement")
-	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID), text)
+	tfkit.AddAttributeError(
+		diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID), text+ownershipCauses)
 }
 
 // addInUse reports that the API returned an instance that another object of this run has.

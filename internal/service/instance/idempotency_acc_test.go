@@ -124,7 +124,7 @@ func TestAccInstance_duplicateName(t *testing.T) {
 	if output := w.Run("apply", "-auto-approve", "-no-color"); strings.Count(output, "already has this name") == 0 {
 		t.Error("the message is missing")
 	}
-	// The instance to replace is no duplicate of its replacement, and its key is not in use by another resource.
+	// The instance to replace is no duplicate of its replacement.
 	own := strings.Trim(w.Run("output", "-no-color", "-raw", "id"), "\n")
 	output = w.Run("plan", "-no-color", "-replace=gpurent_instance.trainer")
 	if strings.Contains(output, "Instance "+own+" already") {

@@ -16,25 +16,19 @@ import (
 // A replacement does not count together with its predecessor, at plan and at apply.
 func TestReplacement_BurnLimit(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		config func(name string) map[string]any
-		forced bool
-	}{
-		"another disk": {func(name string) map[string]any { return configWithKey(name) }, false},
-		"-replace":     {func(name string) map[string]any { return configWithKey(name) }, true},
-	} {
+	for name, forced := range map[string]bool{"another disk": false, "-replace": true} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
-			first, second := test.config("a"), test.config("b")
+			first, second := configWithKey("a"), configWithKey("b")
 			instances := createAll(t, env, first, second)
 			limit := map[string]any{"spending": map[string]any{"max_burn_kop_h": totalBurn(env) * 5 / 4}}
-			if !test.forced {
+			if !forced {
 				first["disk_gb"], second["disk_gb"] = int64(61), int64(61)
 			}
 			plan := newSingleRun(t, env, limit)
 			for i, config := range []map[string]any{first, second} {
 				plan.refresh(instances[i])
-				expectDiags(t, "the plan", plan.planReplacement(instances[i], config, test.forced))
+				expectDiags(t, "the plan", plan.planReplacement(instances[i], config, forced))
 			}
 			expectDiags(t, "a third server", plan.plan(nil, configWithoutKey("third")).diags, burnLimitExceeded)
 
