@@ -62,7 +62,7 @@ func (c *creation) tryKey(offerID string) (placed Placed, used bool, err error) 
 	if err != nil {
 		return Placed{}, false, err
 	}
-	if placed.replayed {
+	if placed.Replayed {
 		if used, err = c.checkReplay(&placed); used || err != nil {
 			return Placed{}, used, err
 		}
@@ -106,7 +106,7 @@ func (c *creation) create(offerID string) (Placed, error) {
 	}
 	placed := Placed{
 		Instance: inst, OfferID: offerID, Generation: c.keys.number, Unreadable: err,
-		replayed: replay != rental.NotReplayed && !c.keys.isRandom(), // nothing else was rented under a random key
+		Replayed: replay != rental.NotReplayed && !c.keys.isRandom(), // nothing else was rented under a random key
 	}
 	c.lost = c.lost || replay == rental.ReplayedAfterLoss && offerID != noOffer
 	if offer, ok := c.offers[offerID]; ok {
@@ -205,7 +205,7 @@ func (a *attempts) outcome(err error) error {
 	case a.refused && a.aboveCap != nil:
 		return a.aboveCap
 	case a.lost != nil && !a.refused:
-		return &Error{Kind: OutcomeUnknown, Key: a.keys.random, Err: a.lost}
+		return &Error{Kind: OutcomeUnknown, Key: a.keys.random, Within: a.RecoverWithin, Err: a.lost}
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type Placer struct {
 	single func() bool
 
 	// Owners records which objects of this process have which instances.
-	Owners Owners
+	Owners *Owners
 
 	offers  reservations // of instances that are being created
 	planned reservations // of planned instances
@@ -30,7 +30,7 @@ type Placer struct {
 
 // New returns a Placer. single reports whether this process serves a single plan or apply.
 func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration, single func() bool) *Placer {
-	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single}
+	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single, Owners: new(Owners)}
 }
 
 // Request describes an instance to create.
@@ -86,10 +86,11 @@ type Placed struct {
 	Generation int
 	// Recovered: an earlier run rented it with the same idempotency key.
 	Recovered bool
+	// Replayed: the API returned an instance that was rented before under the key. Unless it is Recovered, a request of
+	// this creation, whose response was lost, has most likely rented it; another run may have.
+	Replayed bool
 	// Unreadable is the error of a response that could be read only in part; nil otherwise.
 	Unreadable error
-
-	replayed bool // the API returned an instance that was rented before under the key
 }
 
 // AnyAge is the RecoverWithin of a request whose key belongs to its object for certain.

@@ -354,16 +354,19 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 }
 
 // A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit, and
-// also if the API omits the time. It does not take one that another run has created meanwhile under the same key.
+// also if the API omits the time. It does not take one that another run has created meanwhile under the same key, as far
+// as it can know: one that differs is an error.
 func TestCreate_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
 		lost, omitted bool
+		diskGB        int64 // of the instance that the API replays
 		want          ErrorKind
 	}{
-		"lost":                    {true, false, 0},
-		"lost, without a time":    {true, true, 0},
-		"created by another run":  {false, false, NotLost},
-		"of another run, no time": {false, true, NotLost},
+		"lost":                    {true, false, 60, 0},
+		"lost, without a time":    {true, true, 60, 0},
+		"lost, with another disk": {true, false, 30, OtherArguments},
+		"created by another run":  {false, false, 60, NotLost},
+		"of another run, no time": {false, true, 60, NotLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(map[string]int64{"off_1": 100})
@@ -373,6 +376,9 @@ func TestCreate_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 				api.omitTime = test.omitted
 				api.after = func() error {
 					api.after = nil
+					inst := api.byKey[request.KeySource.Key(1)]
+					inst.DiskGB = test.diskGB
+					api.byKey[request.KeySource.Key(1)] = inst
 					return io.ErrUnexpectedEOF
 				}
 				if !test.lost {

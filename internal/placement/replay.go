@@ -20,20 +20,20 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 	if !placed.CreatedAt.IsZero() {
 		age = max(1, c.placer.client.Now().Sub(placed.CreatedAt))
 	}
-	if c.rented(placed.Instance) {
-		return false, nil
+	if !c.rented(placed.Instance) {
+		placed.Recovered, placed.OfferID, placed.Offer = true, "", nil
+		if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
+			return false, &Error{Kind: NotLost, Instance: placed.Instance, Age: age, Within: c.RecoverWithin}
+		}
 	}
-	placed.Recovered, placed.OfferID, placed.Offer = true, "", nil
-	if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
-		return false, &Error{Kind: NotLost, Instance: placed.Instance, Age: age, Within: c.RecoverWithin}
-	}
-	if differences := placed.Differences(c.Request); len(differences) > 0 {
+	differences := placed.Differences(c.Request)
+	if len(differences) > 0 && (placed.Recovered || differences[0].Harmful) {
 		return false, &Error{Kind: OtherArguments, Instance: placed.Instance, Difference: differences[0]}
 	}
 	return false, nil
 }
 
-// rented reports whether this creation itself rented the instance: the response to an attempt was lost, and the
+// rented reports whether this creation itself most likely rented the instance: the response to an attempt was lost, and the
 // instance is not older than the creation. Another run with the same key can create an instance at the same time.
 func (c *creation) rented(inst rental.Instance) bool {
 	older := !inst.CreatedAt.IsZero() && inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds

@@ -37,6 +37,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				})
 			}))
 			created := apply(t, env, name, arguments)
+			private := created.private
 			env.Advance(10 * time.Minute)
 
 			account.Store("usr_other")
@@ -57,6 +58,14 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 					t.Errorf("%s removes it from the state", what)
 				}
 			}
+
+			// Terraform stores an object without its private state if the provider was killed during an update.
+			created.private = nil
+			read = created.read(t, server)
+			if text := texts(read.Diagnostics); isNull(t, read.NewState, schema) || !strings.Contains(text, "in this account") {
+				t.Errorf("the refresh without private state: %s", text)
+			}
+			created.private = private
 
 			account.Store("usr_same")
 			server, schema = configured(t, env, name)

@@ -42,13 +42,13 @@ func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Membe
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch kind := placement.KindOf(err); {
-	case kind == placement.NoOffer || kind == placement.OtherArguments || ofOtherObject(err):
+	case kind == placement.NoOffer || ofOtherObject(err):
 		return false
 	case err != nil:
 		a.failures[change.Slot] = err
 		a.decide(err)
 		return false
-	case !a.isNew(placed):
+	case !a.rented(change.Slot, placed):
 		return false
 	}
 	member.Instance, member.Generation, member.CreatedAt = placed.Instance, placed.Generation, a.createdAt(placed)
@@ -56,9 +56,12 @@ func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Membe
 	return true
 }
 
-// isNew reports whether an instance was created since this apply began. The API returns whole seconds.
-func (a *apply) isNew(placed placement.Placed) bool {
-	return !placed.Recovered || !placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
+// rented reports whether this apply has rented the instance of a slot. If a request for the slot had an unknown outcome,
+// that is most likely for an instance that is not older than the apply; the API returns whole seconds.
+func (a *apply) rented(slot int, placed placement.Placed) bool {
+	unknown := placement.KindOf(a.failures[slot]) == placement.OutcomeUnknown
+	return !placed.Recovered ||
+		unknown && !placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
 }
 
 // createdAt returns when an instance was created: most likely now, if the API omits it.

@@ -73,5 +73,5 @@ type Failure struct {
 	Err    error
 }
 
-// OfOtherObject reports whether the instance of the slot most likely belongs to another fleet.
+// OfOtherObject reports whether the instance of the slot may belong to another fleet.
 func (f Failure) OfOtherObject() bool { return ofOtherObject(f.Err) }

@@ -54,6 +54,26 @@ func TestApply_AllKeepsRecoveredWithoutTime(t *testing.T) {
 	})
 }
 
+// With All, the instances that another run of the same fleet rents during a wait for offers stay.
+func TestApply_AllKeepsInstancesOfAConcurrentRun(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		withheld := e.limit(0)
+		go func() {
+			time.Sleep(10 * time.Minute)
+			for _, id := range withheld[:2] {
+				e.setOffer(id, simulator.OfferPatch{Available: new(true)})
+			}
+			e.want(e.apply(spec(2), nil), 2)
+		}()
+		all := spec(3)
+		all.All, all.WaitForOffer = true, 20*time.Minute
+		result := e.apply(all, nil)
+		if len(e.active()) != 2 || len(result.Recovered) != 2 || len(result.Members) != 2 {
+			t.Errorf("%d of 2 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
+		}
+	})
+}
+
 // A member that runs but was never observed ready is not ready after an error of a read.
 func TestApply_NotReadyAfterReadError(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {

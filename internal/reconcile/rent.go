@@ -36,7 +36,7 @@ func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Ca
 	member, reason := a.add(change, candidate, placed, request)
 	if reason != nil {
 		check.End()
-		a.fail(slot, a.discard(ctx, member, placed.Recovered, reason))
+		a.fail(slot, a.discard(ctx, member, placed.Replayed, reason))
 		return false
 	}
 	target := a.target(*member)
@@ -98,11 +98,11 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 	return false
 }
 
-// ofOtherObject reports whether the instance of a slot most likely belongs to another fleet with the same name. A new
-// fleet then rents nothing.
+// ofOtherObject reports whether the instance of a slot may belong to another fleet with the same name. A new fleet then
+// rents nothing.
 func ofOtherObject(err error) bool {
 	kind := placement.KindOf(err)
-	return kind == placement.NotLost || kind == placement.InUse
+	return kind == placement.NotLost || kind == placement.InUse || kind == placement.OtherArguments
 }
 
 // add records a new member. It returns the reason to discard it, nil for none: the member exceeds a cap, or is not as
@@ -121,7 +121,7 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
-	a.created[change.Slot] = a.isNew(placed) // also if an earlier attempt of this apply created it
+	a.created[change.Slot] = a.rented(change.Slot, placed) // before the failure is deleted
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
 	}
@@ -139,13 +139,13 @@ func (a *apply) add(
 	return member, reason
 }
 
-// discard destroys a new member because of reason, or stops one that an earlier run rented. An interruption does not
-// prevent that. If it fails, the member stays and reason contains the error.
-func (a *apply) discard(ctx context.Context, member *Member, recovered bool, reason *Error) error {
+// discard destroys a new member because of reason, or stops one that another run may have rented. An interruption does
+// not prevent that. If it fails, the member stays and reason contains the error.
+func (a *apply) discard(ctx context.Context, member *Member, replayed bool, reason *Error) error {
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
 	id := member.Instance.ID
-	if recovered {
+	if replayed {
 		reason.Stopped = true
 		stopped, err := a.Lifecycle.RequestStop(ctx, id)
 		a.mu.Lock()

@@ -20,12 +20,12 @@ const (
 // first one that another object has, too. A planned destruction may follow a creation of the same apply that has
 // received the instances: then Delete keeps them.
 func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, destroys bool, diags *diag.Diagnostics) {
-	if object.Token == "" {
-		return // the plan of an object that was stored without a refresh, and without private state
+	if meta == nil || object.Token == "" {
+		return // without a token: nothing was read since the provider was killed during an update
 	}
 	self := placement.Object{Token: object.Token, Fleet: fleet}
 	for _, id := range ids {
-		if other, ok := meta.Placement.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
+		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
 			AddTwoObjects(diags, id, self, other)
 			return
 		}

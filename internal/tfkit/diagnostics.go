@@ -73,6 +73,17 @@ func addNotRefreshed(diags *diag.Diagnostics) {
 			"has not created yet, so the object was not read. The plan uses the values of the state.")
 }
 
+// addUnknownOrigin reports that an object was not found, and that the state does not contain its account.
+func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
+	AddError(diags, Summaryf(summaryOtherOrigin, what), "The state does not contain the account in which it was created, "+
+		"because the provider was killed while it changed the object. "+originAdvice)
+}
+
+// originAdvice is what to do about an object that may belong to another account.
+const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of its " +
+	"account, then run again. If it is really gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with " +
+	"the address of this resource."
+
 // addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
 // address of this run belong to.
 func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
@@ -81,9 +92,7 @@ func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
 		text = Textf("It belongs to the account %s, and the API key of this run to the account %s.", created.AccountID,
 			now.AccountID)
 	}
-	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" It may still exist and be billed, so it stays in the "+
-		"state. Set the API key and base_url of its account, then run again. If it is really gone, run "+
-		"`terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource.")
+	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" "+originAdvice)
 }
 
 // maxMissing is the maximum number of ids of a kind in the warning.

@@ -85,6 +85,7 @@ func (r *Resource) ImportState(
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
+	resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, PrivateObject, r.Meta.NewObject(ctx))...)
 }
 
 // Adopt is an update without a request: the plan becomes the state.

@@ -36,6 +36,8 @@ type Meta struct {
 	RecoverWithin time.Duration
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
+	// Owners is that of Placement, also without a Client.
+	Owners placement.Owners
 	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.
 	Run *Run
 
@@ -71,6 +73,7 @@ func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
 	m.Cache = rental.NewCache(client, m.Run.Single)
 	m.Placement = placement.New(client, m.Cache, m.PollInterval, m.Run.Single)
+	m.Placement.Owners = &m.Owners
 	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
 	m.Spending = spending.New(limits, client, m.Cache, m.Run.Single)
 }

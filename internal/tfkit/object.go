@@ -66,7 +66,7 @@ func (m *Meta) SetCreated(ctx context.Context, private PrivateSetter, object Obj
 	return SetPrivate(ctx, private, PrivateObject, object)
 }
 
-// GetObject returns the stored data of an object; the zero value if there is none, as after an import.
+// GetObject returns the stored data of an object; the zero value if there is none.
 func GetObject(ctx context.Context, private PrivateGetter) (Object, diag.Diagnostics) {
 	object, diags := GetPrivate[Object](ctx, private, PrivateObject)
 	if object == nil {
@@ -98,13 +98,14 @@ func (m *Meta) CompleteObject(
 }
 
 // CheckOrigin reports an error if an object that the API does not find may belong to another account or service than
-// the one that was asked: then it may still exist. what names the object, such as "instance ins_1".
+// the one that was asked: then it may still exist. So may one without a token: Terraform stores an object without its
+// private state if the provider was killed while it changed the object. what names the object, such as "instance ins_1".
 func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
-	if object.Token == "" {
-		return true // nothing is stored about it: the provider was killed while it created the object
-	}
 	now, err := m.origin(ctx)
 	switch {
+	case object.Token == "":
+		addUnknownOrigin(diags, what)
+		return false
 	case object.differs(now):
 		addOtherOrigin(diags, what, object.Origin, now)
 		return false

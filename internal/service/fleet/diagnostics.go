@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -69,7 +70,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
 	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+
-			"\n\nNone of the other instances was changed or destroyed."+tainted(o)+otherOwnerAdvice(o))
+			"\n\nNone of the other instances was changed or destroyed. "+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
@@ -186,10 +187,20 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 
 // otherOwnerAdvice explains why the slots of a new fleet have instances that may belong to another fleet.
 func otherOwnerAdvice(o outcome) tfkit.Text {
-	var text tfkit.Text
+	if !slices.ContainsFunc(o.Failures, func(f reconcile.Failure) bool {
+		return f.OfOtherObject() && placement.KindOf(f.Err) != placement.InUse
+	}) {
+		return "Choose a different name for one of the fleets. If this one was only renamed, add a moved block. With " +
+			"create_before_destroy, change the name with each replacement."
+	}
+	var text, first tfkit.Text
+	if len(o.Members) > 0 {
+		text = "The fleet is marked tainted: the next apply destroys its members."
+		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), which keeps the members, "
+	}
 	if block, ok := tfkit.ImportBlock(TypeName, o.Name); ok {
-		text = "\n\nIf no other state has these instances, add this block with the address of this resource, and plan " +
-			"again:\n\n" + block
+		text += "\n\nIf no other state has these instances, " + first + "add this block with the address of this resource, " +
+			"and plan again. It imports all instances with the names of members:\n\n" + block
 	}
 	return text + tfinstance.OwnershipCauses("choose another name here", "change the name with each replacement")
 }

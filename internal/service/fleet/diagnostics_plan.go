@@ -105,7 +105,7 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		list += tfkit.Textf("\n  … and %d more", more)
 	}
 	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
-		"The others, and all of them in a destruction, stay and are billed: import them as gpurent_instance, or destroy " +
+		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, or destroy " +
 		"them in the service's console.")
 	if created {
 		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +

@@ -117,7 +117,7 @@ func placementErrorText(e *placement.Error) tfkit.Text {
 			"one: %s", e.Err)
 	case placement.OtherArguments:
 		return tfkit.Textf("instance %s of an earlier run or another state differs: its %s; it stays and is billed; restore "+
-			"the arguments, import it as gpurent_instance, or destroy it in the service's console", e.Instance.ID,
+			"the arguments, choose a different name for the fleet, or destroy it in the service's console", e.Instance.ID,
 			tfinstance.DifferenceText(e.Difference))
 	case placement.NotLost:
 		return tfinstance.NotLostText(e)

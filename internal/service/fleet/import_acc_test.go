@@ -67,6 +67,30 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 	}
 }
 
+// An import reads an instance whose name a list omits, because it may be a member.
+func TestAccFleet_importsOmittedNames(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	omitted := 0
+	env := acctest.Start(t, acctest.WithoutQuirks("all"), editInstances(func(inst map[string]any) {
+		if omitted++; omitted == 1 && inst["name"] != nil {
+			delete(inst, "name")
+		}
+	}))
+	env.AddSSHKey()
+	for slot := range 2 {
+		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-%d","template":"pytorch","disk_gb":20}`,
+			env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, slot))
+	}
+	env.Advance(time.Minute)
+	w := env.Workspace(env.Provider() + plain(2, 20) + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+	omitted = 0
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added")
+	if now := members(w); len(now) != 2 {
+		t.Errorf("imported %v", now)
+	}
+}
+
 // An image that is added to a fleet that was created without one replaces it.
 func TestAccFleet_addsImage(t *testing.T) {
 	acctest.FirstCLIOnly(t)

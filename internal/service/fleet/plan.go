@@ -70,13 +70,16 @@ func (r *fleetResource) planDestroy(
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	private, diags := getPrivate(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !r.Meta.Ready() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	tfinstance.Claim(r.Meta, object, name, memberIDs(members), true, &resp.Diagnostics)
+	if !r.Meta.Ready() {
+		return
+	}
 	r.warnOfOthers(ctx, name, false, &resp.Diagnostics)
 }
 
@@ -135,13 +138,13 @@ func (r *fleetResource) planUpdate(
 	})
 	private.Destroys = destroyedSlots(changes)
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
 	if !r.Meta.Ready() {
 		return
 	}
 	r.Meta.Run.CountPlan()
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
 	if replaced {
 		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -81,6 +83,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	stored, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
 	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -92,7 +96,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	name, members := state.ID.ValueString(), state.members(private)
 	tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics)
-	members = r.refresh(ctx, name, members, object, &resp.Diagnostics)
+	members = r.refresh(ctx, name, members, stored, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -215,7 +219,16 @@ func (r *fleetResource) readImported(
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
 		return
 	}
-	members, err := reconcile.ByName(listing.Items, name)
+	items := slices.Clone(listing.Items)
+	for i, inst := range items {
+		if inst.Omitted.Name { // it may be a member
+			items[i] = r.Meta.Client.ReadOmitted(ctx, inst)
+		}
+	}
+	members, err := reconcile.ByName(items, name)
+	if i := slices.IndexFunc(items, func(inst rental.Instance) bool { return inst.Omitted.Name }); i >= 0 {
+		err = fmt.Errorf("the API does not return the name of instance %s", items[i].ID)
+	}
 	switch {
 	case err != nil:
 		addCannotImport(&resp.Diagnostics, name, err)

@@ -42,9 +42,9 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "was destroyed: price above max_price_kop_h",
 			status: "destroyed",
 		},
-		"own, replayed": {
+		"own or another run's, replayed": {
 			intercept: loseFirstResponse(isCreate, rewriteResponse(isCreateOrGet, raisePrice)),
-			want:      "was destroyed: price above max_price_kop_h", status: "destroyed",
+			want:      "was stopped: price above max_price_kop_h", state: true, status: "stopped",
 		},
 		"new, cannot be destroyed": {
 			intercept: unavailable("DELETE", "", rewriteResponse(isCreate, raisePrice)),

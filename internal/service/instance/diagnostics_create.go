@@ -114,12 +114,14 @@ func interruptedText(e *placement.Error) tfkit.Text {
 func outcomeUnknownText(e *placement.Error) tfkit.Text {
 	text := tfkit.Textf("%s\n\nThe request may have succeeded: its response was lost, and the retries did not return "+
 		"one. ", e.Err)
-	if e.Key == "" {
-		return text + "Apply again, before recover_within is over: the apply recovers the instance if it was created, and " +
-			"creates it if not. Later, the error of the apply names it."
+	if e.Key != "" {
+		text += tfkit.Textf("Set idempotency_key = %q in this resource. ", e.Key)
 	}
-	return text + tfkit.Textf("Set idempotency_key = %q in this resource and apply again, before recover_within is over: "+
-		"the apply recovers the instance if it was created, and creates it if not.", e.Key)
+	if e.Within == 0 {
+		text += "recover_within is 0s: set a longer time. "
+	}
+	return text + "Apply again, before recover_within is over: the apply recovers the instance if it was created, and " +
+		"creates it if not. Later, the error of the apply names it."
 }
 
 func addNoOfferLeft(diags *diag.Diagnostics, e *placement.Error, explanation tfkit.Text) {
@@ -187,7 +189,8 @@ func addInUse(diags *diag.Diagnostics, e *placement.Error) {
 		tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), summary, "The API returned it for the idempotency key "+
 			"of this resource, because another resource was created with the same key. Nothing was rented, changed or "+
 			"destroyed for this one. Set a different idempotency_key for each resource, for example with count.index or "+
-			"each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add a moved block.")
+			"each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add a moved block. "+
+			"With create_before_destroy, change the key with each replacement.")
 		return
 	}
 	tfkit.AddError(diags, summary, "The response to the create request contains its id. This resource was not saved, and "+
@@ -258,9 +261,10 @@ func addStoppedAboveCap(diags *diag.Diagnostics, placed placement.Placed, reques
 		path.Root("max_price_kop_h"),
 		tfkit.Summaryf(summaryRecoveredAboveCap, placed.ID),
 		aboveCapText(placed, request)+
-			" An earlier run created it with the same idempotency_key. Only its disk is billed now. It is in the state and "+
-			"marked tainted: the next apply destroys it and creates another. To keep it, raise max_price_kop_h, run "+
-			"`terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource, and apply again.",
+			" An earlier or another run created it with the same idempotency_key, or a request of this run whose response was "+
+			"lost. Only its disk is billed now. It is in the state and marked tainted: the next apply destroys it and creates "+
+			"another. To keep it, raise max_price_kop_h, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the "+
+			"address of this resource, and apply again. If another state has it, run `terraform state rm ADDRESS` here first.",
 	)
 }
 

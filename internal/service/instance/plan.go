@@ -62,9 +62,6 @@ func (r *instanceResource) ModifyPlan(
 func (r *instanceResource) planDestroy(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
-	if !r.Meta.Ready() {
-		return
-	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
 	object, diags := tfkit.GetObject(ctx, req.Private)
@@ -131,11 +128,11 @@ func (r *instanceResource) planUpdate(
 		ID: inst.ID, OfferID: state.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH,
 		BurnKopH: inst.BurnKopH(),
 	}
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 	if r.Meta.Ready() {
 		r.Meta.Run.CountPlan()
-		object, diags := tfkit.GetObject(ctx, req.Private)
-		resp.Diagnostics.Append(diags...)
-		tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true

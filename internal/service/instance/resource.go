@@ -115,7 +115,7 @@ func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, e
 	return tfkit.SetPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
 }
 
-// rejectAboveCap destroys a new instance that costs more than the cap, or stops a recovered one. The instance stays in
+// rejectAboveCap destroys a new instance that costs more than the cap, or stops one that another run may have rented. The instance stays in
 // the state unless the API accepts its destruction.
 func (r *instanceResource) rejectAboveCap(
 	ctx context.Context, placed placement.Placed, request placement.Request, plan model, timeout time.Duration,
@@ -125,7 +125,7 @@ func (r *instanceResource) rejectAboveCap(
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if placed.Recovered {
+	if placed.Replayed {
 		stopped, err := r.Meta.Lifecycle.RequestStop(ctx, placed.ID)
 		if err != nil {
 			addRunsAboveCap(&resp.Diagnostics, placed, request, "stop", err)
