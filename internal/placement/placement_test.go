@@ -354,8 +354,8 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 }
 
 // A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit, and
-// also if the API omits the time. It does not take one that another run has created meanwhile under the same key, as far
-// as it can know: one that differs is an error.
+// also if the API omits the time. It does not take one that another run has created meanwhile under the same key. One
+// that differs is an error.
 func TestCreate_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
 		lost, omitted bool

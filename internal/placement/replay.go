@@ -33,8 +33,8 @@ func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
 	return false, nil
 }
 
-// rented reports whether this creation itself most likely rented the instance: the response to an attempt was lost, and the
-// instance is not older than the creation. Another run with the same key can create an instance at the same time.
+// rented reports whether this creation itself most likely rented the instance: the response to an attempt was lost, and
+// the instance is not older than the creation. Another run with the same key can create an instance at the same time.
 func (c *creation) rented(inst rental.Instance) bool {
 	older := !inst.CreatedAt.IsZero() && inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
 	return c.lost && !older

@@ -138,7 +138,8 @@ func TestAccOwnership(t *testing.T) {
 			// Also without a refresh, if the key is unknown at plan.
 			key := "resource \"terraform_data\" \"key\" {\n  input = \"" + s.env.APIKey + "\"\n" +
 				"  triggers_replace = timestamp()\n}\n"
-			s.state.Configure(strings.Replace(s.env.Config(s.block("a"), key), `"`+s.env.APIKey+`"`, "terraform_data.key.output", 1))
+			unknown := strings.Replace(s.env.Provider(), `"`+s.env.APIKey+`"`, "terraform_data.key.output", 1)
+			s.state.Configure(unknown + s.block("a") + key)
 			s.run(s.state, applyAll, "!", twice)
 			s.run(s.state, "state rm "+s.address("b"))
 			s.state.Configure(s.env.Config(s.block("a")))

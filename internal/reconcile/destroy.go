@@ -56,8 +56,8 @@ func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Membe
 	return true
 }
 
-// rented reports whether this apply has rented the instance of a slot. If a request for the slot had an unknown outcome,
-// that is most likely for an instance that is not older than the apply; the API returns whole seconds.
+// rented reports whether this apply has rented the instance of a slot. If a request for the slot had an unknown
+// outcome, that is most likely for an instance that is not older than the apply; the API returns whole seconds.
 func (a *apply) rented(slot int, placed placement.Placed) bool {
 	unknown := placement.KindOf(a.failures[slot]) == placement.OutcomeUnknown
 	return !placed.Recovered ||

@@ -80,9 +80,9 @@ func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
 }
 
 // originAdvice is what to do about an object that may belong to another account.
-const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of its " +
-	"account, then run again. If it is really gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) with " +
-	"the address of this resource."
+const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of " +
+	"its account, then run again. If it is really gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) " +
+	"with the address of this resource."
 
 // addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
 // address of this run belong to.

@@ -99,7 +99,7 @@ func (m *Meta) CompleteObject(
 
 // CheckOrigin reports an error if an object that the API does not find may belong to another account or service than
 // the one that was asked: then it may still exist. So may one without a token: Terraform stores an object without its
-// private state if the provider was killed while it changed the object. what names the object, such as "instance ins_1".
+// private state if the provider was killed while it changed the object. what names the object: "instance ins_1".
 func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
 	now, err := m.origin(ctx)
 	switch {

@@ -115,8 +115,8 @@ func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, e
 	return tfkit.SetPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
 }
 
-// rejectAboveCap destroys a new instance that costs more than the cap, or stops one that another run may have rented. The instance stays in
-// the state unless the API accepts its destruction.
+// rejectAboveCap destroys a new instance that costs more than the cap, or stops one that another run may have rented.
+// The instance stays in the state unless the API accepts its destruction.
 func (r *instanceResource) rejectAboveCap(
 	ctx context.Context, placed placement.Placed, request placement.Request, plan model, timeout time.Duration,
 	resp *resource.CreateResponse,
