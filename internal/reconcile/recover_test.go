@@ -36,24 +36,6 @@ func TestApply_RequestsWithUsedKeys(t *testing.T) {
 	})
 }
 
-// With All, an instance of an earlier run stays, also if the API omits created_at.
-func TestApply_AllKeepsRecoveredWithoutTime(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(3), nil)
-		e.want(first, 3)
-		time.Sleep(time.Hour)
-		e.limit(0)
-		e.intercept(editing(func(inst map[string]any) { delete(inst, "created_at") }))
-		all := spec(4)
-		all.All = true
-		members := e.read(first.Members[:2]) // the state of slot 2 was not saved
-		result := e.apply(all, members)
-		if len(e.active()) != 3 {
-			t.Errorf("%d of 3 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
-		}
-	})
-}
-
 // With All, the instances that another run of the same fleet rents during a wait for offers stay.
 func TestApply_AllKeepsInstancesOfAConcurrentRun(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
