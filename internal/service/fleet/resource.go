@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -221,14 +219,11 @@ func (r *fleetResource) readImported(
 	}
 	items := slices.Clone(listing.Items)
 	for i, inst := range items {
-		if inst.Omitted.Name { // it may be a member
+		if inst.Omitted.Name { // it may be a member; a name that is omitted each time counts as none
 			items[i] = r.Meta.Client.ReadOmitted(ctx, inst)
 		}
 	}
 	members, err := reconcile.ByName(items, name)
-	if i := slices.IndexFunc(items, func(inst rental.Instance) bool { return inst.Omitted.Name }); i >= 0 {
-		err = fmt.Errorf("the API does not return the name of instance %s", items[i].ID)
-	}
 	switch {
 	case err != nil:
 		addCannotImport(&resp.Diagnostics, name, err)
