@@ -102,9 +102,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	for i := range members {
 		if !members[i].Lost() && members[i].Order.Template == "" {
 			// Terraform stores no private state if the provider was killed during an apply.
-			if members[i].Instance.Template.Slug == "" {
-				members[i].Instance = r.Meta.Client.ReadOmitted(ctx, members[i].Instance)
-			}
+			members[i].Instance = r.Meta.Client.ReadOmitted(ctx, members[i].Instance)
 			members[i].Order = actualOrder(members[i].Instance)
 		}
 	}
