@@ -202,7 +202,7 @@ func (c *cell) checkMembers(size int) {
 }
 
 // checkSize expects size instances in the state and none to be rented twice. The broken apply may have rented others
-// for slots that the fleet no longer has: they stay, and the output names them, or that of a plan when lists do not lag.
+// for slots that the fleet no longer has: they stay, and the output names them, or that of a later plan if lists lag.
 func (c *cell) checkSize(size int, output string) {
 	c.Helper()
 	now, state := readAccount(c.env), members(c.workspace)
