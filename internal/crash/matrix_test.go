@@ -18,7 +18,7 @@ import (
 
 var (
 	every = flag.Int("crash.every", 60, "test every `n`-th request of the apply; 1 tests all")
-	nth   = flag.Int("crash.kinds", 2, "test every `n`-th failure; 1 tests all")
+	nth   = flag.Int("crash.kinds", 4, "test every `n`-th failure; 1 tests all")
 )
 
 // table is a part of the matrix: a configuration, the failures of its apply, and the check after each.
