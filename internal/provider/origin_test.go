@@ -37,7 +37,6 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				})
 			}))
 			created := apply(t, env, name, arguments)
-			private := created.private
 			env.Advance(10 * time.Minute)
 
 			account.Store("usr_other")
@@ -60,12 +59,12 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			}
 
 			// Terraform stores an object without its private state if the provider was killed during an update.
-			created.private = nil
-			read = created.read(t, server)
+			lost := created
+			lost.private = nil
+			read = lost.read(t, server)
 			if text := texts(read.Diagnostics); isNull(t, read.NewState, schema) || !strings.Contains(text, "in this account") {
 				t.Errorf("the refresh without private state: %s", text)
 			}
-			created.private = private
 
 			account.Store("usr_same")
 			server, schema = configured(t, env, name)

@@ -255,7 +255,7 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 				return
 			}
 			last := observed{
-				Placed:     placement.Placed{Instance: change.Member.Instance, Recovered: true},
+				Placed:     placement.Placed{Instance: change.Member.Instance, Recovered: true, Replayed: true},
 				startsOnly: !change.Member.AboveCap,
 			}
 			if change.Member.AboveCap {

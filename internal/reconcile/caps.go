@@ -112,7 +112,7 @@ func (a *apply) convergeWithinCaps(
 	}
 	a.converge(waitCtx, member, target)
 	if reason != nil {
-		a.fail(member.Slot, a.discard(ctx, member, last.Recovered, reason))
+		a.fail(member.Slot, a.discard(ctx, member, last.Replayed, reason))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +53,32 @@ func TestApply_AllKeepsInstancesOfAConcurrentRun(t *testing.T) {
 		result := e.apply(all, nil)
 		if len(e.active()) != 2 || len(result.Recovered) != 2 || len(result.Members) != 2 {
 			t.Errorf("%d of 2 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
+		}
+	})
+}
+
+// A member whose create response was lost may be another run's: if its price rises while it boots, it is stopped.
+func TestApply_ReplayedStoppedAboveCap(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		one := spec(1)
+		one.MaxPriceKopH = e.offers()[0].Price.OnDemandKopH
+		one.Queries[0].MaxPriceKopH = &one.MaxPriceKopH
+		var lost atomic.Bool
+		raise := editing(func(inst map[string]any) {
+			if inst["status"] == "running" {
+				multiplyPrice(inst, 1000)
+			}
+		})
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := raise(req, send)
+			if isCreate(req) && !lost.Swap(true) {
+				return apiError(http.StatusInternalServerError, "internal"), nil
+			}
+			return resp, err
+		})
+		result := e.apply(one, nil)
+		if len(result.Failures) != 1 || len(result.Members) != 1 || len(e.active()) != 1 {
+			t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
 		}
 	})
 }

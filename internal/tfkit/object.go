@@ -101,11 +101,12 @@ func (m *Meta) CompleteObject(
 // the one that was asked: then it may still exist. So may one without a token: Terraform stores an object without its
 // private state if the provider was killed while it changed the object. what names the object: "instance ins_1".
 func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
-	now, err := m.origin(ctx)
-	switch {
-	case object.Token == "":
+	if object.Token == "" {
 		addUnknownOrigin(diags, what)
 		return false
+	}
+	now, err := m.origin(ctx)
+	switch {
 	case object.differs(now):
 		addOtherOrigin(diags, what, object.Origin, now)
 		return false

@@ -111,8 +111,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
 					addCreateError(diags, &placement.Error{
 						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, Replayed: true,
-
-						Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
+						Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
 					}, "")
 				}
 			}

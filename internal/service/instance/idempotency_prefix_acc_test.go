@@ -26,9 +26,7 @@ func TestAccInstance_idempotencyPrefix(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{
-				Config: config, Check: acctest.RememberID(address, &first),
-			},
+			{Config: config, Check: acctest.RememberID(address, &first)},
 			removeFromStateStep(env.Provider(withPrefix)),
 			{
 				Config: config, Check: acctest.RememberID(address, &second),
