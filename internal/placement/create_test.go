@@ -186,7 +186,7 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 		request.Order.Type = rental.OnDemand
 	}
 	return &creation{
-		Request: request, placer: New(client, rental.NewCache(client, single), time.Second, single),
+		Request: request, placer: New(client, rental.NewCache(client, single), new(Owners), time.Second, single),
 		keys: newIdempotencyKeys(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }

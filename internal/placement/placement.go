@@ -29,8 +29,10 @@ type Placer struct {
 }
 
 // New returns a Placer. single reports whether this process serves a single plan or apply.
-func New(client *rental.Client, cache *rental.Cache, pollInterval time.Duration, single func() bool) *Placer {
-	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single, Owners: new(Owners)}
+func New(
+	client *rental.Client, cache *rental.Cache, owners *Owners, pollInterval time.Duration, single func() bool,
+) *Placer {
+	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single, Owners: owners}
 }
 
 // Request describes an instance to create.

@@ -154,7 +154,7 @@ func inRun(t *testing.T, api *fakeAPI, test func(t *testing.T, p *Placer)) {
 	synctest.Test(t, func(t *testing.T) {
 		client := rentaltest.Client(t, api)
 		single := func() bool { return true }
-		test(t, New(client, rental.NewCache(client, single), 5*time.Second, single))
+		test(t, New(client, rental.NewCache(client, single), new(Owners), 5*time.Second, single))
 	})
 }
 

@@ -104,7 +104,7 @@ func (e *env) manager() *reconcile.Manager {
 	poll := 5 * time.Second
 	cache := rental.NewCache(e.client, single)
 	return &reconcile.Manager{
-		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, poll, single),
+		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, new(placement.Owners), poll, single),
 		Lifecycle:     lifecycle.New(e.client, cache.Templates.Find, poll),
 		Spending:      spending.New(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache, single),
 		RecoverWithin: time.Hour,

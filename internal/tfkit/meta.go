@@ -72,8 +72,7 @@ func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
 func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
 	m.Cache = rental.NewCache(client, m.Run.Single)
-	m.Placement = placement.New(client, m.Cache, m.PollInterval, m.Run.Single)
-	m.Placement.Owners = &m.Owners
+	m.Placement = placement.New(client, m.Cache, &m.Owners, m.PollInterval, m.Run.Single)
 	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
 	m.Spending = spending.New(limits, client, m.Cache, m.Run.Single)
 }

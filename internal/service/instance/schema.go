@@ -162,13 +162,13 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Key of the creation, different for each instance of the account, 1 to 64 characters. " +
-				"The provider derives the idempotency keys of the instance and " +
-				"of its replacements from it, so that no other key leads to the same ones. With a key, a run that is killed " +
-				"between the creation and the saved state loses no instance: the next apply receives the same instance, if " +
-				"it is younger than `recover_within` of the provider, and saves it. An older one is an error, because another " +
-				"state may have it. Defaults to a key that derives from `idempotency_prefix` of the provider and `name`, or, " +
-				"without a prefix, to a random key for each creation. Do not combine a key with `create_before_destroy`, " +
-				"unless the key changes with each replacement. A later change only updates the state.",
+				"The provider derives the idempotency keys of the instance and of its replacements from it, so that no other " +
+				"key leads to the same ones. With a key, a run that is killed between the creation and the saved state loses " +
+				"no instance: the next apply receives the same instance, if it is younger than `recover_within` of the " +
+				"provider, and saves it. An older one is an error, because another state may have it. Defaults to a key that " +
+				"derives from `idempotency_prefix` of the provider and `name`, or, without a prefix, to a random key for each " +
+				"creation. Do not combine a key with `create_before_destroy`, unless the key changes with each replacement. " +
+				"A later change only updates the state.",
 			Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyLength)},
 		},
 		"ready_when": tfinstance.ReadyWhenAttribute(),
