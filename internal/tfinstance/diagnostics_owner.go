@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -73,6 +74,15 @@ func NotLostText(e *placement.Error) tfkit.Text {
 	}
 	return tfkit.Textf("instance %s (%s, %s) was created %s: another state may have it",
 		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), created)
+}
+
+// CreatedText says when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".
+func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
+	if inst.CreatedAt.IsZero() {
+		return "created at an unknown time"
+	}
+	return tfkit.Textf("created at %s, %s ago", tfkit.Time(inst.CreatedAt).ValueString(),
+		now.Sub(inst.CreatedAt).Round(time.Second))
 }
 
 // OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the

@@ -53,7 +53,7 @@ type outcome struct {
 // addResult reports the result of an apply: the members that are missing or not ready, one line each.
 func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, o outcome) {
 	if len(o.Recovered) > 0 {
-		addRecovered(diags, o)
+		addRecovered(diags, o, r.Meta.Client.Now())
 	}
 	addKeptForOther(diags, o.Name, o.KeptForOther)
 	if len(o.Failures) == 0 {
@@ -70,7 +70,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
 	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+
-			"\n\nNone of the other instances was changed or destroyed. "+otherOwnerAdvice(o))
+			"\n\nNone of the other instances was changed or destroyed."+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
@@ -170,10 +170,11 @@ func rolledBackText(o outcome) tfkit.Text {
 		"time that it existed (gpurent_transactions).", membersText(len(o.RolledBack)))
 }
 
-func addRecovered(diags *diag.Diagnostics, o outcome) {
+func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 	var text tfkit.Text
 	for _, member := range o.Recovered[:min(len(o.Recovered), maxLines)] {
-		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s", member.Instance.ID)
+		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s, ", member.Instance.ID) +
+			tfinstance.CreatedText(member.Instance, now)
 	}
 	text = tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
 		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)), text)
@@ -190,12 +191,12 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 	if !slices.ContainsFunc(o.Failures, func(f reconcile.Failure) bool {
 		return f.OfOtherObject() && placement.KindOf(f.Err) != placement.InUse
 	}) {
-		return "Choose a different name for one of the fleets. If this one was only renamed, add a moved block. With " +
+		return " Choose a different name for one of the fleets. If this one was only renamed, add a moved block. With " +
 			"create_before_destroy, change the name with each replacement."
 	}
 	var text, first tfkit.Text
 	if len(o.Members) > 0 {
-		text = "The fleet is marked tainted: the next apply destroys its members."
+		text = " The fleet is marked tainted: the next apply destroys its members."
 		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), which keeps the members, "
 	}
 	if block, ok := tfkit.ImportBlock(TypeName, o.Name); ok {
