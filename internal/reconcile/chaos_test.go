@@ -159,6 +159,7 @@ func (w *walk) fail(format string, arguments ...any) {
 // check checks what holds after every apply, also after one that failed.
 func (w *walk) check(result reconcile.Result, before int64) {
 	w.e.t.Helper()
+	time.Sleep(time.Minute) // until what the apply stopped is stopped
 	slots, total := map[string]string{}, int64(0)
 	for id, inst := range w.exact() {
 		if other := slots[inst.name]; other != "" {
