@@ -10,6 +10,8 @@ type Object struct {
 	Fleet string
 	// Created: a creation of this process has received the instance. Only Create sets it.
 	Created bool
+	// Destroyed: the API has accepted the destruction of the instance. Only Owners.Destroyed sets it.
+	Destroyed bool
 }
 
 // Owners records which object has which instance, as far as this process has read states or created instances: one
@@ -31,6 +33,15 @@ func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	}
 	o.objects[id] = object
 	return object, true
+}
+
+// Destroyed records that the API has accepted the destruction of an instance, whose status may lag.
+func (o *Owners) Destroyed(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	object := o.objects[id]
+	object.Destroyed = true
+	o.objects[id] = object
 }
 
 // Owner returns the object that has an instance.

@@ -323,13 +323,15 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 		age    time.Duration
 		actual rental.InstanceStatus // empty if there is none
 		hidden int
+		own    bool // this process has destroyed it
 		want   string
 	}{
-		"it exists":                           {time.Minute, rental.StatusRunning, 0, "ins_1"},
-		"it is destroyed":                     {time.Hour, rental.StatusDestroyed, 0, "ins_off_1"},
-		"it is gone":                          {time.Hour, "", 1000, "ins_off_1"},
-		"it is not found yet":                 {time.Second, "", 3, "ins_1"},
-		"it is new, and is destroyed already": {time.Second, "", 1000, "ins_off_1"},
+		"it exists":                           {time.Minute, rental.StatusRunning, 0, false, "ins_1"},
+		"it is destroyed":                     {time.Hour, rental.StatusDestroyed, 0, false, "ins_off_1"},
+		"its status lags":                     {time.Hour, rental.StatusRunning, 0, true, "ins_off_1"},
+		"it is gone":                          {time.Hour, "", 1000, false, "ins_off_1"},
+		"it is not found yet":                 {time.Second, "", 3, false, "ins_1"},
+		"it is new, and is destroyed already": {time.Second, "", 1000, false, "ins_off_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(map[string]int64{"off_1": 100})
@@ -342,6 +344,9 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 				api.byKey[ConfiguredKey("key").Key(1)] = inst
 				if inst.Status = test.actual; test.actual != "" {
 					api.actual = map[string]rental.Instance{"ins_1": inst}
+				}
+				if p.Owners.Claim("ins_1", Object{}); test.own {
+					p.Owners.Destroyed("ins_1")
 				}
 				request := query(5, 0)
 				request.KeySource, request.RecoverWithin = ConfiguredKey("key"), AnyAge

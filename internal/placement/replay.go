@@ -10,10 +10,11 @@ import (
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
 // that it is destroyed. An instance that someone may have is an error: nothing is changed.
 func (c *creation) checkReplay(placed *Placed) (used bool, err error) {
-	if placed.Destroyed() || !c.confirm(placed) {
+	other, found := c.placer.Owners.Owner(placed.ID)
+	if placed.Destroyed() || other.Destroyed || !c.confirm(placed) {
 		return true, nil
 	}
-	if other, found := c.placer.Owners.Owner(placed.ID); found && other.Token != c.Object.Token {
+	if found && other.Token != c.Object.Token {
 		return false, c.inUse(*placed)
 	}
 	age := time.Duration(0)

@@ -83,9 +83,8 @@ type apply struct {
 	members  map[int]*Member            // that exist, by slot
 	failures map[int]error              // by slot
 	pending  map[int]int64              // prices of what is being rented or started, by slot
-	began    time.Time                  // by the clock of the API, before the first creation
 	shrinks  bool                       // members are destroyed that are not replaced
-	created  map[int]bool               // slots whose instance this apply created
+	created  map[int]bool               // slots whose instance this apply created for certain
 	discards map[int]Member             // members that are discarded, by slot: their prices do not count for others
 	checks   map[int]*spending.Creation // by slot
 	waited   bool                       // for offers
@@ -138,7 +137,7 @@ func (a *apply) run(ctx context.Context, changes []Change) {
 		a.fill(ctx, early)
 	})
 	if a.All && a.failed() && ctx.Err() == nil {
-		a.rollBack(ctx, changes)
+		a.rollBack(ctx)
 		a.updating = true
 		a.failUnfilled(ctx, of(Update))
 		return
@@ -270,6 +269,7 @@ func (a *apply) moveAll(ctx context.Context, changes []Change) {
 func (a *apply) target(member Member) lifecycle.Target {
 	target := lifecycle.Target{
 		State: a.State, OnOutbid: a.OnOutbid, OfferID: member.OfferID(), Template: a.Order.Template, Ready: a.Ready,
+		New: a.Client.LagLeft(member.CreatedAt, rental.NewInstanceLag) > 0,
 	}
 	if a.State == rental.DesiredRunning {
 		target.MaxPriceKopH, target.BeforeStart = a.startLimit(member.Slot), a.beforeStart(member.Slot)
@@ -294,9 +294,6 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	if err != nil {
 		a.failures[member.Slot] = err
 		a.decide(err)
-	}
-	if lifecycle.KindOf(err) == lifecycle.Gone {
-		delete(a.members, member.Slot)
 	}
 }
 

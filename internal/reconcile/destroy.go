@@ -17,11 +17,7 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	var all sync.WaitGroup
 	for _, change := range changes {
 		all.Go(func() {
-			member := change.Member
-			if member.Lost() && !a.recoverUnknown(ctx, change, &member) {
-				return
-			}
-			if confirmed, err := a.destroy(ctx, member); err != nil {
+			if confirmed, err := a.destroy(ctx, change.Member); err != nil {
 				a.fail(change.Slot, &Error{Kind: NotDestroyed, Confirmed: confirmed, Err: err})
 				return
 			}
@@ -33,35 +29,6 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 	}
 	all.Wait()
 	return emptied
-}
-
-// recoverUnknown finds the instance that a request of this apply with an unknown outcome has rented for a slot. It
-// returns false if there is none, or if this apply may not have rented it: that one stays.
-func (a *apply) recoverUnknown(ctx context.Context, change Change, member *Member) bool {
-	placed, err := a.Placement.Create(ctx, a.request(change, nil))
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch kind := placement.KindOf(err); {
-	case kind == placement.NoOffer || ofOtherObject(err):
-		return false
-	case err != nil:
-		a.failures[change.Slot] = err
-		a.decide(err)
-		return false
-	case !a.rented(change.Slot, placed):
-		return false
-	}
-	member.Instance, member.Generation, member.CreatedAt = placed.Instance, placed.Generation, a.createdAt(placed)
-	a.members[change.Slot] = member
-	return true
-}
-
-// rented reports whether this apply has rented the instance of a slot. If a request for the slot had an unknown
-// outcome, that is most likely for an instance that is not older than the apply; the API returns whole seconds.
-func (a *apply) rented(slot int, placed placement.Placed) bool {
-	unknown := placement.KindOf(a.failures[slot]) == placement.OutcomeUnknown
-	return !placed.Recovered ||
-		unknown && !placed.CreatedAt.IsZero() && !placed.CreatedAt.Before(a.began.Add(-time.Second))
 }
 
 // createdAt returns when an instance was created: most likely now, if the API omits it.
@@ -85,6 +52,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	if confirmed, err = a.Lifecycle.Destroy(ctx, id, member.CreatedAt); err != nil {
 		return confirmed, err
 	}
+	a.Placement.Owners.Destroyed(id)
 	a.Spending.Destroyed(id, burn)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,20 +63,13 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	return true, nil
 }
 
-// rollBack destroys the members that this apply created, also those of requests with an unknown outcome. planned are
-// all changes of the apply.
-func (a *apply) rollBack(ctx context.Context, planned []Change) {
+// rollBack destroys the members that this apply created. If the response to a create request was lost, another run may
+// have rented the instance under the same key: it stays.
+func (a *apply) rollBack(ctx context.Context) {
 	var changes []Change
 	for slot, member := range a.members {
 		if a.created[slot] {
 			changes = append(changes, Change{slot, Destroy, *member})
-		}
-	}
-	for _, change := range planned {
-		slot := change.Slot
-		if a.members[slot] == nil && placement.KindOf(a.failures[slot]) == placement.OutcomeUnknown {
-			lost := Member{Slot: slot, Generation: change.Member.Generation}
-			changes = append(changes, Change{slot, Destroy, lost})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(changes))*time.Second)

@@ -107,9 +107,6 @@ func (a *apply) adopt(ctx context.Context, missing []Change) []Change {
 			named[member.Slot] = named[member.Slot] || !a.Placement.Owners.Has(member.Instance.ID)
 		}
 	}
-	if a.began.IsZero() {
-		a.began = a.Client.Now() // the list has shown the clock of the API
-	}
 	return a.recover(ctx, missing, func(change Change) bool {
 		return change.Member.Rejected || change.Action == Create && named[change.Slot]
 	})

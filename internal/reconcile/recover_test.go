@@ -37,26 +37,6 @@ func TestApply_RequestsWithUsedKeys(t *testing.T) {
 	})
 }
 
-// With All, the instances that another run of the same fleet rents during a wait for offers stay.
-func TestApply_AllKeepsInstancesOfAConcurrentRun(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		withheld := e.limit(0)
-		go func() {
-			time.Sleep(10 * time.Minute)
-			for _, id := range withheld[:2] {
-				e.setOffer(id, simulator.OfferPatch{Available: new(true)})
-			}
-			e.want(e.apply(spec(2), nil), 2)
-		}()
-		all := spec(3)
-		all.All, all.WaitForOffer = true, 20*time.Minute
-		result := e.apply(all, nil)
-		if len(e.active()) != 2 || len(result.Recovered) != 2 || len(result.Members) != 2 {
-			t.Errorf("%d of 2 instances are left: %s; %d rolled back", len(e.active()), describe(result), len(result.RolledBack))
-		}
-	})
-}
-
 // A member whose create response was lost may be another run's: if its price rises while it boots, it is stopped.
 func TestApply_ReplayedStoppedAboveCap(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -121,7 +101,8 @@ func TestApply_NotReadyAfterReadError(t *testing.T) {
 	})
 }
 
-// A new member that the API does not find yet stays a member, and its destruction is repeated until it is found.
+// A new member that the API does not find yet stays a member, also in an apply, and its destruction is repeated until
+// it is found.
 func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)
@@ -139,6 +120,11 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 		})
 		if now := e.read(first.Members); len(reconcile.Plan(spec(2), now)) > 0 {
 			t.Errorf("the plan is %+v", reconcile.Plan(spec(2), now))
+		}
+		first.Members[0].Instance.Status = rental.StatusStarting
+		result := e.manager().Apply(t.Context(), spec(2), first.Members, 20*time.Second)
+		if len(result.Members) != 2 || len(result.Lost) > 0 {
+			t.Error(describe(result))
 		}
 		time.Sleep(2 * time.Minute)
 		if now := e.read(first.Members); !now[0].Lost() || !now[1].Lost() {

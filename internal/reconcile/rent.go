@@ -121,7 +121,7 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
-	a.created[change.Slot] = a.rented(change.Slot, placed) // before the failure is deleted
+	a.created[change.Slot] = !placed.Replayed
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
 	}

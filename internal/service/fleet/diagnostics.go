@@ -163,11 +163,12 @@ func explainQueries(ctx context.Context, meta *tfkit.Meta, spec reconcile.Spec) 
 }
 
 func rolledBackText(o outcome) tfkit.Text {
-	if len(o.RolledBack) == 0 {
-		return "\n\nallocation is \"all\": the apply keeps no new member. Existing members stay."
+	text := tfkit.Text("the apply keeps no new member.")
+	if len(o.RolledBack) > 0 {
+		text = tfkit.Textf("what this apply created was destroyed again: %s. It is billed for the time that it existed "+
+			"(gpurent_transactions).", membersText(len(o.RolledBack)))
 	}
-	return tfkit.Textf("\n\nallocation is \"all\": what this apply created was destroyed again: %s. It is billed for the "+
-		"time that it existed (gpurent_transactions).", membersText(len(o.RolledBack)))
+	return "\n\nallocation is \"all\": " + text + " Existing members stay, and so do those that another run may have rented."
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {

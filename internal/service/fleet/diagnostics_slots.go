@@ -144,7 +144,7 @@ func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfk
 		}
 		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + missingText(e)
 	case lifecycle.Gone:
-		return "was destroyed outside Terraform"
+		return "was destroyed outside Terraform, or the API does not find it"
 	case lifecycle.NeedsReplacement:
 		return "is " + status + ": the next apply replaces it"
 	case lifecycle.NotStarted, lifecycle.StoppedAboveCap:

@@ -118,9 +118,11 @@ func addUpdateReadError(
 	}
 }
 
+const goneText = "It was destroyed outside Terraform during this run, or the API does not find it. If the next plan does " +
+	"not find it either, the apply creates another."
+
 func addGone(diags *diag.Diagnostics, id string) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), "It was destroyed outside Terraform. The next apply creates "+
-		"another.")
+	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), goneText)
 }
 
 // addWaitError reports an error other than an interruption or a timeout.
@@ -143,8 +145,7 @@ func addWaitError(
 	switch e.Kind {
 	case lifecycle.Gone:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryGone, inst.ID),
-			"It was destroyed outside Terraform during this run. The "+
-				"next apply creates another.\n\n"+tfinstance.LastSeen(ctx, client, inst))
+			goneText+"\n\n"+tfinstance.LastSeen(ctx, client, inst))
 	case lifecycle.NeedsReplacement:
 		if inst.Status == rental.StatusOutbid {
 			tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID),

@@ -296,5 +296,6 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case !confirmed && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
+	r.Meta.Placement.Owners.Destroyed(id)
 	r.Meta.Spending.Destroyed(id, burn)
 }
