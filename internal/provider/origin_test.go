@@ -15,7 +15,7 @@ import (
 )
 
 // No resource leaves the state because another account does not have it, neither in a refresh nor in a destruction. In
-// its own account, it leaves the state with a warning.
+// its own account, it leaves the state with a warning, also at another address at which it was found before.
 func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 	t.Parallel()
 	for name, arguments := range map[string]map[string]any{
@@ -66,6 +66,10 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				t.Errorf("the refresh without private state: %s", text)
 			}
 
+			account.Store("")
+			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
+			server, _ = configured(t, env, name)
+			created.private = created.read(t, server).Private
 			account.Store("usr_same")
 			server, schema = configured(t, env, name)
 			if name == "gpurent_fleet" {

@@ -3,7 +3,6 @@ package tfkit
 import (
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -47,10 +46,9 @@ type Meta struct {
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Tracker
 
-	account         rental.Cached[rental.User]
-	accountFailures atomic.Uint64 // to read it
-	missing         missingObjects
-	warned          sync.Map
+	account rental.Cached[rental.User]
+	missing missingObjects
+	warned  sync.Map
 }
 
 // FirstWarning is true for the first call with a summary, so that a warning about the whole plan appears once. A

@@ -38,25 +38,24 @@ func (o Origin) differs(other Origin) bool {
 }
 
 // origin returns the account of the API key. It requests the account once, when something is created, imported or
-// missing, and again after a failure. With an error, only the address is known.
-func (m *Meta) origin(ctx context.Context) (Origin, error) {
+// missing; if that fails, repeat sends one more request with retries. With an error, only the address is known.
+func (m *Meta) origin(ctx context.Context, repeat bool) (Origin, error) {
 	origin := Origin{BaseURL: m.Client.BaseURL()}
-	user, err := m.account.Get(ctx, math.MaxInt64, m.accountFailures.Load(), m.Client.GetMe)
+	user, err := m.account.Get(rental.WithoutRetries(ctx), math.MaxInt64, 0, m.Client.GetMe)
+	if err != nil && repeat && !rental.IsForbidden(err) {
+		user, err = m.account.Get(ctx, math.MaxInt64, 1, m.Client.GetMe)
+	}
 	if rental.IsForbidden(err) {
 		return origin, nil
 	}
-	if err != nil {
-		m.accountFailures.Add(1)
-		return origin, err
-	}
 	origin.AccountID = user.ID
-	return origin, nil
+	return origin, err
 }
 
 // NewObject returns the data of an object that is about to be created. If the account cannot be read, the data has its
 // address only.
 func (m *Meta) NewObject(ctx context.Context) Object {
-	origin, _ := m.origin(ctx) //nolint:errcheck // see above
+	origin, _ := m.origin(ctx, false) //nolint:errcheck // see above
 	return Object{Token: rand.Text(), Origin: origin}
 }
 
@@ -75,25 +74,26 @@ func GetObject(ctx context.Context, private PrivateGetter) (Object, diag.Diagnos
 	return *object, diags
 }
 
-// CompleteObject returns the stored data of an object that was just read. It makes and stores the data first if there
-// is none, and adds the account if the API key could not read it before.
+// CompleteObject returns the stored data of an object that was just found. It makes and stores the data first if there
+// is none, and updates the address, and the account if the API key could not read it before.
 func (m *Meta) CompleteObject(
 	ctx context.Context, stored PrivateGetter, private PrivateSetter,
 ) (Object, diag.Diagnostics) {
 	object, diags := GetObject(ctx, stored)
+	before := object
 	switch {
-	case diags.HasError() || object.Token != "" && object.AccountID != "":
+	case diags.HasError():
 		return object, diags
 	case object.Token == "":
 		object = m.NewObject(ctx)
-	default: // the key could not read the account before
-		origin, err := m.origin(ctx)
-		if err != nil || object.differs(origin) || origin.AccountID == "" {
-			return object, diags
-		}
-		object.Origin = origin
+	case object.AccountID == "":
+		object.Origin, _ = m.origin(ctx, false) //nolint:errcheck // a later refresh adds the account
+	default:
+		object.BaseURL = m.Client.BaseURL()
 	}
-	diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
+	if object != before {
+		diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
+	}
 	return object, diags
 }
 
@@ -105,7 +105,7 @@ func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags 
 		addUnknownOrigin(diags, what)
 		return false
 	}
-	now, err := m.origin(ctx)
+	now, err := m.origin(ctx, true)
 	switch {
 	case object.differs(now):
 		addOtherOrigin(diags, what, object.Origin, now)

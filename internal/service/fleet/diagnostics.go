@@ -168,7 +168,8 @@ func rolledBackText(o outcome) tfkit.Text {
 		text = tfkit.Textf("what this apply created was destroyed again: %s. It is billed for the time that it existed "+
 			"(gpurent_transactions).", membersText(len(o.RolledBack)))
 	}
-	return "\n\nallocation is \"all\": " + text + " Existing members stay, and so do those that another run may have rented."
+	return "\n\nallocation is \"all\": " + text + " Existing members stay, and so do those that another run may have " +
+		"rented."
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,27 @@ func TestAccFleet_readyInNewState(t *testing.T) {
 	w.Configure(provider + plain(2, 20, `desired_state = "stopped"`) + output)
 	w.Run("apply", "-auto-approve")
 	contains(t, w.Run("plan", "-no-color"), "No changes.")
+	w.Run("destroy", "-auto-approve")
+}
+
+// One member that the API finds shows that the other one is gone, also at another address of the API.
+func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	env, provider := startLimited(t, 4)
+	w := env.Workspace(provider + plain(2, 20))
+	w.Run("apply", "-auto-approve")
+	env.Advance(time.Hour)
+	id := members(w)["0"]
+	if err := env.SetInstance(id, simulator.InstancePatch{Status: new("destroyed")}); err != nil {
+		t.Fatal(err)
+	}
+	fault := simulator.Fault{Method: http.MethodGet, Path: "/instances/" + id, Status: http.StatusNotFound}
+	if err := env.AddFault(fault); err != nil {
+		t.Fatal(err)
+	}
+	w.Configure(strings.Replace(provider, "127.0.0.1", "localhost", 1) + plain(2, 20))
+	contains(t, w.Run("plan", "-no-color"), "slot 0: no longer exists, another one is rented")
 	w.Run("destroy", "-auto-approve")
 }
 

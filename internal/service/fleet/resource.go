@@ -81,9 +81,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	stored, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -92,9 +90,14 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		r.readImported(ctx, state, object, resp)
 		return
 	}
-	name, members := state.ID.ValueString(), state.members(private)
-	tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics)
-	members = r.refresh(ctx, name, members, stored, &resp.Diagnostics)
+	name, stored := state.ID.ValueString(), state.members(private)
+	members := r.refresh(ctx, name, stored, object, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	object, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
+	resp.Diagnostics.Append(diags...)
+	tfinstance.Claim(r.Meta, object, name, memberIDs(stored), false, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -110,8 +113,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
 }
 
-// refresh reads the members. It reports an error if they cannot be read, or if those that the API does not find may
-// belong to another account.
+// refresh reads the members. It reports an error if they cannot be read, or if the API finds none of them and they may
+// belong to another account: one that it finds shows that all do not.
 func (r *fleetResource) refresh(
 	ctx context.Context, name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
 ) []reconcile.Member {
@@ -120,7 +123,7 @@ func (r *fleetResource) refresh(
 		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
 		return nil
 	}
-	if len(notFound) > 0 {
+	if len(notFound) > 0 && len(notFound) == len(memberIDs(members)) {
 		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", notFound[0], name), diags)
 	}
 	return now

@@ -14,20 +14,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A DELETE of an instance that was destroyed since the last refresh returns 409. That is a success.
-func TestDelete_AlreadyDestroyed(t *testing.T) {
-	env := acctest.Start(t)
-	tf := newManyRuns(t, env, nil)
-	inst, diags := tf.apply(nil, configWithKey("trainer"))
-	expectDiags(t, "the apply", diags)
-	id := env.Overview().Instances[0].ID
-	err := env.SetInstance(id, simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	expectDiags(t, "the destruction", tf.destroy(inst))
-}
-
 // The response to a rename can show that the instance was destroyed since the last refresh. The apply then fails, and
 // the next plan creates another instance.
 func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
@@ -49,7 +35,7 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 			"the rename of a server that is "+status,
 			diags,
 			"Instance "+id+" no longer exists",
-			"The next apply creates another.",
+			"the apply creates another.",
 		)
 		expectDiags(t, "the refresh", tf.tryRefresh(after), "1 instance no longer exists: "+id)
 		if !after.state.IsNull() {

@@ -288,8 +288,8 @@ func addRunsAboveCap(
 
 // addRecovered reports an instance that an earlier run created.
 func addRecovered(diags *diag.Diagnostics, placed placement.Placed, now time.Time) {
-	text := "It was " + tfinstance.CreatedText(placed.Instance, now) + " under the idempotency key of this resource, most " +
-		"likely by a run that was killed before it saved it. No other instance was created.\n\n" +
+	text := "It was " + tfinstance.CreatedText(placed.Instance, now) + " under the idempotency key of this resource, " +
+		"most likely by a run that was killed before it saved it. No other instance was created.\n\n" +
 		"If another state, or another resource of this one, has it, remove this resource from the state before anything " +
 		"else, because both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) " +
 		"with its address, and set another idempotency_key (or idempotency_prefix, or name). With create_before_destroy " +

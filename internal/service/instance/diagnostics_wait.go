@@ -118,8 +118,8 @@ func addUpdateReadError(
 	}
 }
 
-const goneText = "It was destroyed outside Terraform during this run, or the API does not find it. If the next plan does " +
-	"not find it either, the apply creates another."
+const goneText = "It was destroyed outside Terraform during this run, or the API does not find it. If the next plan " +
+	"does not find it either, the apply creates another."
 
 func addGone(diags *diag.Diagnostics, id string) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), goneText)

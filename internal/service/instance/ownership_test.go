@@ -3,6 +3,7 @@ package instance_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,28 @@ func TestOwnership_404WithoutTheAccount(t *testing.T) {
 				t.Errorf("the destruction fails: %t; removes it: %t", hasError(destroyDiags), after == nil)
 			}
 		})
+	}
+}
+
+// An account that cannot be read does not delay a creation.
+func TestOwnership_CreateWithoutTheAccount(t *testing.T) {
+	t.Parallel()
+	_, tf, p := startWithProxy(t, "max_retries", int64(9))
+	var requests atomic.Int32
+	p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		if !strings.HasSuffix(r.URL.Path, "/me") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		requests.Add(1)
+		writeError(w, http.StatusInternalServerError, "internal")
+	})
+	for _, name := range []string{"a", "b"} {
+		_, diags := tf.apply(nil, configWithKey(name))
+		expectDiags(t, "the apply", diags)
+	}
+	if requests.Load() != 1 {
+		t.Errorf("%d requests", requests.Load())
 	}
 }
 
