@@ -76,7 +76,7 @@ func NotLostText(e *placement.Error) tfkit.Text {
 		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), created)
 }
 
-// CreatedText says when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".
+// CreatedText describes when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".
 func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
 	if inst.CreatedAt.IsZero() {
 		return "created at an unknown time"

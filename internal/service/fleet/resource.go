@@ -114,7 +114,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 }
 
 // refresh reads the members. It reports an error if they cannot be read, or if the API finds none of them and they may
-// belong to another account: one that it finds shows that all do not.
+// belong to another account. If it finds one, the account is the right one.
 func (r *fleetResource) refresh(
 	ctx context.Context, name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
 ) []reconcile.Member {
