@@ -222,7 +222,7 @@ func TestAccInstance_destroyedWhileCreating(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:      env.Config(configByOffer()),
-				ExpectError: regexp.MustCompile(`(?s)no longer exists.*next\s+apply\s+creates\s+another`),
+				ExpectError: regexp.MustCompile(`(?s)no longer exists.*the\s+apply\s+creates\s+another`),
 			},
 			{
 				Config:            env.Config(configByOffer()),
