@@ -202,13 +202,14 @@ func (c *cell) checkMembers(size int) {
 }
 
 // checkSize expects size instances in the state and none to be rented twice. The broken apply may have rented others
-// for slots that the fleet no longer has: they stay, and the output names them, or that of a later plan if lists lag.
+// for slots that the fleet no longer has: they stay, and the output names them, or that of a later plan if lists lag or
+// omit names.
 func (c *cell) checkSize(size int, output string) {
 	c.Helper()
 	now, state := readAccount(c.env), members(c.workspace)
 	left := without(now.live, state[:])
 	for _, other := range left {
-		if size > 0 && !strings.Contains(output, other.ID) {
+		for looks := 0; looks < 5 && size > 0 && !strings.Contains(output, other.ID); looks++ {
 			c.env.Advance(time.Minute)
 			output += c.command(0, append([]string{"plan"}, c.flags...)...)
 		}
