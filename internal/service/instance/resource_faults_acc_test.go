@@ -113,8 +113,8 @@ func TestAccInstance_createTimeout(t *testing.T) {
 
 func TestAccInstance_keepOnTimeout(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	// The test asserts the status creating, which an unknown one replaces at random.
-	env := acctest.Start(t, bootInOneHour, acctest.WithoutQuirks("unknown-enums"))
+	// The test asserts the status creating, which an unknown one replaces at random, and the SSH address of one refresh.
+	env := acctest.Start(t, bootInOneHour, acctest.WithoutQuirks("unknown-enums", "optional-fields-absent"))
 	same := statecheck.CompareValue(compare.ValuesSame())
 	sameID := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 	config := env.Config(configByOffer(`keep_on_timeout = true`, `timeouts = { create = "100ms" }`))
