@@ -187,7 +187,7 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 	case slices.ContainsFunc(lines, matches):
 		return nil
 	default:
-		c.logErr = fmt.Errorf("none of the last %d lines matches %s", len(lines), c.Ready.LogPattern)
+		c.logErr = fmt.Errorf("none of the last %d lines matches the pattern", len(lines))
 	}
 	return c.logErr
 }

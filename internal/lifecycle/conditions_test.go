@@ -97,7 +97,7 @@ func TestConverge_Conditions(t *testing.T) {
 		},
 		"no line matches": {
 			conditions: all, banner: version, status: 200, log: "not READY",
-			missing: "log_pattern", text: "none of the last 1 lines matches ^READY$",
+			missing: "log_pattern", text: "none of the last 1 lines matches the pattern",
 		},
 		"line with a carriage return": {conditions: Conditions{LogPattern: all.LogPattern}, log: "READY\r"},
 		"nothing met":                 {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},

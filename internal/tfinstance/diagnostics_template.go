@@ -14,6 +14,7 @@ const (
 	summaryOtherImage       = "Image differs from the template's image"
 	summaryDiskBelowMinimum = "Disk below the template's minimum"
 	summaryNoSSHKeys        = "No SSH key for the instance"
+	summaryUnknownSSHKey    = "No such SSH key"
 	summaryNoSSHExpected    = "ready_when waits for SSH, and the template has none"
 	summaryTemplateReplaces = "%s is replaced because its template changes"
 )
@@ -21,7 +22,8 @@ const (
 func addNoTemplate(diags *diag.Diagnostics) {
 	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate),
 		"Neither the catalog nor this account has a template with the slug in template. The data source "+
-			"gpurent_templates lists all templates.")
+			"gpurent_templates lists all templates. The list of the API may lack a template that was created less than a "+
+			"minute ago: then plan again later.")
 }
 
 func addOtherImage(diags *diag.Diagnostics, templateImage string) {
@@ -40,6 +42,17 @@ func addNoSSHKeys(diags *diag.Diagnostics) {
 	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryNoSSHKeys),
 		"The template is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
 			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.")
+}
+
+func addUnknownSSHKey(diags *diag.Diagnostics, replaces bool) {
+	text := tfkit.Text("ssh_key_ids contains an id that this account does not have. The API may reject the request, or " +
+		"nobody could log in to the instance. Remove it, or create the key first.")
+	if replaces {
+		tfkit.AddAttributeError(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryUnknownSSHKey),
+			text+" A replacement destroys an instance and its disk first. Nothing was destroyed.")
+		return
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryUnknownSSHKey), text)
 }
 
 func addNoSSHExpected(diags *diag.Diagnostics) {

@@ -53,25 +53,32 @@ func CheckTemplate(
 	if disk := arguments.DiskGB.ValueInt64(); !arguments.DiskGB.IsUnknown() && disk < template.MinDiskGB {
 		addDiskBelowMinimum(diags, template.MinDiskGB, disk)
 	}
-	switch template.LaunchMode {
-	case rental.LaunchSSH:
-		checkSSHKeys(ctx, meta, arguments, diags)
-	case rental.LaunchEntrypoint:
-		if ReadyConditions(arguments.ReadyWhen).SSHReachable {
-			addNoSSHExpected(diags)
-		}
-	default:
+	checkSSHKeys(ctx, meta, arguments.SSHKeyIDs, template.LaunchMode == rental.LaunchSSH, replaces, diags)
+	if template.LaunchMode == rental.LaunchEntrypoint && ReadyConditions(arguments.ReadyWhen).SSHReachable {
+		addNoSSHExpected(diags)
 	}
 }
 
-// checkSSHKeys warns if nobody could log in to an instance: ssh_key_ids is empty or omitted, and the account has no
-// key.
-func checkSSHKeys(ctx context.Context, meta *tfkit.Meta, arguments TemplateArguments, diags *diag.Diagnostics) {
-	if arguments.SSHKeyIDs.IsUnknown() || len(arguments.SSHKeyIDs.Elements()) > 0 {
+// checkSSHKeys reports ids that the account does not have: an error if the creation replaces an instance. It warns if
+// nobody could log in to an instance: needsKey, ids is empty or omitted, and the account has no key.
+func checkSSHKeys(
+	ctx context.Context, meta *tfkit.Meta, ids types.Set, needsKey, replaces bool, diags *diag.Diagnostics,
+) {
+	if none := len(ids.Elements()) == 0; ids.IsUnknown() || none && !needsKey {
 		return
 	}
 	keys, err := meta.Cache.SSHKeys.List(ctx)
-	if err == nil && len(keys.Items) == 0 && len(keys.Skipped) == 0 {
+	if err != nil || len(keys.Skipped) > 0 {
+		return // the API checks the request at apply
+	}
+	if len(ids.Elements()) == 0 && len(keys.Items) == 0 {
 		addNoSSHKeys(diags)
+	}
+	for _, id := range ids.Elements() {
+		text, _ := id.(types.String)
+		if _, found := keys.Find(text.ValueString()); !found && !id.IsUnknown() {
+			addUnknownSSHKey(diags, replaces)
+			return
+		}
 	}
 }

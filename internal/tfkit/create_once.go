@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,6 +120,10 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 		}
 	}
 	a.lost = true
+	if len(found) > 1 {
+		a.final = true
+		return none, errors.Join(err, a.ambiguous(found))
+	}
 	if len(found) > 0 && a.once.Discard == nil {
 		a.keep(found[0])
 		return found[0], nil
@@ -128,6 +133,16 @@ func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
 		return none, errors.Join(err, discardErr)
 	}
 	return none, err
+}
+
+// ambiguous describes objects of which this creation has created one at most. Another run may use the others.
+func (a *createAttempt[T]) ambiguous(found []T) error {
+	var ids []string
+	for _, item := range found {
+		ids = append(ids, a.once.ID(item))
+	}
+	return fmt.Errorf("one of %s may have been created, and another run may use the others: import or delete what is "+
+		"not needed, then apply again", strings.Join(ids, ", "))
 }
 
 // keep records an object of this process for the creations that follow.
@@ -172,7 +187,7 @@ func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
 	if !a.lost || a.once.Discard == nil {
 		return
 	}
-	if found, err := a.list(ctx); err == nil {
+	if found, err := a.list(ctx); err == nil && len(found) == 1 {
 		_ = a.discardAll(ctx, found) //nolint:errcheck // the new object is valid
 	}
 }

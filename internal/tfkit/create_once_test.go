@@ -132,18 +132,21 @@ func TestCreateOnce(t *testing.T) {
 	}
 }
 
+// Of two new objects that match, another run may use one: both stay.
 func TestCreateOnce_IgnoresOtherObjects(t *testing.T) {
-	s := fakeService{loseResponse: map[int]bool{1: true}}
-	once := s.once("round")
-	create := once.Create
-	once.Create = func(ctx context.Context) (object, error) {
-		if s.creates == 0 { // another client creates an object first
-			s.objects = append(s.objects, object{"theirs", "square"})
+	for theirs, fails := range map[string]bool{"square": false, "round": true} {
+		s := fakeService{loseResponse: map[int]bool{1: true}}
+		once := s.once("round")
+		create := once.Create
+		once.Create = func(ctx context.Context) (object, error) {
+			if s.creates == 0 { // another client creates an object first
+				s.objects = append(s.objects, object{"theirs", theirs})
+			}
+			return create(ctx)
 		}
-		return create(ctx)
-	}
-	if got, err := once.Run(t.Context()); err != nil || got.kind != "round" {
-		t.Errorf("got %+v, %v", got, err)
+		if got, err := once.Run(t.Context()); (err != nil) != fails || !fails && got.kind != "round" {
+			t.Errorf("got %+v, %v", got, err)
+		}
 	}
 }
 

@@ -35,12 +35,19 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 		"replacement or destruction loses the disk of the member:"+text)
 }
 
-// addTooFewOffers warns that an apply could not fill all slots now.
+// addTooFewOffers warns that an apply could not fill all slots now. If the apply destroyed the members of a replaced
+// fleet first and then failed, that is an error.
 func (r *fleetResource) addTooFewOffers(
 	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
+	replaces bool,
 ) {
 	text := offersText(spec, choice, count)
+	add := tfkit.AddAttributeWarning
 	switch wait := plan.waitForOffer(); {
+	case replaces && wait == 0 && (spec.All || len(choice.Candidates) < spec.MinReady):
+		add = tfkit.AddAttributeError
+		text += " A replacement destroys all members and their disks before it creates others, and would then fail. " +
+			"Nothing was destroyed. With update = \"rolling\", members are replaced one after the other."
 	case wait > 0:
 		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
 	case spec.All:
@@ -51,7 +58,7 @@ func (r *fleetResource) addTooFewOffers(
 	if choice.Matching == 0 {
 		text += explainQueries(ctx, r.Meta, spec)
 	}
-	tfkit.AddAttributeWarning(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
+	add(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
 }
 
 // offersText describes why there are fewer offers than needed.

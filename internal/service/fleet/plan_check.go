@@ -108,8 +108,9 @@ func actionsBySlot(changes []reconcile.Change) map[int]reconcile.Action {
 }
 
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
-// of the provider. replaced are members of another fleet that the plan destroys. Too few offers are a warning: after a
-// run that was killed, its own instances may be the reason, and an error would prevent that they are recovered.
+// of the provider. replaced are members of another fleet that the plan destroys first: then too few offers are an
+// error. Otherwise they are a warning: after a run that was killed, its own instances may be the reason, and an error
+// would prevent that they are recovered.
 func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
 	replaced []reconcile.Member, diags *diag.Diagnostics,
@@ -132,14 +133,14 @@ func (r *fleetResource) checkOffers(
 	if queriesKnown(ctx, plan) && slots > 0 {
 		var err error
 		choice, err = r.Meta.Placement.EstimateAll(ctx, spec.Demand(slots, stays))
-		if err != nil && tracker.Enforced() {
+		if err != nil && (tracker.Enforced() || len(replaced) > 0) {
 			failed(err)
 			return
 		}
 		r.Meta.WarnUnchecked(err, diags)
 		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
-			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed)
+			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed, len(replaced) > 0)
 		}
 	}
 	change, err := r.manager().PlanSpending(ctx, spec.Name, changes, choice.Candidates)

@@ -109,6 +109,17 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	contains(t, w.Run("plan", "-no-color"), "!is replaced because its template changes", "!No such GPU model")
 	w.Configure(env.Provider() + strings.Replace(plain(4, 30), `["rtx_4090"]`, `["rtx_4090", "RTX3090"]`, 1))
 	contains(t, w.Run("plan", "-no-color"), "No such GPU model", "offer_queries[0].gpu", "rtx_3090")
+	// A replacement that would fail destroys nothing.
+	before = members(w)
+	limitOffers(t, env, 0)
+	env.Advance(2 * time.Minute)
+	for text, argument := range map[string]string{"No such SSH key": `ssh_key_ids = ["nokey"]`, "Too few offers": ""} {
+		w.Configure(provider + plain(3, 30, argument))
+		output, err := w.Try("apply", "-auto-approve", "-no-color", "-replace="+address)
+		if contains(t, output, "Error: "+text); err == nil || kept(before, members(w)) != 3 {
+			t.Errorf("the apply ends with %v and %v", err, members(w))
+		}
+	}
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)

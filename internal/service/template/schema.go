@@ -53,7 +53,8 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 			"template, so a change to any argument replaces it, and its `slug` changes. An instance or a fleet whose " +
 			"`template` refers to it is then replaced as well, and **loses its disk**. To keep an instance, add `lifecycle { " +
 			"ignore_changes = [template] }` to it: the API keeps the instances of a deleted template.\n\nA replacement " +
-			"fails at plan while the account has 20 templates, because with `create_before_destroy` it needs one more.",
+			"fails at plan while the account has 20 templates, because with `create_before_destroy` it needs one more. The " +
+			"plan checks each template alone: with 19 templates, two such replacements in one plan fail at apply.",
 		Attributes: attributes,
 	}
 }
