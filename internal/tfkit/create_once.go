@@ -40,7 +40,7 @@ type CreateOnce[T any] struct {
 	// Matches reports whether an object may be the one that Create created.
 	Matches func(T) bool
 	// Discard deletes an object whose response was lost, because the object is useless without the response. If
-	// Discard is nil, Run returns the object.
+	// Discard is nil, Run returns the object. If several objects match, Run does neither: another run may use one.
 	Discard func(context.Context, T) error
 }
 

@@ -17,9 +17,7 @@ import (
 func TestAccFleet_changesAfterPlan(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	env, provider := startLimited(t, 4)
-	w := env.Workspace(provider + plain(3, 20))
-	w.Run("apply", "-auto-approve")
+	env, _, w := createLimited(t, 4, 3)
 	before := members(w)
 	failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
 	fail := func(slot string) {
@@ -92,14 +90,10 @@ func TestAccFleet_readyInNewState(t *testing.T) {
 func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	env, provider := startLimited(t, 4)
-	w := env.Workspace(provider + plain(2, 20))
-	w.Run("apply", "-auto-approve")
-	env.Advance(time.Hour)
+	env, provider, w := createLimited(t, 4, 2)
 	id := members(w)["0"]
-	if err := env.SetInstance(id, simulator.InstancePatch{Status: new("destroyed")}); err != nil {
-		t.Fatal(err)
-	}
+	env.Delete("instances/" + id)
+	env.Advance(time.Hour)
 	fault := simulator.Fault{Method: http.MethodGet, Path: "/instances/" + id, Status: http.StatusNotFound}
 	if err := env.AddFault(fault); err != nil {
 		t.Fatal(err)
@@ -113,9 +107,7 @@ func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 func TestAccFleet_notReduced(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	env, provider := startLimited(t, 4)
-	w := env.Workspace(provider + plain(2, 20))
-	w.Run("apply", "-auto-approve")
+	env, provider, w := createLimited(t, 4, 2)
 	fault := simulator.Fault{Method: http.MethodDelete, Path: "/instances", Status: http.StatusForbidden}
 	if err := env.AddFault(fault); err != nil {
 		t.Fatal(err)

@@ -45,6 +45,15 @@ func startLimited(t *testing.T, members int64, options ...acctest.Option) (env *
 	return env, env.Provider(fmt.Sprintf("spending = { max_burn_kop_h = %d }", env.BurnOf(members)))
 }
 
+// createLimited creates a fleet with a size under the limit of startLimited.
+func createLimited(t *testing.T, limit int64, size int) (env *acctest.Env, provider string, w *acctest.Workspace) {
+	t.Helper()
+	env, provider = startLimited(t, limit)
+	w = env.Workspace(provider + plain(size, 20))
+	w.Run("apply", "-auto-approve")
+	return env, provider, w
+}
+
 // members returns the ids of the members in the state by slot.
 func members(w *acctest.Workspace) map[string]string {
 	ids := map[string]string{}
@@ -83,9 +92,7 @@ func contains(t *testing.T, output string, texts ...string) {
 // -replace replaces all members, within a limit that allows the fleet only once.
 func TestAccFleet_replaceOption(t *testing.T) {
 	t.Parallel()
-	env, provider := startLimited(t, 3)
-	w := env.Workspace(provider + plain(3, 20))
-	w.Run("apply", "-auto-approve", "-no-color")
+	env, provider, w := createLimited(t, 3, 3)
 	before := members(w)
 	output := w.Run("apply", "-auto-approve", "-no-color", "-replace="+address)
 	contains(t, output, "!contains a fleet with the name", "!Warning: Fleet", "!Warning: Inst")
@@ -130,9 +137,7 @@ func TestAccFleet_replaceOption(t *testing.T) {
 // block all members stay.
 func TestAccFleet_taintAndRename(t *testing.T) {
 	t.Parallel()
-	env, provider := startLimited(t, 2)
-	w := env.Workspace(provider + plain(2, 20))
-	w.Run("apply", "-auto-approve")
+	env, provider, w := createLimited(t, 2, 2)
 	before := members(w)
 	w.Configure(env.Provider() + plain(2, 20)) // the plan of a tainted fleet does not deduct its cost
 	w.Run("taint", address)
@@ -272,9 +277,7 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 func TestAccFleet_totalCapOfStart(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	env, provider := startLimited(t, 2)
-	w := env.Workspace(provider + plain(2, 20))
-	w.Run("apply", "-auto-approve")
+	_, provider, w := createLimited(t, 2, 2)
 	w.Configure(provider + plain(2, 20, `desired_state = "stopped"`))
 	w.Run("apply", "-auto-approve")
 	w.Configure(provider + plain(2, 20, "max_total_kop_h = 100"))

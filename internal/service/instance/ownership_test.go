@@ -3,11 +3,11 @@ package instance_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // A new resource takes an instance that was rented under its key before only if it is young. An older one stays as it
@@ -129,22 +129,17 @@ func TestOwnership_404WithoutTheAccount(t *testing.T) {
 // An account that cannot be read does not delay a creation.
 func TestOwnership_CreateWithoutTheAccount(t *testing.T) {
 	t.Parallel()
-	_, tf, p := startWithProxy(t, "max_retries", int64(9))
-	var requests atomic.Int32
-	p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if !strings.HasSuffix(r.URL.Path, "/me") {
-			api.ServeHTTP(w, r)
-			return
-		}
-		requests.Add(1)
-		writeError(w, http.StatusInternalServerError, "internal")
-	})
+	env := acctest.Start(t)
+	if err := env.AddFault(simulator.Fault{Path: "/me", Status: http.StatusInternalServerError}); err != nil {
+		t.Fatal(err)
+	}
+	tf := newManyRuns(t, env, nil)
 	for _, name := range []string{"a", "b"} {
 		_, diags := tf.apply(nil, configWithKey(name))
 		expectDiags(t, "the apply", diags)
 	}
-	if requests.Load() != 1 {
-		t.Errorf("%d requests", requests.Load())
+	if n := env.CountRequests("GET", "/me"); n != 1 {
+		t.Errorf("%d requests", n)
 	}
 }
 
