@@ -35,9 +35,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	selected, rest := selectCommand(args)
 	err := selected.run(ctx, rest, stdout, stderr)
 	var usage *usageError
+	var status *statusError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &status):
+		if status.err != nil {
+			fmt.Fprintln(stderr, "Error:", status.err)
+		}
+		return status.status
 	case errors.As(err, &usage):
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), selected.path())
@@ -60,7 +66,7 @@ func rootCommand() command {
 			"Without a command it runs as a plugin, which Terraform and OpenTofu start.",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			debugMode := flags.Bool("debug", false, "run the plugin for a debugger, without Terraform")
-			return func(ctx context.Context, _, _ io.Writer) error { return servePlugin(ctx, *debugMode) }
+			return func(ctx context.Context, _ []string, _, _ io.Writer) error { return servePlugin(ctx, *debugMode) }
 		},
 	}
 }
@@ -70,7 +76,7 @@ func versionCommand() command {
 		name:  "version",
 		short: "Print the version",
 		prepare: func(*flag.FlagSet) runFunc {
-			return func(_ context.Context, stdout, _ io.Writer) error {
+			return func(_ context.Context, _ []string, stdout, _ io.Writer) error {
 				_, err := fmt.Fprintln(stdout, program, fullVersion())
 				return err
 			}

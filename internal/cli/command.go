@@ -16,17 +16,34 @@ type command struct {
 	name  string // empty for the root command
 	short string // description in the list of commands
 	long  string // description in the help of the command; empty: the same as short
+	args  string // positional arguments in the help; empty if the command has none
 	// prepare declares the flags. The function that it returns runs after they are parsed.
 	prepare func(*flag.FlagSet) runFunc
 }
 
-// runFunc runs a command. A usageError means that the arguments are invalid.
-type runFunc func(ctx context.Context, stdout, stderr io.Writer) error
+// runFunc runs a command with its positional arguments. A usageError means that the arguments are invalid, and a
+// statusError that the command ends with a status other than 1.
+type runFunc func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 // usageError reports invalid arguments or flags.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
+
+// statusError ends a command with a status. Err is nil if the output of the command says everything.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *statusError) Unwrap() error { return e.err }
 
 // selectCommand returns the command that args name and the remaining arguments. "help NAME" is equivalent to
 // "NAME --help".
@@ -52,16 +69,33 @@ func (c command) run(ctx context.Context, args []string, stdout, stderr io.Write
 	if c.name == "" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		return &usageError{fmt.Errorf("unknown command %q", args[0])}
 	}
-	err := flags.Parse(args)
+	positional, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return c.help(flags, stdout)
 	case err != nil:
 		return &usageError{err}
-	case flags.NArg() > 0:
-		return &usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	case len(positional) > 0 && c.args == "":
+		return &usageError{fmt.Errorf("unexpected argument %q", positional[0])}
 	}
-	return run(ctx, stdout, stderr)
+	return run(ctx, positional, stdout, stderr)
+}
+
+// parse parses flags before, between and after the positional arguments, and returns those.
+func parse(flags *flag.FlagSet, args []string) (positional []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		rest := flags.Args()
+		if len(rest) == 0 {
+			return positional, nil
+		}
+		if parsed := len(args) - len(rest); parsed > 0 && args[parsed-1] == "--" {
+			return append(positional, rest...), nil
+		}
+		positional, args = append(positional, rest[0]), rest[1:]
+	}
 }
 
 // help prints the description, usage and flags of the command.
@@ -71,7 +105,7 @@ func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
 		long = c.short + "."
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "%s\n\nUsage:\n  %s [flags]\n", long, c.path())
+	fmt.Fprintf(table, "%s\n\nUsage:\n  %s\n", long, strings.TrimSpace(c.path()+" [flags] "+c.args))
 	if c.name == "" {
 		fmt.Fprintf(table, "  %s COMMAND [flags]\n\nCommands:\n", program)
 		for _, sub := range commands() {

@@ -38,7 +38,7 @@ func loginCommand() command {
 				"`NAME` of the key, up to 60 characters (default \""+program+" on HOSTNAME\")")
 			replace := flags.Bool("replace", false, "replace a login of another account without asking")
 			noBrowser := flags.Bool("no-browser", false, "show the address without opening a browser")
-			return func(ctx context.Context, stdout, stderr io.Writer) error {
+			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				found, err := findTarget(*baseURL)
 				if err != nil {
 					return err

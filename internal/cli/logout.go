@@ -17,7 +17,7 @@ func logoutCommand() command {
 		short: "Revoke the API key of a login and remove it",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service (default as for login)")
-			return func(ctx context.Context, stdout, stderr io.Writer) error {
+			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				l := &logout{screen: newScreen(stdout, stderr)}
 				found, err := findTarget(*baseURL)
 				if errors.Is(err, errNoAddress) && noLogin() {

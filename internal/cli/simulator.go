@@ -33,7 +33,7 @@ func simulatorCommand() command {
 		prepare: func(flags *flag.FlagSet) runFunc {
 			config := new(simulator.Config)
 			simulatorFlags(flags, config)
-			return func(ctx context.Context, stdout, stderr io.Writer) error {
+			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				config.Log = hclog.New(&hclog.LoggerOptions{Output: stderr, Level: hclog.Info})
 				if err := config.Validate(); err != nil {
 					return &usageError{err}
