@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // Target is the desired state of an instance, with the limits and callbacks of the way there.
@@ -26,10 +27,9 @@ type Target struct {
 	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
 	// reports whether this run has started the instance. A nil Accept accepts everything.
 	Accept func(inst rental.Instance, started bool) bool
-	// BeforeStart is called before each start, for example to check a spending limit. runningKopH is the price of the
-	// instance after the start, as far as it is known. An error ends the wait and is returned unchanged. release is called
-	// when the wait is over. A nil BeforeStart allows every start.
-	BeforeStart func(ctx context.Context, inst rental.Instance, runningKopH int64) (release func(), err error)
+	// Hold is called before each start with the price of the instance afterwards, as far as it is known. An error ends the
+	// wait and is returned unchanged. A nil Hold allows every start.
+	Hold spending.HoldFunc
 	// Progress is called before each start and stop, and with every observation. Nil reports nothing.
 	Progress Progress
 }
@@ -69,7 +69,6 @@ type converger struct {
 	last      *request // the last start or stop; nil if none was requested
 	starts    int      // requested starts
 	stops     int      // requested stops
-	releases  []func() // of BeforeStart
 	aboveCap  *Error   // a start cost more than MaxPriceKopH, so the instance is being stopped
 	readError error    // of the last read or check; nil if it succeeded
 
@@ -78,7 +77,6 @@ type converger struct {
 }
 
 func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
-	defer c.release()
 	inst, err := c.wait(ctx, inst)
 	if err != nil && ctx.Err() != nil && c.aboveCap == nil && !isPriceError(err) {
 		err = &Error{Kind: Interrupted, Wanted: c.State, Err: ctx.Err(), Cause: c.lastReadError(), Missing: c.missing}
@@ -209,11 +207,4 @@ func (c *converger) lastReadError() error {
 		return c.last.err
 	}
 	return c.readError
-}
-
-// release ends what the starts reserved.
-func (c *converger) release() {
-	for _, release := range c.releases {
-		release()
-	}
 }

@@ -323,7 +323,7 @@ func TestPoller_LargeAccount(t *testing.T) {
 func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 5, "b": 1e9})
 	inBubble(t, api, func(t *testing.T, p *Poller) {
-		cache := rental.NewCache(p.client, func() bool { return true })
+		cache := rental.NewCache(p.client)
 		status := func() rental.InstanceStatus {
 			listing, err := cache.Instances.List(t.Context())
 			if err != nil {

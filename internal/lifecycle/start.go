@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
@@ -20,24 +21,32 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		c.readError = err
 		return nil // the next observation tries again
 	}
-	if c.BeforeStart != nil {
-		release, err := c.BeforeStart(ctx, *inst, inst.StartKopH(bid))
-		if err != nil {
+	kopH := inst.StartKopH(bid)
+	var hold spending.Hold
+	if c.Hold != nil {
+		if hold, err = c.Hold(ctx, kopH); err != nil {
 			return err
 		}
-		c.releases = append(c.releases, release)
-	}
-	c.starts++
-	c.conditions = conditions{}
-	if c.MaxPriceKopH == 0 {
-		return c.send(ctx, inst, c.client.StartInstance)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
 	}
 	detached, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
-	if err := c.send(detached, inst, c.client.StartInstance); err != nil {
+	if c.MaxPriceKopH == 0 {
+		detached = ctx
+	}
+	c.starts++
+	c.conditions = conditions{}
+	err = ctx.Err()
+	if err == nil {
+		err = c.send(detached, inst, c.client.StartInstance)
+	}
+	switch {
+	case hold == nil:
+	case err != nil:
+		hold.Release()
+	default: // also after a refusal because of the status: an earlier attempt may have started it
+		hold.Commit(inst.ID, kopH)
+	}
+	if err != nil || c.MaxPriceKopH == 0 {
 		return err
 	}
 	if err := c.checkPriceAfterStart(detached, inst); err != nil || ctx.Err() == nil {
@@ -55,7 +64,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 // readBid returns the price of a new bid if a check before the start needs it, nil if it is unknown. It is the price of
 // the offer, which is unknown after an import. The price of an on-demand instance is locked.
 func (c *converger) readBid(ctx context.Context, inst rental.Instance) (kopH *int64, err error) {
-	if c.MaxPriceKopH == 0 && c.BeforeStart == nil || inst.Type != rental.Interruptible || c.OfferID == "" {
+	if c.MaxPriceKopH == 0 && c.Hold == nil || inst.Type != rental.Interruptible || c.OfferID == "" {
 		return nil, nil
 	}
 	offer, err := c.client.GetOffer(ctx, c.OfferID)

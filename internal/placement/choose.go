@@ -60,9 +60,9 @@ type Choice struct {
 // maxDiskIncluded is the disk size that the price of an offer includes at least: no instance has a smaller disk.
 const maxDiskIncluded = 10
 
-// priceWithDisk returns the highest price of an instance from an offer. It is false if the offer has no price for the
+// PriceWithDisk returns the highest price of an instance from an offer. It is false if the offer has no price for the
 // rental type.
-func priceWithDisk(offer rental.Offer, kind rental.RentalType, diskGB int64) (kopH int64, ok bool) {
+func PriceWithDisk(offer rental.Offer, kind rental.RentalType, diskGB int64) (kopH int64, ok bool) {
 	price, ok := offer.PriceKopH(kind)
 	return price + offer.DiskKopH(max(0, diskGB-maxDiskIncluded)), ok
 }
@@ -73,12 +73,9 @@ func (p *Placer) Choose(ctx context.Context, demand Demand, fresh bool) (Choice,
 	return p.choose(ctx, demand, fresh, &p.offers)
 }
 
-// EstimateAll is Choose for instances that are planned. Two plans of one run never get the same offer.
+// EstimateAll is Choose for instances that are planned. It reserves nothing.
 func (p *Placer) EstimateAll(ctx context.Context, demand Demand) (Choice, error) {
-	if !p.single() {
-		return p.choose(ctx, demand, false, &reservations{})
-	}
-	return p.choose(ctx, demand, false, &p.planned)
+	return p.choose(ctx, demand, false, &reservations{})
 }
 
 func (p *Placer) choose(ctx context.Context, demand Demand, fresh bool, reserved *reservations) (Choice, error) {
@@ -115,7 +112,7 @@ func (p *Placer) listAll(ctx context.Context, demand Demand, fresh bool) ([]Cand
 			return nil, err
 		}
 		for _, offer := range offers {
-			price, rentable := priceWithDisk(offer, query.Type, demand.DiskGB)
+			price, rentable := PriceWithDisk(offer, query.Type, demand.DiskGB)
 			base, _ := offer.PriceKopH(query.Type)
 			aboveCap := query.MaxPriceKopH != nil && base > *query.MaxPriceKopH
 			if seen[offer.ID] || demand.Except[offer.ID] || !rentable || aboveCap || !offer.Available {

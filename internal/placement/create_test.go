@@ -181,12 +181,11 @@ func newCreation(t *testing.T, transport http.RoundTripper, request Request) *cr
 		t.Fatal(err)
 	}
 	_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
-	single := func() bool { return true }
 	if request.Order.Type == "" {
 		request.Order.Type = rental.OnDemand
 	}
 	return &creation{
-		Request: request, placer: New(client, rental.NewCache(client, single), new(Owners), time.Second, single),
+		Request: request, placer: New(client, rental.NewCache(client), new(Owners), time.Second),
 		keys: newIdempotencyKeys(request), requestCtx: t.Context(), offers: map[string]rental.Offer{},
 	}
 }

@@ -2,48 +2,34 @@ package placement
 
 import (
 	"context"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Estimate returns the current price of the first offer of the queries, in order, that no planned instance of this run
-// uses. It ignores the offer except, from which the instance to replace is rented; empty for none. If found is false,
-// matching is the number of offers that match the queries.
-func (p *Placer) Estimate(
-	ctx context.Context, queries []rental.OfferQuery, except string,
-) (kopH int64, found bool, matching int, err error) {
-	for _, query := range queries {
-		price, found, matches, err := p.estimate(ctx, query, except)
-		if found || err != nil {
-			return price, found, matches, err
-		}
-		matching += matches
-	}
-	return 0, false, matching, nil
-}
+// estimateAge is how old a list may be that shows no offer. Others may have released some since an older one.
+const estimateAge = 5 * time.Second
 
-func (p *Placer) estimate(
-	ctx context.Context, query rental.OfferQuery, except string,
-) (kopH int64, found bool, matching int, err error) {
-	for _, limit := range []int{firstCandidates, maxCandidates} {
-		offers, err := p.cache.Offers(ctx, query, limit)
-		if err != nil {
-			return 0, false, 0, err
-		}
-		matching = 0
-		for _, offer := range offers {
-			price, ok := offer.PriceKopH(query.Type)
-			if !ok || offer.ID == except {
-				continue
+// Estimate returns the price of the first offer of the queries, in order, with a disk of this size. It ignores the offer
+// except, from which the instance to replace is rented; empty for none. It is false if there is no such offer.
+func (p *Placer) Estimate(
+	ctx context.Context, queries []rental.OfferQuery, except string, diskGB int64,
+) (kopH int64, found bool, err error) {
+	for _, query := range queries {
+		for _, list := range []func() ([]rental.Offer, error){
+			func() ([]rental.Offer, error) { return p.cache.Offers(ctx, query, firstCandidates) },
+			func() ([]rental.Offer, error) { return p.cache.OffersWithin(ctx, query, firstCandidates, estimateAge) },
+		} {
+			offers, err := list()
+			if err != nil {
+				return 0, false, err
 			}
-			matching++
-			if !p.single() || p.planned.reserve(offer.ID) {
-				return price, true, matching, nil
+			for _, offer := range offers {
+				if kopH, ok := PriceWithDisk(offer, query.Type, diskGB); ok && offer.ID != except {
+					return kopH, true, nil
+				}
 			}
-		}
-		if len(offers) < limit {
-			break
 		}
 	}
-	return 0, false, matching, nil
+	return 0, false, nil
 }

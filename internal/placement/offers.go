@@ -1,12 +1,14 @@
 package placement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 const (
@@ -55,14 +57,14 @@ func (c *creation) readOffer(
 // it.
 func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 	offerID := c.OfferID
-	if c.MaxPriceKopH > 0 || c.CheckPrice != nil {
+	if c.MaxPriceKopH > 0 || c.Hold != nil {
 		state, price, err := c.readOffer(ctx, offerID, c.MaxPriceKopH)
 		aboveCap := &Error{Kind: OfferAboveCap, OfferID: offerID, PriceKopH: price, LimitKopH: c.MaxPriceKopH}
 		gone := &Error{Kind: OfferGone, OfferID: offerID}
 		switch {
 		case state == AboveCap:
 			return c.recover(ctx, aboveCap)
-		case state == NotAvailable && (c.CheckPrice != nil || c.keys.isRandom()):
+		case state == NotAvailable && (c.Hold != nil || c.keys.isRandom()):
 			return c.recover(ctx, gone)
 		case err != nil:
 			return Placed{}, err
@@ -216,18 +218,10 @@ func (c *creation) tryOffer(ctx context.Context, offerID string) (placed Placed,
 func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (Placed, Availability, error) {
 	for changes := 0; ; changes++ {
 		before, _ := c.offers[offerID].PriceKopH(c.Order.Type)
-		release := func() {}
-		if c.CheckPrice != nil {
-			var err error
-			if release, err = c.CheckPrice(c.requestCtx, before); err != nil { //nolint:contextcheck // it outlives ctx
-				return Placed{}, Available, err
-			}
-		}
-		placed, err := c.request(offerID)
+		placed, err := c.hold(ctx, offerID)
 		if !isRejected(err) {
 			return placed, Available, err
 		}
-		release()
 		state, price, readErr := c.readOffer(ctx, offerID, limit)
 		if readErr != nil && state != NoPriceForType {
 			return Placed{}, AvailabilityUnknown, err
@@ -238,8 +232,34 @@ func (c *creation) rentFrom(ctx context.Context, offerID string, limit int64) (P
 	}
 }
 
+// hold requests an instance from an offer while the limits allow its price. If they do not, an instance that an earlier
+// run rented under the key is in the burn rate already.
+func (c *creation) hold(ctx context.Context, offerID string) (Placed, error) {
+	if c.Hold == nil {
+		return c.request(offerID)
+	}
+	kopH, _ := PriceWithDisk(c.offers[offerID], c.Order.Type, c.Order.DiskGB)
+	hold, err := c.Hold(ctx, kopH)
+	if e, ok := errors.AsType[*spending.Error](err); ok && e.Kind == spending.LimitExceeded {
+		return c.recover(ctx, err)
+	}
+	if err != nil {
+		return Placed{}, err
+	}
+	placed, err := c.request(offerID)
+	switch {
+	case err == nil:
+		hold.Commit(placed.ID, cmp.Or(placed.BurnKopH(), kopH))
+	case KindOf(err) == OutcomeUnknown:
+		hold.Commit(c.keys.current(), kopH) // it may be rented
+	default:
+		hold.Release()
+	}
+	return placed, err
+}
+
 // recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
-func (c *creation) recover(ctx context.Context, otherwise *Error) (Placed, error) {
+func (c *creation) recover(ctx context.Context, otherwise error) (Placed, error) {
 	switch {
 	case c.keys.isRandom():
 		return Placed{}, otherwise
@@ -262,24 +282,18 @@ func (c *creation) reserve(offerID string) bool {
 	return true
 }
 
-// release ends the reservation of an offer after an attempt, unless the offer is or may be rented.
+// release ends the reservation of an offer after an attempt.
 func (c *creation) release(offerID string, state Availability, placed Placed, err error) {
-	if !slices.Contains(c.reserved, offerID) || KindOf(err) == OutcomeUnknown || err == nil && placed.OfferID == offerID {
+	if !slices.Contains(c.reserved, offerID) {
 		return
 	}
 	c.reserved = slices.DeleteFunc(c.reserved, func(id string) bool { return id == offerID })
 	after := time.Duration(0)
 	switch {
-	case state == NotAvailable:
+	case state == NotAvailable, KindOf(err) == OutcomeUnknown, err == nil && placed.OfferID == offerID:
 		after = goneFor
 	case isRefusal(err):
 		after = c.placer.ListInterval() / 2 // other creations do not try it in this time
 	}
 	c.placer.offers.releaseAfter(offerID, after)
-}
-
-func (c *creation) releaseAll() {
-	for _, offerID := range c.reserved {
-		c.placer.offers.releaseAfter(offerID, 0)
-	}
 }

@@ -10,7 +10,7 @@ type Object struct {
 	Fleet string
 	// Created: a creation of this process has received the instance. Only Create sets it.
 	Created bool
-	// Destroyed: the API has accepted the destruction of the instance. Only Owners.Destroyed sets it.
+	// Destroyed: the API has accepted the destruction of the instance. Only Placer.Destroyed sets it.
 	Destroyed bool
 }
 
@@ -35,8 +35,8 @@ func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	return object, true
 }
 
-// Destroyed records that the API has accepted the destruction of an instance, whose status may lag.
-func (o *Owners) Destroyed(id string) {
+// destroyed records that the API has accepted the destruction of an instance, whose status may lag.
+func (o *Owners) destroyed(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	object := o.objects[id]

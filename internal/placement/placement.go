@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // Placer creates instances. It is safe for concurrent use.
@@ -18,21 +19,22 @@ type Placer struct {
 	cache  *rental.Cache
 	// pollInterval is the first pause between two attempts of a request.
 	pollInterval time.Duration
-	// single reports whether this process serves a single plan or apply.
-	single func() bool
 
 	// Owners records which objects of this process have which instances.
 	Owners *Owners
 
-	offers  reservations // of instances that are being created
-	planned reservations // of planned instances
+	offers reservations // of instances that are being created
 }
 
-// New returns a Placer. single reports whether this process serves a single plan or apply.
-func New(
-	client *rental.Client, cache *rental.Cache, owners *Owners, pollInterval time.Duration, single func() bool,
-) *Placer {
-	return &Placer{client: client, cache: cache, pollInterval: pollInterval, single: single, Owners: owners}
+// New returns a Placer.
+func New(client *rental.Client, cache *rental.Cache, owners *Owners, pollInterval time.Duration) *Placer {
+	return &Placer{client: client, cache: cache, pollInterval: pollInterval, Owners: owners}
+}
+
+// Destroyed records that the API has accepted the destruction of an instance. Its offer may be available again.
+func (p *Placer) Destroyed(id string) {
+	p.Owners.destroyed(id)
+	p.offers.forget()
 }
 
 // Request describes an instance to create.
@@ -63,9 +65,9 @@ type Request struct {
 	// ExpectedGeneration is the generation that a similar request has reached; 0 if unknown. If the key before it is used,
 	// so are all keys before that one.
 	ExpectedGeneration int
-	// CheckPrice is called with the price of an offer before it is rented. release is called if the API rejects the
-	// request. An error ends Create and is returned unchanged. A nil CheckPrice allows every price.
-	CheckPrice func(ctx context.Context, kopH int64) (release func(), err error)
+	// Hold is called with the price of an offer and the whole disk before it is rented. With an error, Create can only
+	// return the instance that was rented before under the key, else the error. A nil Hold allows every price.
+	Hold spending.HoldFunc
 }
 
 // Query selects offers.
@@ -103,7 +105,7 @@ const createGrace = 10 * time.Second
 
 // Create rents an instance, or returns the instance that was rented before under the idempotency key. The end of ctx
 // does not cancel the create request, which could leave a billed instance in no state. With an error nothing was
-// rented, unless its kind is OutcomeUnknown. Errors are of type *Error or *rental.Error, or come from CheckPrice.
+// rented, unless its kind is OutcomeUnknown. Errors are of type *Error or *rental.Error, or come from Hold.
 func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 	requestCtx, stop := rental.Detached(ctx, p.client.RequestTimeout()+createGrace)
 	defer stop()
@@ -112,9 +114,6 @@ func (p *Placer) Create(ctx context.Context, request Request) (Placed, error) {
 		offers: map[string]rental.Offer{},
 	}
 	placed, err := c.run(ctx)
-	if !p.single() {
-		c.releaseAll() // the API now returns the rented offer as not available
-	}
 	if KindOf(err) != Interrupted && err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
 		err = &Error{Kind: Interrupted, Err: ctx.Err()}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // fakeAPI rents each of its offers once, and takes a second for each response.
@@ -148,13 +149,12 @@ func (f *fakeAPI) offer(id string) any {
 	}
 }
 
-// inRun runs a test in a synctest bubble with the Placer of a single run.
+// inRun runs a test in a synctest bubble with a Placer.
 func inRun(t *testing.T, api *fakeAPI, test func(t *testing.T, p *Placer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		client := rentaltest.Client(t, api)
-		single := func() bool { return true }
-		test(t, New(client, rental.NewCache(client, single), new(Owners), 5*time.Second, single))
+		test(t, New(client, rental.NewCache(client), new(Owners), 5*time.Second))
 	})
 }
 
@@ -182,14 +182,12 @@ func TestCreate_RefusedOfferIsStillListed(t *testing.T) {
 			api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 100, "off_3": 100, "off_4": 100})
 			api.refused = test.refused
 			inRun(t, api, func(t *testing.T, p *Placer) {
-				request, checked, released := query(5, 0), 0, 0
-				request.CheckPrice = func(context.Context, int64) (func(), error) {
-					checked++
-					return func() { released++ }, nil
-				}
+				request, ledger := query(5, 0), spending.NewLedger(0)
+				request.Order.DiskGB = 20
+				request.Hold = func(_ context.Context, kopH int64) (spending.Hold, error) { return ledger.Hold("", kopH) }
 				placed, err := p.Create(t.Context(), request)
-				if held := map[bool]int{true: 1}[err == nil]; checked-released != held {
-					t.Errorf("%d prices were checked and %d released", checked, released)
+				if held := map[bool]int64{true: 100}[err == nil]; ledger.Total() != held {
+					t.Errorf("%d kopecks per hour are held, want %d", ledger.Total(), held)
 				}
 				if placed.OfferID != test.want || (err == nil) != (test.want != "") {
 					t.Errorf("rented %s, %v", placed.OfferID, err)
@@ -346,7 +344,7 @@ func TestCreate_ReadsAReplayedInstance(t *testing.T) {
 					api.actual = map[string]rental.Instance{"ins_1": inst}
 				}
 				if p.Owners.Claim("ins_1", Object{}); test.own {
-					p.Owners.Destroyed("ins_1")
+					p.Destroyed("ins_1")
 				}
 				request := query(5, 0)
 				request.KeySource, request.RecoverWithin = ConfiguredKey("key"), AnyAge
@@ -483,19 +481,16 @@ func TestCreate_TwoCreationsWithOneKey(t *testing.T) {
 	})
 }
 
-// In one plan each estimate is of another offer, and never of the one that the replaced instance is rented from.
+// An estimate is never of the offer that the replaced instance is rented from. It includes the disk.
 func TestEstimate(t *testing.T) {
 	api := newFakeAPI(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
 	queries := []rental.OfferQuery{{Type: rental.OnDemand}}
 	inRun(t, api, func(t *testing.T, p *Placer) {
-		for _, want := range []int64{200, 300} {
-			price, found, _, err := p.Estimate(t.Context(), queries, "off_1")
+		for except, want := range map[string]int64{"": 100, "off_1": 200} {
+			price, found, err := p.Estimate(t.Context(), queries, except, 10)
 			if err != nil || !found || price != want {
 				t.Errorf("got %d, %t, %v, want %d", price, found, err, want)
 			}
-		}
-		if _, found, matching, err := p.Estimate(t.Context(), queries, "off_1"); err != nil || found || matching != 2 {
-			t.Errorf("a third instance gets an offer: %t of %d, %v", found, matching, err)
 		}
 	})
 }

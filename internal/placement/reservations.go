@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,6 +48,13 @@ func (r *reservations) reserveAll(candidates []Candidate) bool {
 		r.put(c.Offer.ID, time.Time{})
 	}
 	return true
+}
+
+// forget ends the reservations that have an end.
+func (r *reservations) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.end, func(_ string, end time.Time) bool { return !end.IsZero() })
 }
 
 // put reserves an offer until end. The lock is held.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // waiting returns a request that waits for an offer of the GPU models, in order of preference.
@@ -186,7 +187,7 @@ func TestAwaitOffer_Ends(t *testing.T) {
 		inRun(t, api, func(t *testing.T, p *Placer) {
 			time.AfterFunc(5*time.Minute, func() { api.set("off_h100_1", 100) })
 			request := waiting(time.Hour, "h100")
-			request.CheckPrice = func(context.Context, int64) (func(), error) { return func() {}, limit }
+			request.Hold = func(context.Context, int64) (spending.Hold, error) { return nil, limit }
 			if _, err := p.Create(t.Context(), request); !errors.Is(err, limit) {
 				t.Errorf("got %v", err)
 			}

@@ -68,8 +68,7 @@ func (p *gpurentProvider) Configure(
 	}
 	limits, diags := limitsOf(ctx, config.Spending)
 	resp.Diagnostics.Append(diags...)
-	run := tfkit.NewRun(p.validated.Swap(false))
-	meta := p.newMeta(config, limits, run, &resp.Diagnostics)
+	meta := p.newMeta(config, limits, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -97,14 +96,11 @@ func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Di
 
 // newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,
 // because it depends on a resource of the same configuration. Without an address, the result has no client.
-func (p *gpurentProvider) newMeta(
-	config model, limits spending.Limits, run *tfkit.Run, diags *diag.Diagnostics,
-) *tfkit.Meta {
+func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
 		Cleanup:      &p.process.cleanup,
-		Run:          run,
 
 		IdempotencyPrefix: config.IdempotencyPrefix,
 		RecoverWithin:     duration(config.RecoverWithin, defaultRecovery),
@@ -148,7 +144,7 @@ func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits sp
 	}
 	config.APIKey = types.StringNull()
 	var ignored diag.Diagnostics // there is no other key
-	other := p.newMeta(config, limits, meta.Run, &ignored)
+	other := p.newMeta(config, limits, &ignored)
 	if other == nil || !other.Client.Authenticated() {
 		return meta
 	}

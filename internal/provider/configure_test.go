@@ -213,7 +213,7 @@ func TestConfigure_UnknownValues(t *testing.T) {
 
 func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, nil, &diags)
+	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, &diags)
 	return meta, diags
 }
 

@@ -27,10 +27,9 @@ var (
 )
 
 type gpurentProvider struct {
-	version   string // in the user agent
-	process   *process
-	validated atomic.Bool                // a provider configuration was validated, and not yet configured
-	meta      atomic.Pointer[tfkit.Meta] // of the last configuration
+	version string // in the user agent
+	process *process
+	meta    atomic.Pointer[tfkit.Meta] // of the last configuration
 }
 
 // process is the state that all provider configurations of a process share.

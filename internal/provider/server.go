@@ -84,11 +84,9 @@ func sanitize(diagnostics []*tfprotov6.Diagnostic) {
 // Finish implements Plugin.
 func (s *server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
 
-// ValidateProviderConfig records the call: see tfkit.Run.
 func (s *server) ValidateProviderConfig(
 	ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest,
 ) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	s.provider.validated.Store(true)
 	return call(ctx, s.frameworkServer.ValidateProviderConfig, req,
 		func(r *tfprotov6.ValidateProviderConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }

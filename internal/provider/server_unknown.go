@@ -23,7 +23,7 @@ func (s *server) applyUnknown(
 		}, nil
 	}
 	resp, err := s.apply(ctx, req)
-	if err == nil && meta.FirstWarning(summaryOtherKey) {
+	if err == nil {
 		addOtherKey(&diags, meta.KeySource)
 		resp.Diagnostics = append(resp.Diagnostics, toProtocol(diags)...)
 	}

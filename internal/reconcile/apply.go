@@ -41,8 +41,8 @@ type Result struct {
 func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	a := &apply{
 		Manager: m, Spec: spec, timeout: timeout,
-		members: map[int]*Member{}, failures: map[int]error{}, pending: map[int]int64{},
-		created: map[int]bool{}, discards: map[int]Member{}, checks: map[int]*spending.Creation{},
+		members: map[int]*Member{}, failures: map[int]error{}, total: spending.NewLedger(spec.MaxTotalKopH),
+		created: map[int]bool{}, discards: map[int]Member{},
 		tried: map[string]bool{}, raised: map[string]int{}, workers: make(chan struct{}, maxRequests),
 	}
 	for _, member := range members {
@@ -54,6 +54,7 @@ func (m *Manager) Apply(ctx context.Context, spec Spec, members []Member, timeou
 			continue
 		}
 		a.members[member.Slot] = &member
+		a.setInstance(&member, member.Instance)
 	}
 	changes := filter(Plan(spec, members), func(c Change) bool { return c.Member.Lost() || a.members[c.Slot] != nil })
 	a.run(ctx, changes)
@@ -80,14 +81,12 @@ type apply struct {
 	cancelBoot        context.CancelFunc
 
 	mu       sync.Mutex
-	members  map[int]*Member            // that exist, by slot
-	failures map[int]error              // by slot
-	pending  map[int]int64              // prices of what is being rented or started, by slot
-	shrinks  bool                       // members are destroyed that are not replaced
-	created  map[int]bool               // slots whose instance this apply created for certain
-	discards map[int]Member             // members that are discarded, by slot: their prices do not count for others
-	checks   map[int]*spending.Creation // by slot
-	waited   bool                       // for offers
+	members  map[int]*Member  // that exist, by slot
+	failures map[int]error    // by slot
+	total    *spending.Ledger // prices of the members by slot, and the total cap
+	shrinks  bool             // members are destroyed that are not replaced
+	created  map[int]bool     // slots whose instance this apply created for certain
+	discards map[int]Member   // members that are discarded, by slot: their prices do not count for others
 	// generation is the one of the member that was created last in a slot whose generation was unknown; 0 for none.
 	generation int
 	decided    error // the first failure that nothing in this apply changes
@@ -272,7 +271,8 @@ func (a *apply) target(member Member) lifecycle.Target {
 		New: a.Client.LagLeft(member.CreatedAt, rental.NewInstanceLag) > 0,
 	}
 	if a.State == rental.DesiredRunning {
-		target.MaxPriceKopH, target.BeforeStart = a.startLimit(member.Slot), a.beforeStart(member.Slot)
+		target.MaxPriceKopH = a.startLimit(member.Slot)
+		target.Hold = a.hold(member.Slot, a.Spending.Starts(member.Instance.ID))
 	}
 	return target
 }
@@ -282,7 +282,7 @@ func (a *apply) converge(ctx context.Context, member *Member, target lifecycle.T
 	inst, _, err := a.Lifecycle.Converge(ctx, member.Instance, target)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	member.Instance = inst
+	a.setInstance(member, inst)
 	member.NotReady = err != nil
 	member.AboveCap = err != nil && (member.AboveCap || lifecycle.KindOf(err) == lifecycle.RunsAboveCap)
 	if err == nil && a.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // rollbackTimeout limits the destruction of what an apply created.
@@ -23,7 +24,7 @@ func (a *apply) destroyAll(ctx context.Context, changes []Change) (emptied []Cha
 			}
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			delete(a.members, change.Slot)
+			a.remove(change.Slot)
 			emptied = append(emptied, change)
 		})
 	}
@@ -48,12 +49,11 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 		a.result.KeptForOther = append(a.result.KeptForOther, id)
 		return true, nil
 	}
-	burn := a.Spending.BurnBeforeDestroy(ctx, member.Instance)
 	if confirmed, err = a.Lifecycle.Destroy(ctx, id, member.CreatedAt); err != nil {
 		return confirmed, err
 	}
-	a.Placement.Owners.Destroyed(id)
-	a.Spending.Destroyed(id, burn)
+	a.Placement.Destroyed(id)
+	a.Spending.Destroyed(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.destroyed++
@@ -99,7 +99,9 @@ func (a *apply) timedOut() bool {
 func (m *Manager) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	a := &apply{Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}}
+	a := &apply{
+		Manager: m, Spec: spec, members: map[int]*Member{}, failures: map[int]error{}, total: spending.NewLedger(0),
+	}
 	var changes []Change
 	for _, member := range members {
 		if !member.Lost() {

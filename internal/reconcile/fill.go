@@ -9,6 +9,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // maxRefusals is how many available offers the API may refuse in succession before the apply rents nothing more: most
@@ -42,9 +43,6 @@ func (a *apply) fill(ctx context.Context, missing []Change) {
 			if !probed {
 				probed, missing = true, a.recoverKilled(ctx, missing)
 			}
-			a.mu.Lock()
-			a.waited = true
-			a.mu.Unlock()
 			clear(a.tried)                                                // they may become available again
 			_ = backoff.Sleep(ctx, min(left, a.Placement.ListInterval())) //nolint:errcheck // allocate checks ctx
 			continue
@@ -205,19 +203,20 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 		all.Go(func() {
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
+			var held spending.Hold
 			if change.Destroys() {
-				stays, failed := a.destroyReplaced(ctx, change, candidates[i])
-				if stays {
+				var stays bool
+				if held, stays = a.destroyReplaced(ctx, change, candidates[i]); stays {
 					mu.Lock()
 					defer mu.Unlock()
 					again = append(again, change)
 				}
-				if stays || failed {
+				if a.occupied(change.Slot) {
 					a.release(candidates[i])
 					return
 				}
 			}
-			if a.rent(ctx, change, candidates[i]) {
+			if a.rent(ctx, change, candidates[i], held) {
 				mu.Lock()
 				defer mu.Unlock()
 				again = append(again, Change{Slot: change.Slot, Action: Create, Member: change.Member})
@@ -244,7 +243,7 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	for _, change := range missing {
 		replaced[change.Slot] = true
 	}
-	total := a.totalKopH()
+	total := a.total.Total()
 	var stays []Member
 	for slot, member := range a.members {
 		if replaced[slot] {
@@ -261,22 +260,33 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	return demand
 }
 
-// destroyReplaced destroys the member that is replaced. It stays if nothing can be rented any more, or if a spending
-// limit does not allow its replacement.
+// destroyReplaced destroys the member that is replaced, and returns the hold of its replacement; nil without a limit. The
+// member stays if nothing can be rented any more, or if a limit does not allow its replacement; again reports whether
+// another offer may be tried.
 func (a *apply) destroyReplaced(
 	ctx context.Context, change Change, candidate *placement.Candidate,
-) (stays, failed bool) {
+) (held spending.Hold, again bool) {
 	if a.halted() || ctx.Err() != nil {
-		return true, false
+		return nil, true
 	}
-	if candidate != nil {
-		err := a.check(change.Slot).CheckReplacement(ctx, change.Member.Instance, candidate.KopH)
-		if err != nil {
-			a.refused(change.Slot, candidate, err)
-			return false, true
+	hold := a.hold(change.Slot, a.Spending.Starts(change.Member.Instance.ID))
+	if candidate != nil && hold != nil {
+		var err error
+		if held, err = hold(ctx, candidate.KopH); err != nil {
+			return nil, a.refused(change.Slot, candidate, err)
 		}
 	}
-	return false, len(a.destroyAll(ctx, []Change{change})) == 0
+	if len(a.destroyAll(ctx, []Change{change})) == 0 && held != nil {
+		held.Release()
+	}
+	return held, false
+}
+
+// occupied reports whether a slot has a member.
+func (a *apply) occupied(slot int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.members[slot] != nil
 }
 
 // recoverKilled finds what a killed run rented, also if the list lacks it. That run rented for the first slot before

@@ -23,7 +23,7 @@ type Manager struct {
 	Cache     *rental.Cache
 	Placement *placement.Placer
 	Lifecycle *lifecycle.Manager
-	Spending  *spending.Tracker
+	Spending  *spending.Account
 	// RecoverWithin is the maximum age of an instance of a killed run that a new fleet takes: see placement.Request.
 	RecoverWithin time.Duration
 }

@@ -100,13 +100,12 @@ func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
 
 // manager returns a manager of a new run.
 func (e *env) manager() *reconcile.Manager {
-	single := func() bool { return true }
 	poll := 5 * time.Second
-	cache := rental.NewCache(e.client, single)
+	cache := rental.NewCache(e.client)
 	return &reconcile.Manager{
-		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, new(placement.Owners), poll, single),
+		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, new(placement.Owners), poll),
 		Lifecycle:     lifecycle.New(e.client, cache.Templates.Find, poll),
-		Spending:      spending.New(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache, single),
+		Spending:      spending.NewAccount(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache),
 		RecoverWithin: time.Hour,
 	}
 }
@@ -575,13 +574,13 @@ func TestApply_WaitsForOffers(t *testing.T) {
 	}
 }
 
-// A burn limit reads the account once, unless it has waited for offers.
+// The members that a burn limit allows share one reading of the account.
 func TestApply_BurnLimitRequests(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		ten, manager := spec(10), e.manager()
 		ten.WaitForOffer = time.Hour
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1_000_000}
-		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
+		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
 		result := manager.Apply(t.Context(), ten, nil, 2*time.Hour)
 		sent := e.count("GET")
 		e.want(result, 10)

@@ -300,32 +300,14 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 			total += offer.Price.OnDemandKopH + offer.DiskKopH(10)
 		}
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: total + 10}
-		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
-		// what the plan does in the same process
-		change := spending.Change{StartsKopH: total, AddedKopH: total, Creates: true}
-		if p := manager.Spending.Check(t.Context(), change); p.Errors() != nil {
-			t.Fatal(p)
-		}
-		for slot, offer := range offers[:2] {
-			manager.Spending.Plan(reconcile.SpendingKey("train", slot), offer.Price.OnDemandKopH+offer.DiskKopH(10))
-		}
+		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
 		e.want(manager.Apply(t.Context(), two, nil, 2*time.Hour), 2)
 	})
 }
 
-// The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid. What the
-// plan has counted of the price does not count twice.
+// The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid.
 func TestApply_RestartWithinBurnLimit(t *testing.T) {
-	for name, test := range map[string]struct {
-		known    bool  // the plan has recorded the new price
-		headroom int64 // of the limit, in kopecks per hour above the new burn rate
-		starts   bool
-	}{
-		"the price rises before the plan":                  {true, 0, true},
-		"the price rises before the plan, above the limit": {true, -1, false},
-		"the price rises after the plan":                   {false, 0, true},
-		"the price rises after the plan, above the limit":  {false, -1, false},
-	} {
+	for name, headroom := range map[string]int64{"within": 0, "above": -1} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				two := interruptible(2)
@@ -334,27 +316,13 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 				outbid, other := first.Members[0], first.Members[1]
 				bid := 10 * outbid.Instance.Price.RunningKopH
 				e.setOffer(outbid.Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
-				members := e.read(first.Members)
-				limit := other.Instance.Price.RunningKopH + bid + outbid.Instance.Price.StoppedKopH + test.headroom
+				limit := other.Instance.Price.RunningKopH + bid + outbid.Instance.Price.StoppedKopH + headroom
 				manager := e.manager()
 				limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: limit}
-				manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
-				offerID := ""
-				if test.known {
-					offerID = outbid.Offer.ID
-				}
-				// what the plan does in the same process
-				change := must(manager.Spending.PlanStart(t.Context(), members[0].Instance, offerID))
-				p := manager.Spending.Check(t.Context(), change)
-				if refused := test.known && !test.starts; (p.Errors() != nil) != refused {
-					t.Fatalf("the plan has the problems %v", p)
-				}
-				if p.Errors() != nil {
-					return // there is no apply
-				}
-				result := manager.Apply(t.Context(), two, members, time.Hour)
-				if started := len(result.Failures) == 0; started != test.starts {
-					t.Errorf("want started %t: %s", test.starts, describe(result))
+				manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
+				result := manager.Apply(t.Context(), two, e.read(first.Members), time.Hour)
+				if started := len(result.Failures) == 0; started != (headroom == 0) {
+					t.Errorf("started %t: %s", started, describe(result))
 				}
 				burn := int64(0)
 				for _, inst := range e.active() {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -10,39 +11,37 @@ import (
 )
 
 // rent rents an instance for an empty slot, and begins to wait for it. Without a candidate it only recovers the
-// instance of an earlier run. It returns true if nothing was rented and another offer may be tried.
-func (a *apply) rent(ctx context.Context, change Change, candidate *placement.Candidate) (again bool) {
+// instance of an earlier run. held is the hold of a replacement; nil without one. It returns true if nothing was rented
+// and another offer may be tried.
+func (a *apply) rent(
+	ctx context.Context, change Change, candidate *placement.Candidate, held spending.Hold,
+) (again bool) {
 	slot := change.Slot
+	request := a.request(change, candidate)
+	request.Hold = a.hold(slot, a.Spending.Rentals())
+	if held != nil {
+		defer held.Release() // does nothing after Commit
+		request.Hold = after(held, candidate.KopH, request.Hold)
+	}
 	if candidate != nil {
-		err := a.reserve(slot, candidate.KopH)
-		if err != nil || a.halted() || ctx.Err() != nil {
-			a.unreserve(slot)
+		expensive := a.MaxTotalKopH > 0 && candidate.KopH > a.total.Left(strconv.Itoa(slot))
+		if expensive || a.halted() || ctx.Err() != nil {
 			a.release(candidate)
 			return true
 		}
 	}
-	request := a.request(change, candidate)
-	check := a.check(slot)
-	request.CheckPrice = a.checkPrice(check, candidate)
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {
-		if placement.KindOf(err) != placement.OutcomeUnknown { // else the instance may exist and be billed
-			check.End()
-			a.unreserve(slot)
-		}
 		return a.refused(slot, candidate, err)
 	}
-	check.Created(placed.Instance)
 	member, reason := a.add(change, candidate, placed, request)
 	if reason != nil {
-		check.End()
 		a.fail(slot, a.discard(ctx, member, placed.Replayed, reason))
 		return false
 	}
 	target := a.target(*member)
 	target.New = true
 	a.waits.Go(func() {
-		defer check.End()
 		a.convergeWithinCaps(ctx, a.bootCtx, member, target, observed{Placed: placed, request: request})
 	})
 	return false
@@ -73,6 +72,8 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 	defer a.mu.Unlock()
 	e, _ := errors.AsType[*placement.Error](err)
 	switch {
+	case KindOf(err) == OverBudget:
+		return true
 	case e != nil && e.Kind == placement.NoOffer:
 		return true // there is nothing to recover
 	case e != nil && (e.Kind == placement.OfferRefused || e.Kind == placement.OfferAboveCap):
@@ -91,7 +92,7 @@ func (a *apply) refused(slot int, candidate *placement.Candidate, err error) (ag
 	}
 	a.failures[slot] = err
 	a.decide(err)
-	_, limit := errors.AsType[spending.Problems](err)
+	_, limit := errors.AsType[*spending.Error](err)
 	if limit || e == nil && rental.IsDefinitive(err) || !a.Exists && ofOtherObject(err) {
 		a.fatal = err // it is the same for all slots
 	}
@@ -121,11 +122,11 @@ func (a *apply) add(
 	defer a.mu.Unlock()
 	a.refusals = 0
 	a.members[change.Slot] = member
+	a.setInstance(member, placed.Instance)
 	a.created[change.Slot] = !placed.Replayed
 	if change.Member.Generation == 0 {
 		a.generation = placed.Generation
 	}
-	delete(a.pending, change.Slot)
 	delete(a.failures, change.Slot)
 	if placed.Recovered {
 		a.result.Recovered = append(a.result.Recovered, *member)
@@ -150,9 +151,10 @@ func (a *apply) discard(ctx context.Context, member *Member, replayed bool, reas
 		stopped, err := a.Lifecycle.RequestStop(ctx, id)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if reason.Err = err; err == nil {
-			member.Instance = stopped
+		if reason.Err = err; err != nil {
+			stopped = member.Instance
 		}
+		a.setInstance(member, stopped)
 		member.NotReady, member.AboveCap = true, true
 		return reason
 	}
@@ -160,11 +162,14 @@ func (a *apply) discard(ctx context.Context, member *Member, replayed bool, reas
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		member.Rejected = true
+		a.setInstance(member, member.Instance)
 		return reason
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.members, member.Slot)
+	a.remove(member.Slot)
+	a.Placement.Destroyed(id)
+	a.Spending.Destroyed(id)
 	a.destroyed++
 	return reason
 }

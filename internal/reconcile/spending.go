@@ -2,69 +2,110 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// SpendingKey identifies the planned price of the member in a slot: see spending.Tracker.Plan.
-func SpendingKey(fleet string, slot int) string { return "fleet~" + MemberName(fleet, slot) }
-
-// PlanSpending returns the effect of changes on the spending, for spending.Tracker.Check. candidates are the offers for
-// the slots that rent an instance, in their order; there can be fewer.
-func (m *Manager) PlanSpending(
-	ctx context.Context, fleet string, changes []Change, candidates []placement.Candidate,
-) (sum spending.Change, err error) {
+// Spending returns what changes cost, for spending.Account.Check. candidates are the offers for the slots that rent an
+// instance, in their order; there can be fewer.
+func Spending(changes []Change, candidates []placement.Candidate) (sum spending.Change) {
 	for _, change := range changes {
 		inst := change.Member.Instance
 		switch {
-		case change.Action.Rents():
-			kopH := int64(0)
-			if len(candidates) > 0 {
-				kopH, candidates = candidates[0].KopH, candidates[1:]
-				m.Spending.Plan(SpendingKey(fleet, change.Slot), kopH)
-			}
-			// The old instance makes room only for its own replacement, because others are rented before it is destroyed.
-			saved := min(kopH, inst.BurnKopH())
-			m.Spending.PlanDestroy(inst.ID, saved)
+		case change.Action.Rents() && len(candidates) > 0:
+			kopH := candidates[0].KopH
+			candidates = candidates[1:]
 			sum.StartsKopH += kopH
-			sum.AddedKopH += kopH - saved
-			sum.Creates = true
-		case change.Action == Start:
-			start, err := m.Spending.PlanStart(ctx, inst, change.Member.OfferID())
-			if err != nil {
-				return spending.Change{}, err
+			// The old instance makes room only for its own replacement, because others are rented before it is destroyed.
+			sum.AddedKopH += kopH - min(kopH, inst.BurnKopH())
+			if change.Destroys() && (!sum.Replaces || kopH < sum.NeedsKopH) {
+				sum.Replaces, sum.NeedsKopH = true, kopH
 			}
-			sum.StartsKopH += start.StartsKopH
-			sum.AddedKopH += start.AddedKopH
+		case change.Action == Start:
+			sum.StartsKopH += inst.Price.RunningKopH
+			sum.AddedKopH += inst.Price.RunningKopH - inst.BurnKopH()
 		}
 	}
-	return sum, nil
+	return sum
 }
 
-// check returns the spending check of a slot. Several attempts to fill a slot share it: they add its price to the plan
-// only once.
-func (a *apply) check(slot int) *spending.Creation {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.checks[slot] == nil {
-		a.checks[slot] = a.Spending.BeginCreate(SpendingKey(a.Name, slot), a.waited)
-	}
-	a.checks[slot].SetWaits(a.waited)
-	return a.checks[slot]
+// slotHold is a Hold of the instance in a slot.
+type slotHold struct {
+	slot    string
+	total   spending.Hold
+	account spending.Hold // nil without a burn limit
 }
 
-// checkPrice returns the spending check of a candidate, nil if no limit can fail. The price of its offer lacks a part
-// of the disk.
-func (a *apply) checkPrice(
-	check *spending.Creation, candidate *placement.Candidate,
-) func(ctx context.Context, kopH int64) (release func(), err error) {
-	checkPrice := check.CheckPrice()
-	if checkPrice == nil || candidate == nil {
-		return checkPrice
+// Commit implements spending.Hold.
+func (h slotHold) Commit(id string, kopH int64) {
+	h.total.Commit(h.slot, kopH)
+	if h.account != nil {
+		h.account.Commit(id, kopH)
 	}
-	base, _ := candidate.Offer.PriceKopH(a.Order.Type)
-	return func(ctx context.Context, kopH int64) (func(), error) {
-		return checkPrice(ctx, kopH+candidate.KopH-base)
+}
+
+// Release implements spending.Hold.
+func (h slotHold) Release() {
+	h.total.Release()
+	if h.account != nil {
+		h.account.Release()
 	}
+}
+
+// hold returns the comparison of an instance in a slot with the total cap and with a limit of the account, nil if there
+// is neither.
+func (a *apply) hold(slot int, account spending.HoldFunc) spending.HoldFunc {
+	if a.MaxTotalKopH == 0 {
+		return account
+	}
+	return func(ctx context.Context, kopH int64) (spending.Hold, error) {
+		total, err := a.total.Hold(strconv.Itoa(slot), kopH)
+		if e, ok := errors.AsType[*spending.Error](err); ok {
+			return nil, &Error{Kind: OverBudget, PriceKopH: e.AfterKopH, LimitKopH: e.LimitKopH}
+		}
+		hold := slotHold{slot: strconv.Itoa(slot), total: total}
+		if account == nil {
+			return hold, nil
+		}
+		if hold.account, err = account(ctx, kopH); err != nil {
+			total.Release()
+			return nil, err
+		}
+		return hold, nil
+	}
+}
+
+// after returns a comparison whose first result is held, which allows prices up to kopH. held may be nil.
+func after(held spending.Hold, kopH int64, hold spending.HoldFunc) spending.HoldFunc {
+	if held == nil {
+		return hold
+	}
+	return func(ctx context.Context, price int64) (spending.Hold, error) {
+		first := held
+		held = nil
+		switch {
+		case first == nil:
+			return hold(ctx, price)
+		case price > kopH:
+			first.Release()
+			return hold(ctx, price)
+		}
+		return first, nil
+	}
+}
+
+// setInstance records the instance of a member as it was last read. The lock is held.
+func (a *apply) setInstance(member *Member, inst rental.Instance) {
+	member.Instance = inst
+	a.total.Set(strconv.Itoa(member.Slot), inst.Price.RunningKopH)
+}
+
+// remove records that a slot is empty. The lock is held.
+func (a *apply) remove(slot int) {
+	delete(a.members, slot)
+	a.total.Destroyed(strconv.Itoa(slot))
 }

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -13,24 +14,27 @@ import (
 )
 
 // A member that is replaced makes room for its own replacement only: new members are rented before it is destroyed.
-func TestPlanSpending_Replacements(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		update := func(slot int, kopH int64) reconcile.Change {
-			inst := rental.Instance{
-				ID: reconcile.MemberName("ins", slot), Status: rental.StatusRunning,
-				Price: rental.InstancePrice{RunningKopH: kopH},
-			}
-			return reconcile.Change{Slot: slot, Action: reconcile.Update, Member: reconcile.Member{Slot: slot, Instance: inst}}
-		}
-		changes := []reconcile.Change{
-			update(0, 1000), update(1, 500), {Slot: 2, Action: reconcile.Create}, update(3, 1000),
-		}
-		candidates := []placement.Candidate{{KopH: 600}, {KopH: 600}, {KopH: 600}} // none is left for slot 3
-		got := must(e.manager().PlanSpending(t.Context(), "train", changes, candidates))
-		if want := (spending.Change{StartsKopH: 1800, AddedKopH: 100 + 600, Creates: true}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
-		}
-	})
+func TestSpending_Replacements(t *testing.T) {
+	member := func(slot int, status rental.InstanceStatus, kopH int64) reconcile.Member {
+		return reconcile.Member{Slot: slot, Instance: rental.Instance{
+			ID: reconcile.MemberName("ins", slot), Status: status,
+			Price: rental.InstancePrice{RunningKopH: kopH, StoppedKopH: 10},
+		}}
+	}
+	changes := []reconcile.Change{
+		{Slot: 0, Action: reconcile.Update, Member: member(0, rental.StatusRunning, 1000)},
+		{Slot: 1, Action: reconcile.Update, Member: member(1, rental.StatusRunning, 500)},
+		{Slot: 2, Action: reconcile.Create},
+		{Slot: 3, Action: reconcile.Start, Member: member(3, rental.StatusStopped, 300)},
+		{Slot: 4, Action: reconcile.Destroy, Member: member(4, rental.StatusRunning, 1000)},
+		{Slot: 5, Action: reconcile.Create},
+	}
+	candidates := []placement.Candidate{{KopH: 600}, {KopH: 550}, {KopH: 600}} // none is left for slot 5
+	got := reconcile.Spending(changes, candidates)
+	want := spending.Change{StartsKopH: 600 + 550 + 600 + 300, AddedKopH: 50 + 600 + 290, Replaces: true, NeedsKopH: 550}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 // A member stays if a limit does not allow its replacement. The plan did not find out: there were no offers.
@@ -50,11 +54,7 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 		fleet.WaitForOffer = time.Hour
 		manager := e.manager()
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 200}
-		manager.Spending = spending.New(limits, e.client, manager.Cache, func() bool { return true })
-		change := must(manager.PlanSpending(t.Context(), "train", reconcile.Plan(fleet, members), nil))
-		if p := manager.Spending.Check(t.Context(), change); p.Errors() != nil {
-			t.Fatal(p)
-		}
+		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
 		result := manager.Apply(t.Context(), fleet, members, 2*time.Hour)
 		if len(result.Members) != 2 {
 			t.Errorf("%d of 2 outbid members are left: %s", len(result.Members), describe(result))

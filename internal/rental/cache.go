@@ -3,7 +3,6 @@ package rental
 import (
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -26,10 +25,8 @@ type Cache struct {
 	APIKeys      *Collection[APIKey]
 	GPUs         *Collection[GPUModel]
 
-	client  *Client
-	reuse   func() bool
-	money   Cached[Balance]
-	initial Cached[*Listing[Instance]]
+	client *Client
+	money  Cached[Balance]
 
 	seen   sync.Map // offers by id
 	mu     sync.Mutex
@@ -55,10 +52,10 @@ const (
 	templateLag = 65 * time.Second
 )
 
-// NewCache returns an empty cache. While reuse returns false, results are shared by concurrent reads and not kept.
-func NewCache(client *Client, reuse func() bool) *Cache {
+// NewCache returns an empty cache.
+func NewCache(client *Client) *Cache {
 	c := &Cache{
-		client: client, reuse: reuse,
+		client: client,
 		offers: map[offersKey]*Cached[[]Offer]{}, market: map[RentalType]*Collection[Offer]{},
 	}
 	instances := func(status string) func(context.Context, ListOptions) iter.Seq2[Instance, error] {
@@ -87,41 +84,18 @@ func newCollection[T any](
 	return &Collection[T]{
 		id: id, list: list, lag: lag,
 		writes: func() uint64 { return c.client.Writes(path) },
-		maxAge: func() time.Duration { return c.maxAge(objectsTTL) },
+		ttl:    objectsTTL,
 	}
-}
-
-func (c *Cache) maxAge(ttl time.Duration) time.Duration {
-	if c.reuse() {
-		return ttl
-	}
-	return 0
-}
-
-// InitialInstances returns the active instances as they were when this run first read them, so instances that the run
-// creates are not among them. If they are too many it returns the first ones and an error IsListTooLong.
-func (c *Cache) InitialInstances(ctx context.Context) (*Listing[Instance], error) {
-	listing, err := c.initial.Get(ctx, c.maxAge(math.MaxInt64), 0, func(ctx context.Context) (*Listing[Instance], error) {
-		listing, err := c.Instances.List(ctx)
-		if IsListTooLong(err) {
-			err = nil
-		}
-		return listing, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return listing, listing.Err
 }
 
 // Balance returns the account's money.
 func (c *Cache) Balance(ctx context.Context) (Balance, error) {
-	return c.money.Get(ctx, c.maxAge(balanceTTL), 0, c.client.GetBalance)
+	return c.money.Get(ctx, balanceTTL, c.client.Writes("instances"), c.client.GetBalance)
 }
 
 // Offers returns the first offers of a query, limit of them at most. Fewer means that there are no others.
 func (c *Cache) Offers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
-	return c.OffersWithin(ctx, query, limit, c.maxAge(offersTTL))
+	return c.OffersWithin(ctx, query, limit, offersTTL)
 }
 
 // FreshOffers is Offers without a cached result.
@@ -129,7 +103,7 @@ func (c *Cache) FreshOffers(ctx context.Context, query OfferQuery, limit int) ([
 	return c.OffersWithin(ctx, query, limit, 0)
 }
 
-// OffersWithin is Offers with a result that is not older than maxAge, in every process.
+// OffersWithin is Offers with a result that is not older than maxAge.
 func (c *Cache) OffersWithin(
 	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
 ) ([]Offer, error) {
@@ -158,8 +132,8 @@ func (c *Cache) OffersWithin(
 // Offer returns one offer: of a cached list, else by its id, else, from the second offer on, from the list of the
 // market. It is not found if the API does not list it as available.
 func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Offer, found bool, err error) {
-	if offer, found = c.cachedOffer(id); found {
-		return offer, offer.Available, nil
+	if offer, found = c.cachedOffer(id); found && offer.Available {
+		return offer, true, nil
 	}
 	if offer, found, err = c.marketOf(kind).Find(ctx, id); err != nil || !found {
 		return offer, false, err
@@ -187,7 +161,7 @@ type seenOffer struct {
 }
 
 func (c *Cache) cachedOffer(id string) (Offer, bool) {
-	if seen, found := c.seen.Load(id); found && time.Since(seen.(seenOffer).at) < c.maxAge(offersTTL) {
+	if seen, found := c.seen.Load(id); found && time.Since(seen.(seenOffer).at) < offersTTL {
 		return seen.(seenOffer).offer, true
 	}
 	c.mu.Lock()
@@ -197,7 +171,7 @@ func (c *Cache) cachedOffer(id string) (Offer, bool) {
 	}
 	c.mu.Unlock()
 	for _, list := range lists {
-		offers, _ := list.Last(c.maxAge(offersTTL), 0)
+		offers, _ := list.Last(offersTTL, 0)
 		if at := slices.IndexFunc(offers, func(o Offer) bool { return o.ID == id }); at >= 0 {
 			return offers[at], true
 		}
@@ -216,7 +190,7 @@ func (c *Cache) marketOf(kind RentalType) *Collection[Offer] {
 				return c.client.ListOffers(ctx, OfferQuery{Type: kind, ListOptions: options})
 			},
 			writes: func() uint64 { return 0 },
-			maxAge: func() time.Duration { return c.maxAge(offersTTL) },
+			ttl:    offersTTL,
 		}
 	}
 	return c.market[kind]

@@ -20,8 +20,8 @@ type Collection[T any] struct {
 	all *Collection[T]
 	// writes returns how many changes this process has made so far.
 	writes func() uint64
-	// maxAge returns how old a cached listing may be.
-	maxAge func() time.Duration
+	// ttl is how old a cached listing may be.
+	ttl time.Duration
 	// lag is how long a listing may lack an object that exists.
 	lag time.Duration
 
@@ -91,7 +91,7 @@ func skippedError(skipped []Skipped, id string) error {
 // List returns all objects. If there are more than the client reads, it returns the first ones and an error
 // IsListTooLong.
 func (c *Collection[T]) List(ctx context.Context) (*Listing[T], error) {
-	listing, err := c.load(ctx, c.maxAge(), 0)
+	listing, err := c.load(ctx, c.ttl, 0)
 	if err == nil && listing.Err != nil && listing.limited {
 		listing, err = c.load(ctx, 0, 0)
 	}
@@ -99,6 +99,14 @@ func (c *Collection[T]) List(ctx context.Context) (*Listing[T], error) {
 		return nil, err
 	}
 	return listing, listing.Err
+}
+
+// Recent is List, except that the result may lack what this process has changed in the meantime.
+func (c *Collection[T]) Recent(ctx context.Context) (*Listing[T], error) {
+	if listing, ok := c.listing.Last(c.ttl, 0); ok && !listing.limited {
+		return listing, listing.Err
+	}
+	return c.List(ctx)
 }
 
 // load returns a listing that is not older than maxAge. It reads so many pages at most; 0 for no limit.
@@ -134,7 +142,7 @@ func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bo
 		return c.getOne(ctx, id)
 	}
 	began := time.Now()
-	maxAge, pages := c.maxAge(), 0
+	maxAge, pages := c.ttl, 0
 	if c.get != nil {
 		pages = maxLookupPages
 	}
@@ -168,11 +176,11 @@ func (c *Collection[T]) readsAlone() bool {
 	if c.get == nil {
 		return false
 	}
-	writes, maxAge := c.writes(), c.maxAge()
-	if _, ok := c.listing.Last(maxAge, writes); ok {
+	writes := c.writes()
+	if _, ok := c.listing.Last(c.ttl, writes); ok {
 		return false
 	}
-	return c.records.alternate(writes, maxAge)
+	return c.records.alternate(writes, c.ttl)
 }
 
 // alternate reports whether a read requests its object, and records it.
@@ -192,8 +200,8 @@ const singleReads = 3
 // getUnlisted reads an object that the listing lacks. If there are many, as after hundreds of servers were destroyed
 // outside, one listing of all objects serves them.
 func (c *Collection[T]) getUnlisted(ctx context.Context, id string) (object T, found bool, err error) {
-	if c.all != nil && c.maxAge() > 0 && c.records.countUnlisted() > singleReads {
-		if listing, err := c.all.load(ctx, c.maxAge(), maxLookupPages); err == nil {
+	if c.all != nil && c.records.countUnlisted() > singleReads {
+		if listing, err := c.all.load(ctx, c.ttl, maxLookupPages); err == nil {
 			if object, found = listing.Find(id); found {
 				return object, true, nil
 			}

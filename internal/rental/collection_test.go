@@ -43,7 +43,7 @@ func (f *fakeList) collection(single bool) *Collection[object] {
 	c := &Collection[object]{
 		id: func(o object) string { return o.id }, list: f.list,
 		writes: func() uint64 { f.mu.Lock(); defer f.mu.Unlock(); return f.writes },
-		maxAge: func() time.Duration { return objectsTTL },
+		ttl:    objectsTTL,
 	}
 	if single {
 		c.get = f.get
@@ -176,7 +176,7 @@ func TestCollection_Requests(t *testing.T) {
 				for i := range test.deleted {
 					delete(f.objects, fmt.Sprint(i+5))
 				}
-				c.maxAge = func() time.Duration { return time.Hour }
+				c.ttl = time.Hour
 				var all sync.WaitGroup
 				slots := make(chan struct{}, test.parallel)
 				for i := range test.reads {

@@ -8,20 +8,20 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Kind classifies the problems that a check finds.
+// Kind classifies the errors of this package.
 type Kind int
 
 // The values of Kind.
 const (
-	// NotEnoughFunds: the balance does not cover FundedHours of the instances that the plan starts.
+	// NotEnoughFunds: the balance does not cover FundedHours of the instances that a plan starts.
 	NotEnoughFunds Kind = iota + 1
-	// BurnLimitExceeded: the plan raises the burn rate above the limit.
-	BurnLimitExceeded
+	// LimitExceeded: the instances would cost more than the limit.
+	LimitExceeded
 	// AccountUnreadable: the account could not be read, with Err.
 	AccountUnreadable
 )
 
-// Error is a problem that a check found.
+// Error is a problem that a comparison found.
 type Error struct {
 	Kind    Kind
 	Warning bool // the limits do not require an error
@@ -29,8 +29,8 @@ type Error struct {
 	// NotEnoughFunds: the instances that the plan starts cost StartsKopH per hour and require NeedKop. The account has
 	// HaveKop.
 	StartsKopH, NeedKop, HaveKop int64
-	// BurnLimitExceeded: the current burn rate, the rate with the plan, and the limit.
-	BurnKopH, PlannedKopH, LimitKopH int64
+	// LimitExceeded: the costs now, the costs afterwards, and the limit.
+	BurnKopH, AfterKopH, LimitKopH int64
 
 	Err error
 }
@@ -40,8 +40,8 @@ func (e *Error) Error() string {
 	switch e.Kind {
 	case NotEnoughFunds:
 		return fmt.Sprintf("the account has %d kopecks and needs %d", e.HaveKop, e.NeedKop)
-	case BurnLimitExceeded:
-		return fmt.Sprintf("the burn rate would be %d kopecks per hour, and the limit is %d", e.PlannedKopH, e.LimitKopH)
+	case LimitExceeded:
+		return fmt.Sprintf("the price would be %d kopecks per hour, and the limit is %d", e.AfterKopH, e.LimitKopH)
 	case AccountUnreadable:
 		return fmt.Sprintf("the account cannot be read: %s", e.Err)
 	}
@@ -51,17 +51,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Problems holds the errors and warnings of a check.
+// Problems holds the errors and warnings of a plan.
 type Problems []*Error
-
-// Errors returns the problems that are not warnings, of type Problems; nil for none.
-func (p Problems) Errors() error {
-	failing := slices.DeleteFunc(slices.Clone(p), func(problem *Error) bool { return problem.Warning })
-	if len(failing) == 0 {
-		return nil
-	}
-	return failing
-}
 
 // Error is a short text for logs.
 func (p Problems) Error() string {
@@ -70,6 +61,11 @@ func (p Problems) Error() string {
 		texts[i] = problem.Error()
 	}
 	return strings.Join(texts, "; ")
+}
+
+// Failed reports whether a problem is an error.
+func (p Problems) Failed() bool {
+	return slices.ContainsFunc(p, func(problem *Error) bool { return !problem.Warning })
 }
 
 // FundedHours is the number of hours for which the balance must cover an instance before the API starts it.

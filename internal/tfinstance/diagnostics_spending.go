@@ -10,7 +10,7 @@ import (
 // Summaries of diagnostics.
 const (
 	summaryInsufficientBalance = "Insufficient balance for this plan"
-	summaryBurnLimit           = "Plan exceeds max_burn_kop_h"
+	summaryBurnLimit           = "Burn rate would exceed max_burn_kop_h"
 	summaryBalanceUnchecked    = "Cannot check the balance"
 )
 
@@ -26,20 +26,20 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, no
 			} else {
 				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
 			}
-		case spending.BurnLimitExceeded:
-			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), tfkit.Textf(
-				"The account costs %s. With the instances that this plan starts it would "+
-					"cost at least %s, and the provider's spending.max_burn_kop_h is %s. %s Start less, stop or destroy something "+
-					"first (what this plan destroys elsewhere is not deducted), or raise the limit.",
-				tfkit.HourlyRubles(problem.BurnKopH),
-				tfkit.HourlyRubles(problem.PlannedKopH),
-				tfkit.HourlyRubles(problem.LimitKopH),
-				notStarted,
-			))
+		case spending.LimitExceeded:
+			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), BurnLimitText(problem)+" "+notStarted+" Start less, "+
+				"stop or destroy something first, or raise the limit.")
 		case spending.AccountUnreadable:
 			addUnreadableAccount(diags, problem)
 		}
 	}
+}
+
+// BurnLimitText explains a problem of the kind spending.LimitExceeded.
+func BurnLimitText(problem *spending.Error) tfkit.Text {
+	return tfkit.Textf("The account costs %s. With this it would cost %s, and the provider's spending.max_burn_kop_h "+
+		"is %s.", tfkit.HourlyRubles(problem.BurnKopH), tfkit.HourlyRubles(problem.AfterKopH),
+		tfkit.HourlyRubles(problem.LimitKopH))
 }
 
 // MissingFundsText explains a problem of the kind spending.NotEnoughFunds.

@@ -2,7 +2,6 @@ package tfkit
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -37,42 +36,38 @@ type Meta struct {
 	Cleanup *Cleanup
 	// Owners is that of Placement, also without a Client.
 	Owners placement.Owners
-	// Run reports whether this configuration serves a single plan or apply. Nil means that it does.
-	Run *Run
 
 	// The resources of this configuration share these. All are nil without a Client.
 	Cache     *rental.Cache
 	Placement *placement.Placer
 	Lifecycle *lifecycle.Manager
-	Spending  *spending.Tracker
+	Spending  *spending.Account
 
 	account rental.Cached[rental.User]
 	missing missingObjects
-	warned  sync.Map
 }
 
-// FirstWarning is true for the first call with a summary, so that a warning about the whole plan appears once. A
-// process that serves several runs repeats it.
-func (m *Meta) FirstWarning(summary Text) bool {
-	_, warned := m.warned.LoadOrStore(summary, true)
-	return !warned || !m.Run.Single()
-}
-
-// WarnUnchecked warns, once for the whole plan, that the checks of new resources could not reach the API. It ignores
-// all other errors: the API checks the request at apply.
+// WarnUnchecked warns that the checks of a new resource could not reach the API. It ignores all other errors: the API
+// checks the request at apply. A CLI shows equal warnings once.
 func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
-	if rental.IsUnreachable(err) && m.FirstWarning(summaryUnchecked) {
+	if rental.IsUnreachable(err) {
 		addUnchecked(diags, err)
 	}
 }
 
-// SetClient sets the client and the fields that depend on it. The caller sets PollInterval and Run before.
+// SetClient sets the client and the fields that depend on it. The caller sets PollInterval before.
 func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
-	m.Cache = rental.NewCache(client, m.Run.Single)
-	m.Placement = placement.New(client, m.Cache, &m.Owners, m.PollInterval, m.Run.Single)
+	m.Cache = rental.NewCache(client)
+	m.Placement = placement.New(client, m.Cache, &m.Owners, m.PollInterval)
 	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
-	m.Spending = spending.New(limits, client, m.Cache, m.Run.Single)
+	m.Spending = spending.NewAccount(limits, client, m.Cache)
+}
+
+// Destroyed records that the API has accepted the destruction of an instance.
+func (m *Meta) Destroyed(id string) {
+	m.Placement.Destroyed(id)
+	m.Spending.Destroyed(id)
 }
 
 // Ready reports whether requests that need an API key can be sent.

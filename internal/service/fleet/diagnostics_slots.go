@@ -48,8 +48,8 @@ func requestErrorText(err error) tfkit.Text {
 	if e, ok := errors.AsType[*placement.Error](err); ok {
 		return placementErrorText(e)
 	}
-	if problems, ok := errors.AsType[spending.Problems](err); ok {
-		return tfkit.Textf("a spending limit of the provider prevents it: %s", problems)
+	if e, ok := errors.AsType[*spending.Error](err); ok {
+		return tfkit.Textf("a spending limit of the provider prevents it: %s", e)
 	}
 	return tfkit.Textf("%s", err) + tfkit.FieldErrors(err)
 }

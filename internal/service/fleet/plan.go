@@ -15,13 +15,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
+// ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *fleetResource) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
-	if r.Meta.Ready() {
-		r.Meta.Run.CountValidation()
-	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
@@ -104,7 +101,6 @@ func (r *fleetResource) planCreate(
 		r.checkReplacement(ctx, plan, private, &resp.Diagnostics)
 		return
 	}
-	r.Meta.Run.CountPlan() // a replacement counts once, with the plan of the fleet that it replaces
 	r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
 }
 
@@ -144,7 +140,6 @@ func (r *fleetResource) planUpdate(
 	if !r.Meta.Ready() {
 		return
 	}
-	r.Meta.Run.CountPlan()
 	if replaced {
 		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return

@@ -51,14 +51,10 @@ func (r *fleetResource) checkReplacement(
 	if private.Checked {
 		return
 	}
-	active, _ := r.Meta.Cache.InitialInstances(ctx) //nolint:errcheck // without members, the limits are only stricter
-	if active == nil {
-		active = &rental.Listing[rental.Instance]{}
-	}
 	var replaced []reconcile.Member
 	for slot, member := range private.Members {
-		if inst, found := active.Find(member.ID); found {
-			replaced = append(replaced, reconcile.Member{Slot: slot, Instance: inst})
+		if member.ID != "" {
+			replaced = append(replaced, reconcile.Member{Slot: slot, Instance: rental.Instance{ID: member.ID}})
 		}
 	}
 	r.checkCreate(ctx, plan, replaced, diags)
@@ -116,7 +112,7 @@ func (r *fleetResource) checkOffers(
 	replaced []reconcile.Member, diags *diag.Diagnostics,
 ) {
 	failed := func(err error) { tfkit.AddAPIError(diags, "determine the price of the planned fleet", err) }
-	tracker := r.Meta.Spending
+	account := r.Meta.Spending
 	slots, updates := 0, 0
 	for _, c := range changes {
 		if c.Action.Rents() {
@@ -133,7 +129,7 @@ func (r *fleetResource) checkOffers(
 	if queriesKnown(ctx, plan) && slots > 0 {
 		var err error
 		choice, err = r.Meta.Placement.EstimateAll(ctx, spec.Demand(slots, stays))
-		if err != nil && (tracker.Enforced() || len(replaced) > 0) {
+		if err != nil && (account.Enforced() || len(replaced) > 0) {
 			failed(err)
 			return
 		}
@@ -143,17 +139,29 @@ func (r *fleetResource) checkOffers(
 			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed, len(replaced) > 0)
 		}
 	}
-	change, err := r.manager().PlanSpending(ctx, spec.Name, changes, choice.Candidates)
-	if err != nil {
-		failed(err)
-		return
+	change := reconcile.Spending(changes, choice.Candidates)
+	if len(replaced) > 0 {
+		change.Replaces, change.NeedsKopH = true, change.StartsKopH
 	}
+	change.Without = r.ownInstances(ctx, spec.Name, changes, replaced)
+	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
+}
+
+// ownInstances returns the ids of the instances whose cost does not count in addition to that of the members: those that
+// are replaced, and those with the name of a member that is created, which the apply recovers.
+func (r *fleetResource) ownInstances(
+	ctx context.Context, name string, changes []reconcile.Change, replaced []reconcile.Member,
+) (ids []string) {
 	for _, member := range replaced {
-		kopH := member.Instance.BurnKopH()
-		tracker.PlanDestroy(member.Instance.ID, kopH)
-		change.AddedKopH -= kopH
+		ids = append(ids, member.Instance.ID)
 	}
-	tfinstance.AddSpendingProblems(diags, tracker.Check(ctx, change), "Nothing was started.")
+	actions := actionsBySlot(changes)
+	for _, member := range r.membersByName(ctx, name) {
+		if actions[member.Slot] == reconcile.Create {
+			ids = append(ids, member.Instance.ID)
+		}
+	}
+	return ids
 }
 
 // queriesKnown reports whether the arguments that select offers are known.
@@ -170,17 +178,17 @@ func queriesKnown(ctx context.Context, plan model) bool {
 // warnOfOthers warns of active instances that have the names of members and are not in the state. created: the plan
 // creates the fleet, and the warnings include a fleet of the state with the same name.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
-	others, inState := r.membersByName(ctx, name), 0
-	tfkit.AwaitSiblings(ctx, func() bool {
-		others = slices.DeleteFunc(others, func(inst rental.Instance) bool {
-			owner, found := r.Meta.Placement.Owners.Owner(inst.ID)
-			if found && owner.Fleet == name {
-				inState++
-			}
-			return found
-		})
-		return len(others) == 0
-	})
+	inState := 0
+	var others []rental.Instance
+	for _, member := range r.membersByName(ctx, name) {
+		owner, found := r.Meta.Placement.Owners.Owner(member.Instance.ID)
+		switch {
+		case !found:
+			others = append(others, member.Instance)
+		case owner.Fleet == name:
+			inState++
+		}
+	}
 	if created && inState > 0 {
 		addSameName(diags, name, inState)
 	}
@@ -190,15 +198,12 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created b
 }
 
 // membersByName returns the active instances that have the names of members of a fleet.
-func (r *fleetResource) membersByName(ctx context.Context, name string) (found []rental.Instance) {
-	active, _ := r.Meta.Cache.Instances.List(ctx) //nolint:errcheck // what could be read is enough for a warning
+func (r *fleetResource) membersByName(ctx context.Context, name string) []reconcile.Member {
+	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning
 	if active == nil {
 		return nil
 	}
-	for _, member := range reconcile.Named(active.Items, name) {
-		found = append(found, member.Instance)
-	}
-	return found
+	return reconcile.Named(active.Items, name)
 }
 
 // reason describes why an apply changes a member.

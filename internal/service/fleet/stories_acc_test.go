@@ -353,7 +353,7 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 	limited := env.Provider("spending = { max_burn_kop_h = 12000 }")
 	test(t, env, resource.TestStep{
 		Config:      limited + config(20),
-		ExpectError: regexp.MustCompile(`(?s)Plan exceeds max_burn_kop_h.*Nothing\s+was\s+started`),
+		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+started`),
 	}, resource.TestStep{Config: limited + config(1)})
 	for _, request := range env.Requests() {
 		if request.Method == "POST" && request.Status >= 400 {
@@ -379,7 +379,7 @@ func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
 	}
 	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
 		PreConfig: raise, Config: limited,
-		ExpectError: regexp.MustCompile(`(?s)Plan exceeds max_burn_kop_h.*Nothing\s+was\s+started`),
+		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+started`),
 	})
 }
 

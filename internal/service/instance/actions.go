@@ -192,14 +192,12 @@ func (a *instanceAction) ModifyPlan(
 	}
 }
 
-// spendingProblems compares the action with the account. The offer of the instance is unknown, so a new bid counts with
-// the old price.
+// spendingProblems compares the action with the account.
 func (a *instanceAction) spendingProblems(ctx context.Context, inst rental.Instance) spending.Problems {
 	if a.requestsStart == nil || !a.requestsStart(inst) {
 		return nil
 	}
-	change, _ := a.Meta.Spending.PlanStart(ctx, inst, "") //nolint:errcheck // without an offer, it sends no request
-	return a.Meta.Spending.Check(ctx, change)
+	return a.Meta.Spending.Check(ctx, spending.StartOf(inst))
 }
 
 // isFinal reports whether an instance is destroyed or failed.
@@ -258,9 +256,7 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 }
 
 func start(ctx context.Context, run *actionRun, inst rental.Instance) {
-	if run.checkSpending(ctx, inst) {
-		run.converge(ctx, inst, rental.DesiredRunning)
-	}
+	run.converge(ctx, inst, rental.DesiredRunning)
 }
 
 func stop(ctx context.Context, run *actionRun, inst rental.Instance) {
@@ -277,7 +273,7 @@ func restart(ctx context.Context, run *actionRun, inst rental.Instance) {
 		start(ctx, run, inst)
 		return
 	}
-	if !run.canStartAgain(ctx, inst) || !run.checkSpending(ctx, inst) {
+	if !run.canStartAgain(ctx, inst) {
 		return
 	}
 	inst, ok := run.converge(ctx, inst, rental.DesiredStopped)
@@ -294,22 +290,20 @@ func stopsFirst(inst rental.Instance) bool {
 		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
 }
 
-// checkSpending compares the action with the account, as its plan did if the instance was known. It omits the warnings,
-// which the plan has shown.
-func (run *actionRun) checkSpending(ctx context.Context, inst rental.Instance) bool {
-	err := run.action.spendingProblems(ctx, inst).Errors()
-	if err != nil {
-		run.addError(ctx, inst, err)
-	}
-	return err == nil
-}
-
-// canStartAgain is false, with an error, if the current price exceeds the cap, or if the balance does not cover a start
-// at the current price.
+// canStartAgain is false, with an error, if the current price exceeds the cap or the burn limit, or if the balance does
+// not cover a start at the current price.
 func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
 	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
 		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
 		return false
+	}
+	if hold := run.action.Meta.Spending.Starts(inst.ID); hold != nil {
+		held, err := hold(ctx, inst.Price.RunningKopH)
+		if err != nil {
+			run.addError(ctx, inst, err)
+			return false
+		}
+		held.Release() // the start compares again
 	}
 	if inst.Type == rental.Interruptible {
 		return true // its new bid may cost less
@@ -335,7 +329,7 @@ func (run *actionRun) converge(
 	manager := run.action.Meta.Lifecycle
 	now, outcome, err := manager.Converge(ctx, inst, lifecycle.Target{
 		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		BeforeStart: run.action.Meta.Spending.CheckStart(), Progress: run.progress,
+		Hold: run.action.Meta.Spending.Starts(inst.ID), Progress: run.progress,
 	})
 	if err != nil {
 		run.addError(ctx, now, err)

@@ -203,8 +203,8 @@ func testBurnLimit(s *actionTest) {
 	s.succeeds("restart", id, "running") // it burns no more than before
 	s.succeeds("stop", id, "stopped")
 	s.expectRequests(id, 1, 2)
-	s.fails("start", id, "", "stopped", "Plan exceeds max_burn_kop_h")
-	s.fails("restart", id, "", "stopped", "Plan exceeds max_burn_kop_h")
+	s.fails("start", id, "", "stopped", "Burn rate would exceed max_burn_kop_h")
+	s.fails("restart", id, "", "stopped", "Burn rate would exceed max_burn_kop_h")
 	s.expectRequests(id, 0, 0)
 }
 

@@ -81,7 +81,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 				config["offer_query"], config["offer_id"] = nil, offer.ID
 			}
 			if test.earlier {
-				_, diags := newManyRuns(t, env, nil).apply(nil, config)
+				_, diags := newProvider(t, env, nil).apply(nil, config)
 				expectDiags(t, "the earlier run", diags)
 				env.Advance(time.Minute)
 			}
@@ -175,7 +175,7 @@ func TestCreate_RecoversInstanceWhileOfferIsAboveCap(t *testing.T) {
 	env, tf, _ := startWithProxy(t)
 	offer, price := cheapestOffer(env)
 	config := configWithOffer("a", offer.ID, price)
-	first, diags := newManyRuns(t, env, nil).apply(nil, config)
+	first, diags := newProvider(t, env, nil).apply(nil, config)
 	expectDiags(t, "the earlier run", diags)
 	env.Advance(time.Minute)
 	if err := env.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(2 * price)}); err != nil {

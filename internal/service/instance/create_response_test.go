@@ -131,7 +131,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 			env, tf, p := startWithProxy(t)
 			creator := tf
 			if fromState {
-				creator = newManyRuns(t, env, nil)
+				creator = newProvider(t, env, nil)
 			}
 			first, diags := creator.apply(nil, configWithKey("a"))
 			expectDiags(t, "the first", diags)

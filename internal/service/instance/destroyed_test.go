@@ -20,7 +20,7 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	renamed := configWithKey("renamed", "idempotency_key", "key-trainer")
 	for _, status := range []string{"destroying", "destroyed"} {
 		env := acctest.Start(t)
-		tf := newManyRuns(t, env, nil)
+		tf := newProvider(t, env, nil)
 		inst, diags := tf.apply(nil, configWithKey("trainer"))
 		expectDiags(t, "the apply", diags)
 		plan := tf.plan(inst, renamed)
@@ -93,7 +93,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
-				run := newSingleRun(t, env, map[string]any{"max_retries": int64(0)})
+				run := newProvider(t, env, map[string]any{"max_retries": int64(0)})
 				if listed {
 					run.refresh(inst) // the next read uses a listing
 				}

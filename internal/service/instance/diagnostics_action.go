@@ -131,7 +131,7 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 }
 
 func isSpendingError(err error) bool {
-	_, ok := errors.AsType[spending.Problems](err)
+	_, ok := errors.AsType[*spending.Error](err)
 	return ok
 }
 

@@ -39,8 +39,8 @@ const untaint = "To keep the instance and continue to wait for it, run `terrafor
 // addCreateError reports why no instance was created, or that the outcome is unknown. explanation describes the offers
 // after a failed search for one.
 func addCreateError(diags *diag.Diagnostics, err error, explanation tfkit.Text) {
-	if problems, ok := errors.AsType[spending.Problems](err); ok {
-		addSpendingProblems(diags, problems)
+	if e, ok := errors.AsType[*spending.Error](err); ok {
+		addSpendingProblems(diags, spending.Problems{e})
 		return
 	}
 	e, ok := errors.AsType[*placement.Error](err)

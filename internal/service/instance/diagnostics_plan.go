@@ -167,6 +167,7 @@ func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH in
 
 const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
+	noMatch     tfkit.Text = "No available offer matches the query."
 	widenQuery  tfkit.Text = "Remove filters from the query, add fallback_queries, or raise max_price_kop_h."
 	// unlessCreated ends the reason why an instance cannot be created now.
 	unlessCreated tfkit.Text = " Unless that changes before the apply, or an earlier run created the instance with the " +
@@ -194,9 +195,9 @@ func addCannotReplaceOwnOffer(diags *diag.Diagnostics, replaced *replacedInstanc
 	)
 }
 
-func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, matching int, explanation tfkit.Text) {
+func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, explanation tfkit.Text) {
 	nextStep := widenQuery + paragraph(explanation)
-	addCannotReplace(diags, path.Root(argOfferQuery), id, matchingText(matching), nextStep)
+	addCannotReplace(diags, path.Root(argOfferQuery), id, noMatch, nextStep)
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
@@ -210,7 +211,7 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 		"It cannot be rented now."+unlessCreated+chooseOffer)
 }
 
-func addNoOfferNow(diags *diag.Diagnostics, plan model, matching int, explanation tfkit.Text) {
+func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
 	consequence := unlessCreated + widenQuery + " To wait for an offer, set wait_for_offer."
 	if wait := plan.waitForOffer(); wait > 0 {
 		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
@@ -219,7 +220,7 @@ func addNoOfferNow(diags *diag.Diagnostics, plan model, matching int, explanatio
 		diags,
 		path.Root(argOfferQuery),
 		tfkit.Summaryf(summaryNoOfferNow),
-		matchingText(matching)+consequence+paragraph(explanation),
+		noMatch+consequence+paragraph(explanation),
 	)
 }
 
@@ -229,16 +230,6 @@ func paragraph(text tfkit.Text) tfkit.Text {
 		return ""
 	}
 	return "\n\n" + text
-}
-
-func matchingText(matching int) tfkit.Text {
-	switch matching {
-	case 0:
-		return "No available offer matches the query."
-	case 1:
-		return "One offer matches the query, and another instance of the plan needs it."
-	}
-	return tfkit.Textf("%d offers match the query, and other instances of the plan need all of them.", matching)
 }
 
 func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int64) {

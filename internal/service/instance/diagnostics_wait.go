@@ -133,8 +133,8 @@ func addWaitError(
 	inst rental.Instance,
 	err error,
 ) {
-	if problems, ok := errors.AsType[spending.Problems](err); ok {
-		addSpendingProblems(diags, problems)
+	if e, ok := errors.AsType[*spending.Error](err); ok {
+		addSpendingProblems(diags, spending.Problems{e})
 		return
 	}
 	e, ok := errors.AsType[*lifecycle.Error](err)

@@ -51,8 +51,6 @@ type core struct {
 	*testing.T
 	server  tfprotov6.ProviderServer
 	schemas *tfprotov6.GetProviderSchemaResponse
-	// validates: every resource is validated before its plan.
-	validates bool
 }
 
 // resourceState is the state of a resource in a core.
@@ -61,34 +59,17 @@ type resourceState struct {
 	private []byte
 }
 
-// newManyRuns configures the provider with further arguments, for several runs.
-func newManyRuns(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
-	t.Helper()
-	return configureProvider(t, env, arguments, false)
-}
-
-// newSingleRun configures the provider for a single plan or apply, as a CLI does for each.
-func newSingleRun(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
-	t.Helper()
-	return configureProvider(t, env, arguments, true)
-}
-
-func configureProvider(t *testing.T, env *acctest.Env, arguments map[string]any, single bool) *core {
+// newProvider configures the provider with further arguments.
+func newProvider(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
 	t.Helper()
 	env.AddSSHKey()
 	server, schemas := acctest.ProviderServer(t)
-	tf := &core{T: t, server: server, schemas: schemas, validates: single}
+	tf := &core{T: t, server: server, schemas: schemas}
 	config := map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms"}
 	for name, value := range arguments {
 		config[name] = value
 	}
 	packed := tf.pack(acctest.Value(tf.schemas.Provider.ValueType(), config))
-	if single {
-		_, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: packed})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	resp, err := server.ConfigureProvider(
 		t.Context(),
 		&tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.9", Config: packed},
@@ -135,15 +116,6 @@ func (tf *core) plan(prior *resourceState, config map[string]any) instancePlan {
 func (tf *core) planChange(prior tftypes.Value, private []byte, config map[string]any) instancePlan {
 	tf.Helper()
 	value := acctest.Value(tf.schema().ValueType(), config)
-	if tf.validates {
-		resp, err := tf.server.ValidateResourceConfig(
-			tf.Context(),
-			&tfprotov6.ValidateResourceConfigRequest{TypeName: instanceType, Config: tf.pack(value)},
-		)
-		if err != nil || len(resp.Diagnostics) > 0 {
-			tf.Fatalf("%v %s", err, diagsText(resp.Diagnostics))
-		}
-	}
 	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName:         instanceType,
 		Config:           tf.pack(value),
@@ -301,9 +273,7 @@ func (tf *core) planReplacement(prior *resourceState, config map[string]any, for
 	if !change.replaces && !forced && !changesDisk(tf, prior, config) {
 		tf.Error("the plan does not replace the server")
 	}
-	tf.validates = false // once for both plans
 	create := tf.planChange(tf.absent(), change.private, config)
-	tf.validates = true
 	if hasError(create.diags) {
 		return append(change.diags, create.diags...)
 	}

@@ -51,7 +51,7 @@ func startWithProxy(t *testing.T, arguments ...any) (*acctest.Env, *core, *proxy
 	for i := 0; i < len(arguments); i += 2 {
 		config[arguments[i].(string)] = arguments[i+1]
 	}
-	return env, newManyRuns(t, env, config), p
+	return env, newProvider(t, env, config), p
 }
 
 func isCreate(r *http.Request) bool {

@@ -122,7 +122,7 @@ func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
 // createAll creates instances in a separate run.
 func createAll(t *testing.T, env *acctest.Env, configs ...map[string]any) []*resourceState {
 	t.Helper()
-	tf := newSingleRun(t, env, nil)
+	tf := newProvider(t, env, nil)
 	var instances []*resourceState
 	for _, config := range configs {
 		inst, diags := tf.apply(nil, config)
@@ -137,7 +137,7 @@ func configWithoutKey(name string, arguments ...any) map[string]any {
 	return configWithKey(name, append([]any{"idempotency_key", nil}, arguments...)...)
 }
 
-const burnLimitExceeded = "Plan exceeds max_burn_kop_h"
+const burnLimitExceeded = "Burn rate would exceed max_burn_kop_h"
 
 // totalBurn returns the burn rate of all instances while running, in kopecks per hour.
 func totalBurn(env *acctest.Env) int64 {

@@ -59,7 +59,8 @@ func TestPlan_LargeAccount(t *testing.T) {
 		first, other []string // of the plans for one server, and for another one; none: no diagnostics
 	}{
 		"without a key": {
-			nil, configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}, nil,
+			nil, configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"},
+			[]string{unchecked},
 		},
 		"with a key":     {nil, configWithKey("a"), nil, nil},
 		"without a name": {nil, configWithoutKey("", "name", nil), nil, []string{unchecked}},
@@ -75,7 +76,7 @@ func TestPlan_LargeAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var pages atomic.Int64
 			env := acctest.Start(t, largeAccount(&pages))
-			tf := newSingleRun(t, env, test.arguments)
+			tf := newProvider(t, env, test.arguments)
 			expectDiags(t, "the plan", tf.plan(nil, test.config).diags, test.first...)
 			other := configWithoutKey("b")
 			if test.config["idempotency_key"] != nil {
@@ -89,12 +90,12 @@ func TestPlan_LargeAccount(t *testing.T) {
 	}
 }
 
-// A burn limit that cannot be checked at apply, where plans have no totals, prevents rentals, too.
+// A burn limit that cannot be compared at apply prevents rentals, too.
 func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 	var pages atomic.Int64
 	var large atomic.Bool
 	env := acctest.Start(t, largeAccountWhile(&large, &pages))
-	tf := newManyRuns(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
+	tf := newProvider(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": int64(1e12)}})
 	plan := tf.plan(nil, configWithKey("a"))
 	expectDiags(t, "the plan", plan.diags)
 	large.Store(true)
@@ -109,7 +110,7 @@ func TestApply_BurnLimitInALargeAccount(t *testing.T) {
 func TestApply_LargeAccount(t *testing.T) {
 	var pages atomic.Int64
 	env := acctest.Start(t, largeAccount(&pages))
-	tf := newManyRuns(t, env, nil)
+	tf := newProvider(t, env, nil)
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	if hasError(diags) || inst == nil {
 		t.Fatal(diagsText(diags))

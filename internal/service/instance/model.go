@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -221,11 +220,6 @@ func (m model) instance() rental.Instance {
 		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
 		Price:        rental.InstancePrice{RunningKopH: price("running_kop_h"), StoppedKopH: price("stopped_kop_h")},
 	}
-}
-
-// priceArguments returns the arguments that determine the price as one text.
-func (m model) priceArguments() string {
-	return fmt.Sprint(m.OfferID, m.OfferQuery, m.FallbackQueries, m.Type, m.MaxPriceKopH, m.DiskGB)
 }
 
 // queries returns offer_query and fallback_queries in order of preference, each with the arguments of the instance. It

@@ -30,10 +30,10 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := acctest.Start(t)
-			first, diags := newManyRuns(t, env, nil).apply(nil, configWithKey("a"))
+			first, diags := newProvider(t, env, nil).apply(nil, configWithKey("a"))
 			expectDiags(t, "the first state", diags)
 			env.Advance(test.age)
-			tf := newManyRuns(t, env, map[string]any{"recover_within": test.within})
+			tf := newProvider(t, env, map[string]any{"recover_within": test.within})
 			second, diags := tf.apply(nil, configWithKey("a"))
 			if test.want == nil {
 				expectDiags(t, "the second state", diags, "Recovered instance "+tf.idOf(first), "terraform state rm")
@@ -58,9 +58,9 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
 	config := configWithKey("a")
-	inst, diags := newManyRuns(t, env, nil).apply(nil, config)
+	inst, diags := newProvider(t, env, nil).apply(nil, config)
 	expectDiags(t, "the apply", diags)
-	tf := newManyRuns(t, env, nil)
+	tf := newProvider(t, env, nil)
 	other := &resourceState{state: inst.state} // imported: without private state
 	for range 2 {
 		tf.refresh(inst)
@@ -72,7 +72,7 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	}
 	expectDiags(t, "the refresh of the second", tf.tryRefresh(other), want...)
 
-	tf = newManyRuns(t, env, nil)
+	tf = newProvider(t, env, nil)
 	tf.refresh(other) // which adds its private state
 	expectDiags(t, "a plan of the first without a refresh", tf.plan(inst, config).diags, want...)
 	expectDiags(t, "the plan of its destruction", tf.planDestroy(inst), want...)
@@ -100,7 +100,7 @@ func TestOwnership_404WithoutTheAccount(t *testing.T) {
 			inst, diags := tf.apply(nil, configWithKey("a"))
 			expectDiags(t, "the apply", diags)
 			env.Advance(2 * time.Minute)
-			tf = newManyRuns(t, env, map[string]any{"max_retries": int64(0)})
+			tf = newProvider(t, env, map[string]any{"max_retries": int64(0)})
 			p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 				switch {
 				case strings.Contains(r.URL.Path, "/instances/"):
@@ -133,7 +133,7 @@ func TestOwnership_CreateWithoutTheAccount(t *testing.T) {
 	if err := env.AddFault(simulator.Fault{Path: "/me", Status: http.StatusInternalServerError}); err != nil {
 		t.Fatal(err)
 	}
-	tf := newManyRuns(t, env, nil)
+	tf := newProvider(t, env, nil)
 	for _, name := range []string{"a", "b"} {
 		_, diags := tf.apply(nil, configWithKey(name))
 		expectDiags(t, "the apply", diags)
@@ -149,10 +149,10 @@ func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
 	config := configWithKey("a")
-	old, diags := newManyRuns(t, env, nil).apply(nil, config)
+	old, diags := newProvider(t, env, nil).apply(nil, config)
 	expectDiags(t, "the apply", diags)
 	env.Advance(time.Minute)
-	tf := newManyRuns(t, env, nil)
+	tf := newProvider(t, env, nil)
 	successor, diags := tf.apply(nil, config)
 	expectDiags(t, "the creation", diags, "Recovered instance "+tf.idOf(old))
 	expectDiags(t, "the plan of the destruction", tf.planDestroy(old))

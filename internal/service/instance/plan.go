@@ -17,13 +17,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig. It also counts the validation: see tfkit.Run.
+// ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *instanceResource) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
-	if r.Meta.Ready() {
-		r.Meta.Run.CountValidation()
-	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
@@ -80,13 +77,7 @@ func (r *instanceResource) planCreate(
 		return
 	}
 	r.keySource(plan, &resp.Diagnostics)
-	if !r.Meta.Ready() {
-		return
-	}
-	switch {
-	case replaced == nil:
-		r.Meta.Run.CountPlan() // a replacement counts once, with the plan of the instance that it replaces
-	case replaced.Checked:
+	if !r.Meta.Ready() || replaced != nil && replaced.Checked {
 		return
 	}
 	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
@@ -126,13 +117,11 @@ func (r *instanceResource) planUpdate(
 	inst := state.instance()
 	replaced := replacedInstance{
 		ID: inst.ID, OfferID: state.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH,
-		BurnKopH: inst.BurnKopH(),
 	}
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 	if r.Meta.Ready() {
-		r.Meta.Run.CountPlan()
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
 			replaced.Checked = true
@@ -141,22 +130,10 @@ func (r *instanceResource) planUpdate(
 		case next == lifecycle.ActionNone:
 			warnAboveCap(&resp.Diagnostics, state, plan)
 		case next == lifecycle.ActionStart:
-			change := r.checkStart(ctx, state, &resp.Diagnostics)
-			replaced.StartsKopH, replaced.AddedKopH = change.StartsKopH, change.AddedKopH
+			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst)))
 		}
 	}
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
-}
-
-// checkStart checks the spending limits for the start of an instance, and returns the effect of the start.
-func (r *instanceResource) checkStart(ctx context.Context, state model, diags *diag.Diagnostics) spending.Change {
-	change, err := r.Meta.Spending.PlanStart(ctx, state.instance(), state.RentedOfferID.ValueString())
-	if err != nil {
-		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
-		return change
-	}
-	addSpendingProblems(diags, r.Meta.Spending.Check(ctx, change))
-	return change
 }
 
 // keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -23,28 +24,31 @@ func (r *instanceResource) checkCreate(
 	if diags.HasError() {
 		return
 	}
-	r.checkName(ctx, plan, replaced, diags)
 	r.checkGPUs(ctx, plan, diags)
-	r.checkPrice(ctx, plan, replaced, diags)
+	r.checkPrice(ctx, plan, replaced, r.checkName(ctx, plan, replaced, diags), diags)
 }
 
-// checkName warns of active instances that have the planned name and are not in the state: an interrupted run may have
-// rented one of them.
+// checkName warns of active instances that have the planned name and that this process has not read from the state: an
+// interrupted run may have rented one of them. It returns all other instances with the name.
 func (r *instanceResource) checkName(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) {
-	found, err := r.duplicateNames(ctx, plan.Name.ValueString(), replaced)
+) (same []rental.Instance) {
+	same, err := r.sameNames(ctx, plan.Name.ValueString(), replaced)
+	found := slices.DeleteFunc(slices.Clone(same), func(inst rental.Instance) bool {
+		return r.Meta.Placement.Owners.Has(inst.ID)
+	})
 	if len(found) == 0 {
-		if rental.IsListTooLong(err) && !r.hasKey(plan) && r.Meta.FirstWarning(summaryNamesUnchecked) {
+		if rental.IsListTooLong(err) && !r.hasKey(plan) {
 			addNamesUnchecked(diags, err)
 		}
 		r.Meta.WarnUnchecked(err, diags)
-		return
+		return same
 	}
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, found, r.hasKey(plan), r.ownTemplateOf(ctx, found[0], plan))
+	return same
 }
 
 // hasKey reports whether a later apply recovers the planned instance by its key.
@@ -52,15 +56,14 @@ func (r *instanceResource) hasKey(plan model) bool {
 	return !plan.IdempotencyKey.IsNull() || !r.Meta.IdempotencyPrefix.IsNull()
 }
 
-// duplicateNames returns active instances with the name that this run has not read from the state. If it returns an
-// error, the result may be incomplete.
-func (r *instanceResource) duplicateNames(
+// sameNames returns active instances with the name. If it returns an error, the result may be incomplete.
+func (r *instanceResource) sameNames(
 	ctx context.Context, name string, replaced *replacedInstance,
 ) (found []rental.Instance, err error) {
 	if name == "" {
 		return nil, nil
 	}
-	active, err := r.Meta.Cache.InitialInstances(ctx)
+	active, err := r.Meta.Cache.Instances.Recent(ctx)
 	if active == nil {
 		return nil, err
 	}
@@ -69,10 +72,6 @@ func (r *instanceResource) duplicateNames(
 			found = append(found, inst)
 		}
 	}
-	tfkit.AwaitSiblings(ctx, func() bool {
-		found = slices.DeleteFunc(found, func(inst rental.Instance) bool { return r.Meta.Placement.Owners.Has(inst.ID) })
-		return len(found) == 0
-	})
 	return found, err
 }
 
@@ -89,49 +88,41 @@ func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instan
 	return template.Slug
 }
 
-// checkPrice checks the current state of the offer and the spending limits. For a new instance a missing offer is a
+// checkPrice checks the current state of the offer and the spending limits. same are other instances with the planned
+// name, which the apply recovers or has replaced: their cost does not count. For a new instance a missing offer is a
 // warning: after a crash, the instance that the crashed run rented may be the reason, and an error would prevent the
 // next apply from recovering it. For a replacement it is an error.
 func (r *instanceResource) checkPrice(
-	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced *replacedInstance, same []rental.Instance, diags *diag.Diagnostics,
 ) {
-	tracker := r.Meta.Spending
-	if replaced == nil && !tracker.Active() && plan.MaxPriceKopH.IsNull() {
+	account := r.Meta.Spending
+	if replaced == nil && !account.Active() && plan.MaxPriceKopH.IsNull() {
 		return
 	}
 	price, known, err := r.estimatePrice(ctx, plan, replaced, diags)
-	if err != nil && (replaced != nil || tracker.Enforced()) {
+	if err != nil && (replaced != nil || account.Enforced()) {
 		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
 	} else {
 		r.Meta.WarnUnchecked(err, diags)
 	}
-	tracker.Plan(plan.priceArguments(), price)
 	if !known {
 		return
 	}
 	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
 		addHigherPrice(diags, replaced, price)
 	}
-	addSpendingProblems(diags, tracker.Check(ctx, r.priceChange(price, replaced)))
+	change := spending.Change{StartsKopH: price, AddedKopH: price, Replaces: replaced != nil, NeedsKopH: price}
+	for _, inst := range same {
+		change.Without = append(change.Without, inst.ID)
+	}
+	if replaced != nil {
+		change.Without = append(change.Without, replaced.ID)
+	}
+	addSpendingProblems(diags, account.Check(ctx, change))
 }
 
 // higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
 const higherPricePercent = 125
-
-// priceChange returns how a new instance with a price changes the spending. The instance that it replaces costs nothing
-// afterwards.
-func (r *instanceResource) priceChange(kopH int64, replaced *replacedInstance) spending.Change {
-	change := spending.Change{StartsKopH: kopH, AddedKopH: kopH, Creates: true}
-	if replaced == nil {
-		return change
-	}
-	change.AddedKopH -= replaced.BurnKopH
-	if r.Meta.Run.Single() { // the totals contain the amounts of the replaced instance's plan
-		change.StartsKopH -= replaced.StartsKopH
-		change.AddedKopH -= replaced.AddedKopH
-	}
-	return change
-}
 
 // estimatePrice returns the current price of the planned instance in kopecks per hour. The price is not known if an
 // argument is unknown, if there is no offer, or after an error of the API.
@@ -191,7 +182,8 @@ func (r *instanceResource) estimateOwnOffer(
 
 // checkOffer returns the price of an offer for the planned instance, or reports why the offer cannot be rented.
 func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH int64, ok bool) {
-	price, rentable := offer.PriceKopH(rental.RentalType(plan.Type.ValueString()))
+	kind := rental.RentalType(plan.Type.ValueString())
+	price, rentable := offer.PriceKopH(kind)
 	limit, disk := plan.MaxPriceKopH.ValueInt64(), plan.DiskGB.ValueInt64()
 	switch {
 	case !rentable:
@@ -201,7 +193,7 @@ func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH i
 	case offer.Disk.MaxGB != nil && disk > *offer.Disk.MaxGB:
 		addDiskAboveMaximum(diags, offer.ID, *offer.Disk.MaxGB, disk)
 	default:
-		return price, true
+		return placement.PriceWithDisk(offer, kind, disk)
 	}
 	return 0, false
 }
@@ -225,21 +217,18 @@ func (r *instanceResource) estimateQuery(
 	if replaced != nil {
 		except = replaced.OfferID
 	}
-	price, found, matching, err := r.Meta.Placement.Estimate(ctx, queries, except)
+	price, found, err := r.Meta.Placement.Estimate(ctx, queries, except, plan.DiskGB.ValueInt64())
 	switch {
 	case err != nil || found:
 		return price, found, err
 	case !fullyKnown(ctx, plan.FallbackQueries):
 		return 0, false, nil
 	}
-	var explanation tfkit.Text
-	if matching == 0 {
-		explanation = r.explain(ctx, queries)
-	}
+	explanation := r.explain(ctx, queries)
 	if replaced != nil {
-		addCannotReplaceByQuery(diags, replaced.ID, matching, explanation)
+		addCannotReplaceByQuery(diags, replaced.ID, explanation)
 	} else {
-		addNoOfferNow(diags, plan, matching, explanation)
+		addNoOfferNow(diags, plan, explanation)
 	}
 	return 0, false, nil
 }

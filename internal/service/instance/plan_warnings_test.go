@@ -2,9 +2,7 @@ package instance_test
 
 import (
 	"testing"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -13,13 +11,14 @@ import (
 // Every plan warns of a running instance above its cap.
 func TestPlan_WarnsAboveCap(t *testing.T) {
 	t.Parallel()
-	_, tf, p := startWithProxy(t)
+	env, tf, p := startWithProxy(t)
 	config := configWithKey("a", "max_price_kop_h", int64(10_000))
 	inst, diags := tf.apply(nil, config)
 	expectDiags(t, "the apply", diags)
 	tf.refresh(inst)
 	expectDiags(t, "a plan", tf.plan(inst, config).diags)
 	p.set(rewriteResponse(isGet, raisePrice))
+	tf = newProvider(t, env, nil)
 	tf.refresh(inst)
 	expectDiags(
 		t,
@@ -30,28 +29,17 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	)
 }
 
-// The warning about a duplicate name does not list instances of this state, even if the new instance is planned first.
+// The warning about a duplicate name does not list instances that were read from this state.
 func TestPlan_DuplicateName(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
 	inst := createAll(t, env, configWithoutKey("a"))[0]
 	const warning = "already has this name"
-	expectDiags(t, "in no state", newSingleRun(t, env, nil).plan(nil, configWithoutKey("a")).diags, warning)
+	expectDiags(t, "in no state", newProvider(t, env, nil).plan(nil, configWithoutKey("a")).diags, warning)
 
-	tf := newSingleRun(t, env, nil)
-	planned := make(chan []*tfprotov6.Diagnostic)
-	before := env.CountRequests("GET", "/instances")
-	go func() { planned <- tf.plan(nil, configWithoutKey("a")).diags }()
-	deadline := time.Now().Add(5 * time.Second)
-	for env.CountRequests("GET", "/instances") == before {
-		if time.Now().After(deadline) {
-			t.Fatal("the plan does not list the servers")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	tf := newProvider(t, env, nil)
 	expectDiags(t, "the server itself", tf.plan(inst, configWithoutKey("a")).diags)
-	expectDiags(t, "a server of the same name, planned first", <-planned)
-	expectDiags(t, "a server of the same name, planned later", tf.plan(nil, configWithoutKey("a")).diags)
+	expectDiags(t, "a server of the same name", tf.plan(nil, configWithoutKey("a")).diags)
 }
 
 // A plan that replaces an instance because of its template, also an unknown one, warns that the disk is lost.
@@ -75,7 +63,7 @@ func TestPlan_UnknownGPU(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
 	query := func(gpus ...any) map[string]any { return map[string]any{"gpu": gpus} }
-	tf := newSingleRun(t, env, nil)
+	tf := newProvider(t, env, nil)
 	expectDiags(t, "no slug", tf.plan(nil, configWithoutKey("a", "offer_query", map[string]any{})).diags)
 	if n := env.CountRequests("GET", "/gpus"); n != 0 {
 		t.Errorf("%d requests without a slug", n)

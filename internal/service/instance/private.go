@@ -25,13 +25,11 @@ const (
 // replacedInstance is an instance whose plan may be followed by that of its replacement. Terraform plans a replacement
 // twice: as a change of the instance, then as a creation without a prior state.
 type replacedInstance struct {
-	ID          string `json:"id"`
-	OfferID     string `json:"offer_id"`
-	RunningKopH int64  `json:"running_kop_h"`
-	BurnKopH    int64  `json:"burn_kop_h"`
-	StartsKopH  int64  `json:"starts"`  // what its own plan added to the starts
-	AddedKopH   int64  `json:"added"`   // and to the burn rate
-	Checked     bool   `json:"checked"` // its own plan has checked the replacement
+	ID      string `json:"id"`
+	OfferID string `json:"offer_id"`
+	Checked bool   `json:"checked"` // its own plan has checked the replacement
+
+	RunningKopH int64 `json:"-"` // known only in its own plan
 }
 
 // normalizedName is a configured name, and its form in the response of the API.

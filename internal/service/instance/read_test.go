@@ -45,6 +45,7 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 		}
 	}
 	name = "Third"
+	tf = newProvider(t, env, nil)
 	tf.refresh(inst)
 	if got := stringOf(tf.attribute(inst, "name")); got != "third" {
 		t.Errorf("after a rename elsewhere the state has the name %q", got)

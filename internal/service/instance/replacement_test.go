@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -25,14 +24,14 @@ func TestReplacement_BurnLimit(t *testing.T) {
 			if !forced {
 				first["disk_gb"], second["disk_gb"] = int64(61), int64(61)
 			}
-			plan := newSingleRun(t, env, limit)
+			plan := newProvider(t, env, limit)
 			for i, config := range []map[string]any{first, second} {
 				plan.refresh(instances[i])
 				expectDiags(t, "the plan", plan.planReplacement(instances[i], config, forced))
 			}
 			expectDiags(t, "a third server", plan.plan(nil, configWithoutKey("third")).diags, burnLimitExceeded)
 
-			apply := newSingleRun(t, env, limit)
+			apply := newProvider(t, env, limit)
 			for i := range instances {
 				expectDiags(t, "the destruction", apply.destroy(instances[i]))
 			}
@@ -53,50 +52,13 @@ func TestReplacement_BurnLimit(t *testing.T) {
 // With create_before_destroy, both instances exist and count before the second one is rented.
 func TestReplacement_BurnLimit_CreateBeforeDestroy(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
-		"one run": newSingleRun, "many runs": newManyRuns,
-	} {
-		t.Run(name, func(t *testing.T) {
-			env := acctest.Start(t)
-			createAll(t, env, configWithoutKey("a"))
-			tf := start(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": totalBurn(env) * 3 / 2}})
-			_, diags := tf.apply(nil, configWithoutKey("a"))
-			expectDiags(t, "the replacement", diags, burnLimitExceeded)
-			if err := env.Left("instances", 1); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// The burn rate of the API may contain a destroyed instance for some time.
-func TestReplacement_BurnLimit_LaggingBalance(t *testing.T) {
-	for name, start := range map[string]func(*testing.T, *acctest.Env, map[string]any) *core{
-		"one run": newSingleRun, "many runs": newManyRuns,
-	} {
-		t.Run(name, func(t *testing.T) {
-			var burn atomic.Int64
-			env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if kopH := burn.Load(); kopH > 0 && strings.HasSuffix(r.URL.Path, "/balance") {
-						w.Header().Set("Content-Type", "application/json")
-						fmt.Fprintf(
-							w,
-							`{"balance_kop":100000000,"available_kop":100000000,"credit_limit_kop":0,"burn_kop_h":%d,"currency":"RUB"}`,
-							kopH,
-						)
-						return
-					}
-					next.ServeHTTP(w, r)
-				})
-			}))
-			inst := createAll(t, env, configWithoutKey("a"))[0]
-			burn.Store(totalBurn(env))
-			tf := start(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": burn.Load() * 3 / 2}})
-			expectDiags(t, "the destruction", tf.destroy(inst))
-			_, diags := tf.apply(nil, configWithoutKey("a"))
-			expectDiags(t, "the replacement", diags)
-		})
+	env := acctest.Start(t)
+	createAll(t, env, configWithoutKey("a"))
+	tf := newProvider(t, env, map[string]any{"spending": map[string]any{"max_burn_kop_h": totalBurn(env) * 3 / 2}})
+	_, diags := tf.apply(nil, configWithoutKey("a"))
+	expectDiags(t, "the replacement", diags, burnLimitExceeded)
+	if err := env.Left("instances", 1); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -157,7 +119,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 			otherInstance, append([]any{"offer_query", nil, "offer_id", "own"}, disk...),
 			map[string]any{"max_burn_kop_h": int64(7_000)}, burnLimitExceeded, false,
 		},
-		"no money, warning": {lowBalance, disk, nil, "Warning: Insufficient balance", true},
+		"no money, warning": {lowBalance, disk, nil, "Error: Insufficient balance", false},
 		"high prices":       {expensive, disk, nil, "costs more", true},
 	} {
 		for _, forced := range []bool{false, true} {
@@ -185,7 +147,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 				case "other":
 					planned["offer_id"] = offers[1].ID
 				}
-				tf := newSingleRun(t, env, map[string]any{"spending": test.provider})
+				tf := newProvider(t, env, map[string]any{"spending": test.provider})
 				tf.refresh(inst)
 				text := diagsAsShown(tf.planReplacement(inst, planned, forced))
 				if !strings.Contains(text, test.want) {
@@ -220,7 +182,7 @@ func TestReplacement_FailsAtPlan_OnlyOwnOfferListed(t *testing.T) {
 	}))
 	config := configWithoutKey("a", "max_price_kop_h", env.Offers("gpu=rtx_4090&num_gpus=1")[0].Price.OnDemandKopH)
 	inst := createAll(t, env, config)[0]
-	tf := newSingleRun(t, env, nil)
+	tf := newProvider(t, env, nil)
 	tf.refresh(inst)
 	expectDiags(t, "the plan", tf.planReplacement(inst, config, true), "no matching offer")
 }

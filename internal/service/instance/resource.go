@@ -54,15 +54,12 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	creation := r.Meta.Spending.BeginCreate(plan.priceArguments(), request.WaitForOffer > 0)
-	defer creation.End()
-	request.CheckPrice = creation.CheckPrice()
+	request.Hold = r.Meta.Spending.Rentals()
 	placed, err := r.Meta.Placement.Create(waitCtx, request)
 	if err != nil {
 		addCreateError(&resp.Diagnostics, err, r.explainNoOffer(ctx, request.Queries, err))
 		return
 	}
-	creation.Created(placed.Instance)
 
 	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
@@ -89,7 +86,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	target := plan.target()
 	target.New = true
-	target.BeforeStart = r.Meta.Spending.CheckStart() // it may be outbid, and a new bid can cost more
+	target.Hold = r.Meta.Spending.Starts(placed.ID) // it may be outbid, and a new bid can cost more
 	target.Accept = func(inst rental.Instance, started bool) bool {
 		placed.Instance = inst
 		return started || !placed.AboveCap(request) // a start checks its price itself
@@ -139,6 +136,7 @@ func (r *instanceResource) rejectAboveCap(
 		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
 		return
 	}
+	r.Meta.Destroyed(placed.ID)
 	resp.State.RemoveResource(ctx)
 	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	addDestroyedAboveCap(&resp.Diagnostics, placed, request)
@@ -251,7 +249,7 @@ func (r *instanceResource) converge(
 		current = &inst
 	}
 	target := plan.target()
-	target.BeforeStart = r.Meta.Spending.CheckStart()
+	target.Hold = r.Meta.Spending.Starts(current.ID)
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
 	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {
@@ -287,7 +285,6 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	burn := r.Meta.Spending.BurnBeforeDestroy(waitCtx, state.instance())
 	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
 	switch {
 	case err != nil:
@@ -296,6 +293,5 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case !confirmed && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
-	r.Meta.Placement.Owners.Destroyed(id)
-	r.Meta.Spending.Destroyed(id, burn)
+	r.Meta.Destroyed(id)
 }

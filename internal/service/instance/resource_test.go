@@ -17,7 +17,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // textOf returns all diagnostics as one text.
@@ -178,7 +177,7 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 		want  string
 		sent  string
 	}{
-		"above": {1000, "Error: Plan exceeds max_burn_kop_h", ""},
+		"above": {1000, "Error: Burn rate would exceed max_burn_kop_h", ""},
 		"below": {2000, "", "start"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,8 +189,7 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 			}
 			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
 				r := &instanceResource{}
-				r.Meta = &tfkit.Meta{PollInterval: 5 * time.Second, Run: tfkit.NewRun(false)}
-				r.Meta.SetClient(client, spending.Limits{MaxBurnKopH: test.limit})
+				r.Meta = newMeta(client, spending.Limits{MaxBurnKopH: test.limit})
 				raw, state := emptyState(t, r)
 				state.ID = types.StringValue(rentaltest.ID)
 				plan := state
@@ -208,26 +206,23 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 	}
 }
 
-// A new bid is compared with the burn limit at the price of its offer, at plan and before the request.
+// A new bid is compared with the burn limit at the price of its offer before the request.
 func TestUpdate_BurnLimitBeforeNewBid(t *testing.T) {
-	const limitError = "Error: Plan exceeds max_burn_kop_h"
+	const limitError = "Error: Burn rate would exceed max_burn_kop_h"
 	for name, test := range map[string]struct {
-		limit           int64
-		atPlan, atStart int64 // price of the offer
-		wantPlan, want  string
-		sent            string
+		limit, bid int64 // bid is the price of the offer
+		want       string
+		sent       string
 	}{
-		"unchanged":                  {1010, 1000, 1000, "", "", "start"},
-		"known at plan":              {5010, 5000, 5000, "", "", "start"},
-		"above at plan":              {5010, 5001, 5001, limitError, "", ""},
-		"rises after the plan":       {5010, 1000, 5000, "", "", "start"},
-		"rises after the plan above": {5010, 1000, 5001, "", limitError, ""},
-		"no limit":                   {0, 1000, 5000, "", "", "start"},
+		"unchanged": {1010, 1000, "", "start"},
+		"higher":    {5010, 5000, "", "start"},
+		"above":     {5010, 5001, limitError, ""},
+		"no limit":  {0, 5000, "", "start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *rentaltest.Service {
 				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
-				s.BidKopH = test.atPlan
+				s.BidKopH = test.bid
 				s.On["start"] = rentaltest.Starts
 				return s
 			}
@@ -237,15 +232,9 @@ func TestUpdate_BurnLimitBeforeNewBid(t *testing.T) {
 				raw, state := emptyState(t, r)
 				state = fromAPI(state, s.Inst)
 				state.RentedOfferID = types.StringValue("off_1")
-				var diags diag.Diagnostics
-				r.checkStart(t.Context(), state, &diags)
-				if expectPrefix(t, textOf(diags), test.wantPlan); diags.HasError() {
-					return // there is no apply
-				}
 				plan := state
 				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
 				expectChange(state, &plan)
-				s.BidKopH = test.atStart
 				resp := resource.UpdateResponse{State: raw}
 				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
 				expectPrefix(t, textOf(resp.Diagnostics), test.want)

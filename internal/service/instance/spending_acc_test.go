@@ -59,7 +59,7 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	one, two := configWithSpending(env, limit, configByQuery(query)), configWithSpending(env, limit, configOfTwo(query))
 	w := env.Workspace(two)
 	output, err := w.Try("plan", "-no-color")
-	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+	if err == nil || !strings.Contains(acctest.Words(output), "Burn rate would exceed max_burn_kop_h") {
 		t.Errorf("%v, output:\n%s", err, output)
 	}
 	w.Configure(one)
@@ -72,7 +72,7 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", configByQuery(query)))
 	output, err = w.Try("plan", "-no-color")
-	if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+	if err == nil || !strings.Contains(acctest.Words(output), "Burn rate would exceed max_burn_kop_h") {
 		t.Errorf("a start beyond the limit: %v, output:\n%s", err, output)
 	}
 	w.Configure(configWithSpending(env, "max_burn_kop_h = 1", ""))
@@ -109,7 +109,7 @@ func TestAccInstance_maxBurnOfNewBid(t *testing.T) {
 	setBid(10 * bid)
 	for _, arguments := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "saved"}} {
 		output, err := w.Try(arguments...)
-		if err == nil || !strings.Contains(acctest.Words(output), "Plan exceeds max_burn_kop_h") {
+		if err == nil || !strings.Contains(acctest.Words(output), "Burn rate would exceed max_burn_kop_h") {
 			t.Errorf("%s: %v, output:\n%s", arguments[0], err, output)
 		}
 	}

@@ -1,0 +1,178 @@
+package spending
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+const (
+	// maxAge is how old a reading of the account may be when an instance is rented or started. What others rent in that
+	// time is not noticed.
+	maxAge = 5 * time.Second
+	// balanceTTL is how long plans use one reading of the balance.
+	balanceTTL = 30 * time.Second
+	// lag is how long the API may return the account without a change that it has accepted.
+	lag = 30 * time.Second
+	// lagInterval is the pause between two readings while the API may lag.
+	lagInterval = 5 * time.Second
+)
+
+// Account compares prices with the balance and the burn rate of the account. It is safe for concurrent use.
+type Account struct {
+	limits  Limits
+	client  *rental.Client
+	cache   *rental.Cache
+	balance rental.Cached[rental.Balance] // for plans
+	reading rental.Cached[reading]
+	ledger  *Ledger
+}
+
+// NewAccount returns the account of a client.
+func NewAccount(limits Limits, client *rental.Client, cache *rental.Cache) *Account {
+	return &Account{limits: limits, client: client, cache: cache, ledger: NewLedger(limits.MaxBurnKopH)}
+}
+
+// reading is the account at one time.
+type reading struct {
+	burnKopH int64            // as the API returns it
+	listed   map[string]int64 // cost of the active instances by id
+	began    time.Time
+}
+
+// Rentals returns the comparison of a new instance with the burn limit, nil without a limit.
+func (a *Account) Rentals() HoldFunc { return a.Starts("") }
+
+// Starts returns the comparison of an instance that is started with the burn limit, or of a new one that replaces it;
+// nil without a limit.
+func (a *Account) Starts(id string) HoldFunc {
+	if a.limits.MaxBurnKopH == 0 {
+		return nil
+	}
+	return func(ctx context.Context, kopH int64) (Hold, error) { return a.hold(ctx, id, kopH) }
+}
+
+// hold adds the price to the burn rate just read. It refuses the price only if the burn rate is certain: after requests
+// in flight have ended, and while the API does not lag.
+func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error) {
+	for age := maxAge; ; age = 0 {
+		now, err := a.read(ctx, age)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, &Error{Kind: AccountUnreadable, Err: err}
+		}
+		hold, err := a.ledger.Hold(id, kopH)
+		switch {
+		case err == nil:
+			return hold, nil
+		case age > 0 || a.ledger.await(ctx):
+		case a.ledger.mayLag(now):
+			_ = backoff.Sleep(ctx, lagInterval) //nolint:errcheck // the next iteration checks ctx
+		default:
+			return nil, err
+		}
+	}
+}
+
+// Destroyed records that the API has accepted the destruction of an instance.
+func (a *Account) Destroyed(id string) { a.ledger.Destroyed(id) }
+
+// read returns the account as it was at most so long ago, and adds it to the ledger.
+func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) {
+	now, err := a.reading.Get(ctx, age, 0, a.load)
+	if err == nil {
+		a.ledger.observe(now)
+	}
+	return now, err
+}
+
+func (a *Account) load(ctx context.Context) (reading, error) {
+	now := reading{began: time.Now(), listed: map[string]int64{}}
+	balance, err := a.client.GetBalance(ctx)
+	if now.burnKopH = balance.BurnKopH; err != nil {
+		return reading{}, err
+	}
+	for inst, err := range a.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
+		if err != nil {
+			return reading{}, err
+		}
+		now.listed[inst.ID] = inst.BurnKopH()
+	}
+	return now, nil
+}
+
+// burn is the burn rate without some instances. The one that the API returns can lack instances that do not run yet, and
+// the list can lack others.
+func (r reading) burn(without ...string) int64 {
+	burn := max(r.sum(), r.burnKopH)
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(without))) {
+		burn -= r.listed[id]
+	}
+	return burn
+}
+
+// sum is the cost of all listed instances.
+func (r reading) sum() (kopH int64) {
+	for _, cost := range r.listed {
+		kopH += cost
+	}
+	return kopH
+}
+
+// observe replaces the prices with those of a newer reading. What this process has rented, started or destroyed a moment
+// ago stays, because the reading may lack it.
+func (l *Ledger) observe(now reading) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.began.Before(l.readAt) {
+		return
+	}
+	prices := map[string]price{}
+	for id, kopH := range now.listed {
+		prices[id] = price{kopH: kopH}
+	}
+	for id, own := range l.prices {
+		listed, found := prices[id]
+		if own.at.IsZero() || now.began.Sub(own.at) > lag || own.rented && found {
+			continue
+		}
+		if !own.gone {
+			own.kopH = max(own.kopH, listed.kopH)
+		}
+		prices[id] = own
+	}
+	l.prices, l.readAt = prices, now.began
+	l.other = max(0, now.burnKopH-now.sum())
+}
+
+// mayLag reports whether the sum may be too high, because the API returned the account without a change that this
+// process made: the burn rate can contain an instance that is destroyed, or that the list lacks, and an instance that
+// was started may be stopped again.
+func (l *Ledger) mayLag(now reading) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, own := range l.prices {
+		recent := !own.at.IsZero() && now.began.Sub(own.at) <= lag
+		if recent && (l.other > 0 || !own.rented && own.kopH > now.listed[id]) {
+			return true
+		}
+	}
+	return false
+}
+
+// changing reports whether this process rents, starts or destroys instances, or did so a moment ago.
+func (l *Ledger) changing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, own := range l.prices {
+		if time.Since(own.at) <= lag {
+			return true
+		}
+	}
+	return len(l.holds) > 0
+}

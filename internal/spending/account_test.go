@@ -1,0 +1,395 @@
+package spending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+)
+
+// fakeAccount serves requests for the balance and the instances.
+type fakeAccount struct {
+	mu        sync.Mutex
+	status    int // of the balance
+	available int64
+	burn      int64
+	instances []rental.Instance
+	readings  int
+}
+
+func (f *fakeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !strings.HasSuffix(req.URL.Path, "/balance"):
+		list := append([]rental.Instance{}, f.instances...)
+		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": list, "next_cursor": nil})
+	case f.status != http.StatusOK:
+		return rentaltest.JSONResponse(req, f.status, rentaltest.Failure(f.status))
+	}
+	f.readings++
+	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{
+		"available_kop": f.available, "burn_kop_h": f.burn, "currency": "RUB",
+	})
+}
+
+func (f *fakeAccount) set(burn int64, instances ...rental.Instance) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.burn, f.instances = burn, instances
+}
+
+func running(id string, kopH int64) rental.Instance {
+	return rental.Instance{
+		ID: id, Status: rental.StatusRunning, Type: rental.OnDemand,
+		Price: rental.InstancePrice{RunningKopH: kopH, StoppedKopH: kopH / 10},
+	}
+}
+
+// inBubble runs a test with an account that has a burn limit.
+func inBubble(t *testing.T, limit int64, test func(*testing.T, *fakeAccount, *Account)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		api := &fakeAccount{status: http.StatusOK}
+		client := rentaltest.Client(t, api)
+		limits := Limits{RequireFunds: FundsOff, MaxBurnKopH: limit}
+		test(t, api, NewAccount(limits, client, rental.NewCache(client)))
+	})
+}
+
+// rent holds the price of a new instance, and commits it.
+func rent(t *testing.T, account *Account, id string, kopH int64) error {
+	t.Helper()
+	hold, err := account.Rentals()(t.Context(), kopH)
+	if err == nil {
+		hold.Commit(id, kopH)
+	}
+	return err
+}
+
+func kindOf(err error) Kind {
+	e, _ := errors.AsType[*Error](err)
+	if e == nil {
+		return 0
+	}
+	return e.Kind
+}
+
+func TestMissingFunds(t *testing.T) {
+	for name, test := range map[string]struct{ available, credit, starts, missing int64 }{
+		"covered to the kopeck":      {200, 0, 100, 0},
+		"one kopeck short":           {199, 0, 100, 1},
+		"the credit limit counts":    {100, 100, 100, 0},
+		"in debt":                    {-100, 0, 100, 300},
+		"a plan that starts nothing": {0, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := MissingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
+			missing := int64(0)
+			if got != nil {
+				missing = got.NeedKop - got.HaveKop
+			}
+			if missing != test.missing {
+				t.Errorf("missing %d kopecks, want %d", missing, test.missing)
+			}
+		})
+	}
+}
+
+func kinds(problems Problems) string {
+	text := ""
+	for _, problem := range problems {
+		name := map[Kind]string{
+			NotEnoughFunds: "funds", LimitExceeded: "burn", AccountUnreadable: "unreadable",
+		}[problem.Kind]
+		if problem.Warning {
+			name += " (warning)"
+		}
+		text = strings.TrimPrefix(text+", "+name, ", ")
+	}
+	return text
+}
+
+// A plan compares each resource alone with the account. The balance that a replacement needs is an error unless it is
+// ignored, because its instance is destroyed before the API refuses another one.
+func TestAccount_Check(t *testing.T) {
+	const limit = 250
+	start := Change{StartsKopH: 100, AddedKopH: 100}
+	replace := Change{StartsKopH: 100, AddedKopH: 100, Without: []string{"old", "old"}, Replaces: true, NeedsKopH: 100}
+	rolling := Change{StartsKopH: 300, AddedKopH: 100, Replaces: true, NeedsKopH: 100}
+	for name, test := range map[string]struct {
+		limits          Limits
+		available, burn int64
+		status          int
+		change          Change
+		want            string
+	}{
+		"covered":                    {Limits{RequireFunds: FundsError}, 200, 0, 200, start, ""},
+		"not covered":                {Limits{RequireFunds: FundsError}, 199, 0, 200, start, "funds"},
+		"not covered, warn":          {Limits{RequireFunds: FundsWarn}, 199, 0, 200, start, "funds (warning)"},
+		"not covered, off":           {Limits{RequireFunds: FundsOff}, 199, 0, 200, start, ""},
+		"a replacement, not covered": {Limits{RequireFunds: FundsWarn}, 199, 0, 200, replace, "funds"},
+		"a replacement, off":         {Limits{RequireFunds: FundsOff}, 199, 0, 200, replace, ""},
+		"one of three is covered":    {Limits{RequireFunds: FundsWarn}, 200, 0, 200, rolling, "funds (warning)"},
+		"none of three is covered":   {Limits{RequireFunds: FundsWarn}, 199, 0, 200, rolling, "funds"},
+		"within the limit":           {Limits{FundsOff, limit}, 0, 150, 200, start, ""},
+		"above the limit":            {Limits{FundsOff, limit}, 0, 151, 200, start, "burn"},
+		"in place of another":        {Limits{FundsOff, limit}, 0, 190, 200, replace, ""},
+		"above, in place of another": {Limits{FundsOff, limit}, 0, 191, 200, replace, "burn"},
+		"above before":               {Limits{FundsOff, limit}, 0, 300, 200, Change{StartsKopH: 10}, "burn"},
+		"a stop while above":         {Limits{FundsOff, limit}, 0, 300, 200, Change{AddedKopH: -10}, ""},
+		"both":                       {Limits{FundsError, limit}, 0, 300, 200, start, "funds, burn"},
+		"unreadable, error":          {Limits{RequireFunds: FundsError}, 0, 0, 403, start, "unreadable"},
+		"unreadable, limit":          {Limits{FundsOff, limit}, 0, 0, 403, start, "unreadable"},
+		"unreadable, warn":           {Limits{RequireFunds: FundsWarn}, 0, 0, 403, start, "unreadable (warning)"},
+		"unreadable, invalid key":    {Limits{RequireFunds: FundsWarn}, 0, 0, 401, start, "unreadable"},
+		"unreadable, off":            {Limits{RequireFunds: FundsOff}, 0, 0, 403, start, ""},
+		"nothing to check":           {Limits{FundsError, limit}, 0, 300, 403, Change{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &fakeAccount{status: test.status, available: test.available}
+			api.set(test.burn, running("old", 40))
+			client := rentaltest.Client(t, api)
+			account := NewAccount(test.limits, client, rental.NewCache(client))
+			for range 2 { // the first one does not count
+				problems := account.Check(t.Context(), test.change)
+				failed := test.want != "" && !strings.HasSuffix(test.want, "(warning)")
+				if got := kinds(problems); got != test.want || problems.Failed() != failed {
+					t.Errorf("%q, failed %t, want %q", got, problems.Failed(), test.want)
+				}
+			}
+		})
+	}
+}
+
+// While this process rents or destroys instances, a plan leaves the limit to Hold, because the account may lack or
+// contain them.
+func TestAccount_CheckDuringAnApply(t *testing.T) {
+	inBubble(t, 250, func(t *testing.T, api *fakeAccount, account *Account) {
+		api.set(200, running("old", 200))
+		change := Change{StartsKopH: 100, AddedKopH: 100}
+		for _, step := range []struct {
+			does func()
+			want string
+		}{
+			{func() {}, "burn"},
+			{func() { account.Destroyed("old") }, ""}, // the API returns it for a while
+			{func() { time.Sleep(lag + time.Second) }, "burn"},
+		} {
+			step.does()
+			if got := kinds(account.Check(t.Context(), change)); got != step.want {
+				t.Errorf("%q, want %q", got, step.want)
+			}
+		}
+	})
+}
+
+// Instances that are rented in a few seconds share a reading of the account. A refusal needs another one.
+func TestAccount_SharesReadings(t *testing.T) {
+	inBubble(t, 200, func(t *testing.T, api *fakeAccount, account *Account) {
+		for n := range 200 {
+			if err := rent(t, account, fmt.Sprint(n), 1); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if api.readings != 1 {
+			t.Errorf("%d readings in two seconds", api.readings)
+		}
+		var all []rental.Instance
+		for n := range 200 {
+			all = append(all, running(fmt.Sprint(n), 1))
+		}
+		api.set(200, all...)
+		if err := rent(t, account, "more", 1); kindOf(err) != LimitExceeded || api.readings != 2 {
+			t.Errorf("%v after %d readings", err, api.readings)
+		}
+		api.set(199, all[1:]...)
+		if err := rent(t, account, "more", 1); err != nil || api.readings != 3 {
+			t.Errorf("%v after %d readings", err, api.readings)
+		}
+		time.Sleep(maxAge)
+		api.set(200, append(all[1:], running("more", 1), running("foreign", 0))...)
+		if err := rent(t, account, "last", 1); kindOf(err) != LimitExceeded {
+			t.Errorf("a reading is used for more than five seconds: %v", err)
+		}
+	})
+}
+
+// An instance that the API does not return as it is now counts once: neither twice nor not at all.
+func TestAccount_LaggingAPI(t *testing.T) {
+	const limit, price = 100, 60
+	for name, test := range map[string]struct {
+		before func(*testing.T, *fakeAccount, *Account)
+		// after is what the API returns ten seconds later.
+		after func(*fakeAccount)
+		want  Kind
+		waits time.Duration
+	}{
+		"a destroyed instance is in the list and the burn rate": {
+			func(_ *testing.T, api *fakeAccount, account *Account) {
+				api.set(price, running("old", price))
+				account.Destroyed("old")
+			},
+			func(api *fakeAccount) { api.set(0) }, 0, 10 * time.Second,
+		},
+		"a destroyed instance is in the burn rate only": {
+			func(_ *testing.T, api *fakeAccount, account *Account) {
+				api.set(price)
+				account.Destroyed("old")
+			},
+			func(api *fakeAccount) { api.set(0) }, 0, 10 * time.Second,
+		},
+		"a destroyed instance is in the burn rate for good: another one": {
+			func(_ *testing.T, api *fakeAccount, account *Account) {
+				api.set(price)
+				account.Destroyed("old")
+			},
+			func(*fakeAccount) {}, LimitExceeded, 35 * time.Second,
+		},
+		"a rented instance is in neither": {
+			func(t *testing.T, api *fakeAccount, account *Account) {
+				api.set(0)
+				_ = rent(t, account, "new", price) //nolint:errcheck // the next one shows it
+			},
+			func(*fakeAccount) {}, LimitExceeded, 0,
+		},
+		"a rented instance is in the burn rate only": {
+			func(t *testing.T, api *fakeAccount, account *Account) {
+				_ = rent(t, account, "new", 40) //nolint:errcheck // the next one shows it
+				api.set(40)
+			},
+			func(api *fakeAccount) { api.set(40, running("new", 40)) }, 0, 10 * time.Second,
+		},
+		"a rented instance was stopped": {
+			func(t *testing.T, api *fakeAccount, account *Account) {
+				_ = rent(t, account, "new", price) //nolint:errcheck // the next one shows it
+				stopped := running("new", price)
+				stopped.Status = rental.StatusStopped
+				api.set(6, stopped)
+			},
+			func(*fakeAccount) {}, 0, 0,
+		},
+		"others rented an instance that is in the burn rate only": {
+			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, LimitExceeded, 0,
+		},
+		"others rented an instance that is in the list only": {
+			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(0, running("other", price)) }, func(*fakeAccount) {}, LimitExceeded, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, limit, func(t *testing.T, api *fakeAccount, account *Account) {
+				test.before(t, api, account)
+				began := time.Now()
+				time.AfterFunc(10*time.Second, func() { test.after(api) })
+				err := rent(t, account, "next", price)
+				if took := time.Since(began); kindOf(err) != test.want || took > test.waits {
+					t.Errorf("%v after %s, want the kind %d after %s", err, took, test.want, test.waits)
+				}
+				time.Sleep(time.Minute)
+			})
+		})
+	}
+}
+
+// A refusal waits for requests in flight, which may not rent anything, or may be in the list already.
+func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
+	for name, end := range map[string]func(*fakeAccount, Hold){
+		"refused":        func(_ *fakeAccount, hold Hold) { hold.Release() },
+		"listed already": func(api *fakeAccount, hold Hold) { hold.Commit("first", 50); hold.Release() },
+		"never":          nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				first, err := account.Rentals()(ctx, 50)
+				if err != nil {
+					t.Fatal(err)
+				}
+				api.set(50, running("first", 50))
+				if end != nil {
+					time.AfterFunc(20*time.Second, func() {
+						if name == "refused" {
+							api.set(0)
+						}
+						end(api, first)
+					})
+				}
+				time.Sleep(maxAge)
+				began := time.Now()
+				_, err = account.Rentals()(ctx, 50)
+				waits := min(20*time.Second-maxAge, time.Since(began)+time.Hour)
+				if end == nil {
+					waits = time.Minute - maxAge
+				}
+				if errors.Is(err, context.DeadlineExceeded) != (end == nil) || time.Since(began) != waits {
+					t.Errorf("%v after %s", err, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
+// A replacement counts in place of its instance, before and after that is destroyed.
+func TestAccount_Replacement(t *testing.T) {
+	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
+		api.set(100, running("old", 100))
+		if _, err := account.Starts("old")(t.Context(), 101); kindOf(err) != LimitExceeded {
+			t.Errorf("an expensive one: %v", err)
+		}
+		hold, err := account.Starts("old")(t.Context(), 90)
+		if err != nil {
+			t.Fatal(err)
+		}
+		account.Destroyed("old")
+		if _, err := account.ledger.Hold("", 11); kindOf(err) != LimitExceeded {
+			t.Errorf("another one took its place: %v", err)
+		}
+		hold.Commit("new", 90)
+		api.set(90, running("new", 90))
+		if err := rent(t, account, "small", 10); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// While the account cannot be read, nothing may be rented or started.
+func TestAccount_Unreadable(t *testing.T) {
+	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
+		api.status = http.StatusForbidden
+		for _, hold := range []HoldFunc{account.Rentals(), account.Starts("a")} {
+			if _, err := hold(t.Context(), 1); kindOf(err) != AccountUnreadable || !rental.IsForbidden(err) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if NewAccount(Limits{RequireFunds: FundsError}, nil, nil).Rentals() != nil {
+			t.Error("there is a limit without max_burn_kop_h")
+		}
+	})
+}
+
+// What is left for one instance includes what it costs now.
+func TestLedger_Left(t *testing.T) {
+	l := NewLedger(100)
+	l.Set("a", 30)
+	l.Set("b", 20)
+	hold, err := l.Hold("c", 40)
+	if err != nil || l.Left("a") != 40 || l.Left("c") != 50 || l.Left("d") != 10 || l.Total() != 90 {
+		t.Errorf("%v: %d, %d, %d of %d", err, l.Left("a"), l.Left("c"), l.Left("d"), l.Total())
+	}
+	hold.Release()
+	hold.Commit("c", 90) // it has ended
+	l.Destroyed("a")
+	if l.Total() != 20 {
+		t.Errorf("%d are left", l.Total())
+	}
+}

@@ -1,0 +1,165 @@
+package spending
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
+// once, when the outcome of the request is known.
+type Hold interface {
+	// Commit records that an instance is or may be billed.
+	Commit(id string, kopH int64)
+	// Release records that nothing was rented or started.
+	Release()
+}
+
+// HoldFunc compares the price of an instance with the limits, right before it is rented or started. With an error it
+// must not be.
+type HoldFunc func(ctx context.Context, kopH int64) (Hold, error)
+
+// Ledger adds up the prices of instances and compares the sum with a limit. Instances have keys, such as their ids. It
+// is safe for concurrent use.
+type Ledger struct {
+	limit int64 // kopecks per hour; 0 for no limit
+
+	mu     sync.Mutex
+	prices map[string]price // by key
+	holds  map[*hold]bool
+	// changed is closed when a hold ends; nil if nobody waits.
+	changed chan struct{}
+	// other is what the account is billed for in addition to the instances that it lists.
+	other  int64
+	readAt time.Time // of the last reading of the account
+}
+
+// price is what one instance costs.
+type price struct {
+	kopH   int64
+	rented bool // by this process: the account lists it from some time on
+	gone   bool // it is destroyed
+	// at is when this process rented, started or destroyed the instance; zero if the account lists it.
+	at time.Time
+}
+
+// NewLedger returns an empty ledger with a limit in kopecks per hour, 0 for none.
+func NewLedger(limitKopH int64) *Ledger {
+	return &Ledger{limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}}
+}
+
+// hold is a Hold of one ledger.
+type hold struct {
+	ledger *Ledger
+	key    string // of the instance that is started or replaced; empty for another one
+	kopH   int64
+}
+
+// Hold adds the price of an instance. key is the instance that is started, or that the new one replaces: only a rise of
+// its price counts. An error is of the kind LimitExceeded.
+func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.total()
+	h := &hold{l, key, kopH}
+	l.holds[h] = true
+	if after := l.total(); l.limit > 0 && after > l.limit {
+		delete(l.holds, h)
+		return nil, &Error{Kind: LimitExceeded, BurnKopH: before, AfterKopH: after, LimitKopH: l.limit}
+	}
+	return h, nil
+}
+
+// Commit implements Hold.
+func (h *hold) Commit(key string, kopH int64) {
+	h.ledger.end(h, func() { h.ledger.prices[key] = price{kopH: kopH, rented: key != h.key, at: time.Now()} })
+}
+
+// Release implements Hold.
+func (h *hold) Release() { h.ledger.end(h, func() {}) }
+
+func (l *Ledger) end(h *hold, record func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.holds[h] {
+		return
+	}
+	delete(l.holds, h)
+	record()
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// Set records what an instance costs now.
+func (l *Ledger) Set(key string, kopH int64) { l.set(key, price{kopH: kopH, at: time.Now()}) }
+
+// Destroyed records that an instance is not billed any more.
+func (l *Ledger) Destroyed(key string) { l.set(key, price{gone: true, at: time.Now()}) }
+
+func (l *Ledger) set(key string, p price) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prices[key] = p
+}
+
+// Total is the sum of all prices, including those of holds.
+func (l *Ledger) Total() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total()
+}
+
+// Left is what the limit leaves for one instance, whatever it costs now.
+func (l *Ledger) Left(key string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.prices[key].kopH
+	for h := range l.holds {
+		if h.key == key {
+			own = max(own, h.kopH)
+		}
+	}
+	return l.limit - l.total() + own
+}
+
+// total is Total with the lock held.
+func (l *Ledger) total() int64 {
+	sum := l.other
+	held := map[string]int64{}
+	for h := range l.holds {
+		if h.key == "" {
+			sum += h.kopH
+		} else {
+			held[h.key] = max(held[h.key], h.kopH)
+		}
+	}
+	for key, p := range l.prices {
+		sum += max(p.kopH, held[key])
+		delete(held, key)
+	}
+	for _, kopH := range held {
+		sum += kopH
+	}
+	return sum
+}
+
+// await waits until a hold ends. It returns false at once if there is none.
+func (l *Ledger) await(ctx context.Context) bool {
+	l.mu.Lock()
+	if len(l.holds) == 0 {
+		l.mu.Unlock()
+		return false
+	}
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	changed := l.changed
+	l.mu.Unlock()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+	return true
+}
