@@ -43,6 +43,7 @@ var allowedImports = map[string][]string{
 		"internal/lifecycle",
 		"internal/spending",
 		"internal/backoff",
+		"internal/rubles",
 		"internal/rental",
 	},
 	"internal/tfinstance": {
@@ -57,6 +58,7 @@ var allowedImports = map[string][]string{
 		"internal/placement",
 		"internal/lifecycle",
 		"internal/spending",
+		"internal/rubles",
 		"internal/rental",
 		"internal/backoff",
 	},
@@ -67,6 +69,7 @@ var allowedImports = map[string][]string{
 		"internal/placement",
 		"internal/lifecycle",
 		"internal/spending",
+		"internal/rubles",
 		"internal/rental",
 		"internal/backoff",
 	},
@@ -124,7 +127,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending"}
+	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./rubles"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)
