@@ -24,10 +24,12 @@ var allowedImports = map[string][]string{
 	"internal/cli": {
 		"internal/provider",
 		"internal/simulator",
+		"internal/unmanaged",
 		"internal/rental",
 		"internal/backoff",
 		"internal/credentials",
 	},
+	"internal/unmanaged": {"internal/reconcile", "internal/lifecycle", "internal/rubles", "internal/rental"},
 	"internal/provider": {
 		"internal/service/*",
 		"internal/tfkit",
@@ -43,6 +45,7 @@ var allowedImports = map[string][]string{
 		"internal/lifecycle",
 		"internal/spending",
 		"internal/backoff",
+		"internal/rubles",
 		"internal/rental",
 	},
 	"internal/tfinstance": {
@@ -67,6 +70,7 @@ var allowedImports = map[string][]string{
 		"internal/placement",
 		"internal/lifecycle",
 		"internal/spending",
+		"internal/rubles",
 		"internal/rental",
 		"internal/backoff",
 	},
@@ -124,7 +128,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending"}
+	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./unmanaged", "./rubles"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)

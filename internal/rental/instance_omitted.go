@@ -7,7 +7,7 @@ import (
 )
 
 // InstanceOmitted reports which optional fields were missing in a response. A nil field that is not omitted was null.
-type InstanceOmitted struct{ Name, StopReason, SSH, URLs bool }
+type InstanceOmitted struct{ Name, StopReason, SSH, URLs, CostSoFar bool }
 
 // UnmarshalJSON implements json.Unmarshaler. It sets Omitted.
 func (i *Instance) UnmarshalJSON(data []byte) error {
@@ -18,12 +18,14 @@ func (i *Instance) UnmarshalJSON(data []byte) error {
 		StopReason optional[*string]       `json:"stop_reason"`
 		SSH        optional[*SSH]          `json:"ssh"`
 		URLs       optional[[]InstanceURL] `json:"urls"`
+		CostSoFar  optional[int64]         `json:"cost_so_far_kop"`
 	}{plainInstance: (*plainInstance)(i)}
 	err := json.Unmarshal(data, &fields)
 	i.Name, i.StopReason, i.SSH, i.URLs = fields.Name.value, fields.StopReason.value, fields.SSH.value, fields.URLs.value
+	i.CostSoFarKop = fields.CostSoFar.value
 	i.Omitted = InstanceOmitted{
 		Name: !fields.Name.present, StopReason: !fields.StopReason.present,
-		SSH: !fields.SSH.present, URLs: !fields.URLs.present,
+		SSH: !fields.SSH.present, URLs: !fields.URLs.present, CostSoFar: !fields.CostSoFar.present,
 	}
 	return err
 }
@@ -66,6 +68,9 @@ func (c *Client) ReadOmitted(ctx context.Context, inst Instance) Instance {
 		}
 		if inst.Omitted.SSH && !again.Omitted.SSH {
 			inst.SSH, inst.Omitted.SSH = again.SSH, false
+		}
+		if inst.Omitted.CostSoFar && !again.Omitted.CostSoFar {
+			inst.CostSoFarKop, inst.Omitted.CostSoFar = again.CostSoFarKop, false
 		}
 	}
 	return inst

@@ -458,7 +458,7 @@ func TestGetInstance_OptionalFields(t *testing.T) {
 		body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
 	got, err := client.GetInstance(t.Context(), "i")
 	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true,
-		StopReason: true, URLs: true}}
+		StopReason: true, URLs: true, CostSoFar: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

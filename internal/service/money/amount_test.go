@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -64,7 +65,7 @@ func TestParseRubles_Errors(t *testing.T) {
 func TestParseRubles_FormattedAmounts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kop := rapid.Int64().Draw(rt, "kop")
-		for _, formatted := range []string{tfkit.SpacedRubles(big.NewInt(kop), " "), string(tfkit.Rubles(kop))} {
+		for _, formatted := range []string{rubles.Format(big.NewInt(kop), " "), string(tfkit.Rubles(kop))} {
 			if got, err := parseRubles(formatted); err != nil || got != kop {
 				rt.Errorf("%d: formatted %q, parsed %d, %v", kop, formatted, got, err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -26,7 +27,7 @@ func newFormatRub() function.Function {
 			if err != nil {
 				return nil, err
 			}
-			return tfkit.SpacedRubles(kop, " "), nil
+			return rubles.Format(kop, " "), nil
 		},
 	}
 }
@@ -77,7 +78,7 @@ func newMonthlyKop() function.Function {
 			if err != nil {
 				return nil, err
 			}
-			return new(big.Float).SetInt(tfkit.Monthly(kopH)), nil
+			return new(big.Float).SetInt(rubles.Monthly(kopH)), nil
 		},
 	}
 }

@@ -1,0 +1,207 @@
+package unmanaged
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+const (
+	// customTemplate is the template that accepts any image.
+	customTemplate = "custom"
+
+	// Bounds of disk_gb.
+	minDiskGB, maxDiskGB = 10, 2000
+)
+
+// gpuSlug matches the slugs that the argument gpu accepts.
+var gpuSlug = regexp.MustCompile(`^[^,\s]+$`)
+
+// gpuCounts are the values that the argument num_gpus accepts.
+var gpuCounts = []int64{1, 2, 4, 8}
+
+// WriteImport writes a configuration with an import block and a resource for each server. Its plan imports the servers
+// and changes nothing. What cannot be imported without a change has a comment; what would be replaced is commented out.
+func (r Report) WriteImport(w io.Writer) error {
+	var text strings.Builder
+	if r.Empty() {
+		fmt.Fprintln(&text, "# "+r.nothing())
+	} else {
+		fmt.Fprintf(&text, "# %s of the account at %s.\n", count(len(r.Servers), "unmanaged server"), r.BaseURL)
+		text.WriteString("# For a server with a resource in the configuration, use only the import block with its address.\n")
+	}
+	for _, s := range r.Servers {
+		first := slices.IndexFunc(r.Servers, func(other *Server) bool { return other.Fleet == s.Fleet })
+		if s.Fleet != "" && r.Servers[first].ID == s.ID {
+			text.WriteString(r.fleetComment(s.Fleet))
+		}
+	}
+	used := map[string]bool{}
+	for _, s := range r.Servers {
+		text.WriteString("\n" + s.importText(s.label(used)))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// fleetComment describes the import of servers as one fleet.
+func (r Report) fleetComment(fleet string) string {
+	shown := printable(fleet)
+	if r.States.Fleets[fleet] {
+		return fmt.Sprintf("#\n# Some servers have names of members of the fleet %s. A state contains this fleet without "+
+			"them, and\n# it cannot be imported again.\n", quote(shown))
+	}
+	to := cmp.Or(toLabel(fleet), "fleet")
+	return fmt.Sprintf("#\n# Some servers have names of members of a fleet %s. To import them as one resource, replace "+
+		"their blocks\n# by a resource \"gpurent_fleet\" %s with this name, and\n#   import {\n#     to = gpurent_fleet.%s\n"+
+		"#     id = %s\n#   }\n# The import contains all servers of the account with such names.\n",
+		quote(shown), quote(to), to, quote(fleet))
+}
+
+// importText returns the blocks of a server with a resource name.
+func (s *Server) importText(label string) string {
+	comment := fmt.Sprintf("%s: %s, %s, %s per hour, age %s", printable(s.ID), s.statusText(), s.gpuText(),
+		amount(s.BurnKopH()), s.ageText())
+	if s.Fleet != "" {
+		comment += ", named like a member of the fleet " + quote(printable(s.Fleet))
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s\n", comment)
+	desired, onOutbid := s.policies()
+	next := lifecycle.NextAction(s.Instance, desired, onOutbid)
+	blocks := s.blocks(label, desired, onOutbid)
+	if reason := s.obstacle(next); reason != "" {
+		fmt.Fprintf(&text, "# Not imported: %s\n", reason)
+		return text.String() + commentedOut(blocks)
+	}
+	switch {
+	case next == lifecycle.ActionWait:
+		text.WriteString("# A plan shows a change until this status has changed, and an apply waits for that.\n")
+	case next == lifecycle.ActionStop:
+		text.WriteString("# A plan shows a change of desired_state: the service would start the server again.\n")
+	case onOutbid == lifecycle.OutbidKeep:
+		text.WriteString("# A plan shows a change of on_outbid. Without it, an apply would place a new bid.\n")
+	}
+	return text.String() + blocks
+}
+
+// commentedOut returns lines as comments.
+func commentedOut(lines string) string {
+	commented := "# " + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n# ") + "\n"
+	return strings.ReplaceAll(commented, "# \n", "#\n")
+}
+
+// policies returns the arguments with which an apply leaves the server as it is.
+func (s *Server) policies() (rental.DesiredState, lifecycle.OutbidPolicy) {
+	desired, onOutbid := rental.DesiredRunning, lifecycle.OutbidRestart
+	switch {
+	case s.DesiredState == rental.DesiredStopped || s.Status == rental.StatusStopped:
+		desired = rental.DesiredStopped
+	case s.Status == rental.StatusOutbid:
+		onOutbid = lifecycle.OutbidKeep
+	}
+	return desired, onOutbid
+}
+
+// obstacle returns why the blocks of a server must not be used as they are; empty if they can be.
+func (s *Server) obstacle(next lifecycle.Action) string {
+	switch {
+	case s.Status == "":
+		return "the API returns data that this version of the provider cannot read."
+	case next == lifecycle.ActionReplace:
+		return "an apply would replace the failed server. Destroy it in the console of the service."
+	case s.Type != rental.OnDemand && s.Type != rental.Interruptible:
+		return "this version of the provider does not know its type, and an apply would replace it."
+	case s.Template.Slug == "":
+		return "the API does not return its template. Add the argument, or an apply fails."
+	case s.DiskGB < minDiskGB || s.DiskGB > maxDiskGB:
+		return "the API does not return a valid size of its disk. Add disk_gb."
+	}
+	return ""
+}
+
+// blocks returns the import block and the resource.
+func (s *Server) blocks(label string, desired rental.DesiredState, onOutbid lifecycle.OutbidPolicy) string {
+	var arguments [][2]string
+	add := func(name, value string, condition bool) {
+		if condition {
+			arguments = append(arguments, [2]string{name, value})
+		}
+	}
+	add("name", quote(s.NameString()), s.NameString() != "")
+	add("template", quote(s.Template.Slug), s.Template.Slug != "")
+	add("image", quote(s.Image), s.Template.Slug == customTemplate && s.Image != "")
+	add("disk_gb", fmt.Sprint(s.DiskGB), s.DiskGB != 0)
+	add("type", quote(string(s.Type)), s.Type != rental.OnDemand)
+	add("desired_state", quote(string(desired)), desired != rental.DesiredRunning)
+	add("on_outbid", quote(string(onOutbid)), onOutbid != lifecycle.OutbidRestart)
+	var text strings.Builder
+	fmt.Fprintf(&text, "import {\n  to = gpurent_instance.%s\n  id = %s\n}\n\nresource \"gpurent_instance\" %s {\n%s",
+		label, quote(s.ID), quote(label), aligned("  ", arguments))
+	query := s.query()
+	if len(query) == 0 {
+		return text.String() + "  offer_query = {}\n}\n"
+	}
+	return text.String() + "  offer_query = {\n" + aligned("    ", query) + "  }\n}\n"
+}
+
+// query returns the filters that the provider saves as offer_query when it imports a server.
+func (s *Server) query() (filters [][2]string) {
+	if gpuSlug.MatchString(s.GPU.Slug) {
+		filters = append(filters, [2]string{"gpu", "[" + quote(s.GPU.Slug) + "]"})
+	}
+	switch {
+	case slices.Contains(gpuCounts, s.GPU.Count):
+		filters = append(filters, [2]string{"num_gpus", fmt.Sprintf("[%d]", s.GPU.Count)})
+	case s.GPU.Count > 0:
+		filters = append(filters, [2]string{"min_gpus", fmt.Sprint(s.GPU.Count)})
+	}
+	return filters
+}
+
+// aligned returns arguments on indented lines, as "terraform fmt" formats them.
+func aligned(indent string, arguments [][2]string) string {
+	width := 0
+	for _, argument := range arguments {
+		width = max(width, utf8.RuneCountInString(argument[0]))
+	}
+	var text strings.Builder
+	for _, argument := range arguments {
+		fmt.Fprintf(&text, "%s%-*s = %s\n", indent, width, argument[0], argument[1])
+	}
+	return text.String()
+}
+
+var notLabel = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// toLabel returns a text as the name of a resource; empty if nothing of it can be part of one.
+func toLabel(text string) string {
+	label := strings.Trim(notLabel.ReplaceAllString(text, "_"), "_-")
+	if label != "" && (label[0] >= '0' && label[0] <= '9') {
+		return "server_" + label
+	}
+	return label
+}
+
+// label returns a resource name that is not yet used, and adds it.
+func (s *Server) label(used map[string]bool) string {
+	byID := toLabel("server_" + s.ID)
+	label := toLabel(s.NameString())
+	if label == "" {
+		label = byID
+	} else if used[label] {
+		label += "_" + toLabel(s.ID)
+	}
+	for n := 2; used[label]; n++ {
+		label = fmt.Sprintf("%s_%d", byID, n)
+	}
+	used[label] = true
+	return label
+}
