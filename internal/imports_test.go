@@ -63,8 +63,8 @@ var allowedImports = map[string][]string{
 		"internal/rental",
 		"internal/backoff",
 	},
-	"internal/placement": {"internal/rental", "internal/backoff"},
-	"internal/lifecycle": {"internal/rental", "internal/backoff"},
+	"internal/placement": {"internal/spending", "internal/rental", "internal/backoff"},
+	"internal/lifecycle": {"internal/spending", "internal/rental", "internal/backoff"},
 	"internal/spending":  {"internal/rental", "internal/backoff"},
 	"internal/tfkit": {
 		"internal/placement",
