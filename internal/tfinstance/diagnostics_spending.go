@@ -27,16 +27,19 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, no
 				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
 			}
 		case spending.LimitExceeded:
-			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), BurnLimitText(problem)+" "+notStarted+" Start less, "+
-				"stop or destroy something first, or raise the limit.")
+			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), SpendingErrorText(problem)+" "+notStarted+
+				" Start less, stop or destroy something first, or raise the limit.")
 		case spending.AccountUnreadable:
 			addUnreadableAccount(diags, problem)
 		}
 	}
 }
 
-// BurnLimitText explains a problem of the kind spending.LimitExceeded.
-func BurnLimitText(problem *spending.Error) tfkit.Text {
+// SpendingErrorText explains why a limit does not allow a rental or a start.
+func SpendingErrorText(problem *spending.Error) tfkit.Text {
+	if problem.Kind == spending.AccountUnreadable {
+		return "the account cannot be compared with max_burn_kop_h. " + tfkit.ErrorDetail(problem.Err)
+	}
 	return tfkit.Textf("The account costs %s. With this it would cost %s, and the provider's spending.max_burn_kop_h "+
 		"is %s.", tfkit.HourlyRubles(problem.BurnKopH), tfkit.HourlyRubles(problem.AfterKopH),
 		tfkit.HourlyRubles(problem.LimitKopH))

@@ -49,7 +49,7 @@ func requestErrorText(err error) tfkit.Text {
 		return placementErrorText(e)
 	}
 	if e, ok := errors.AsType[*spending.Error](err); ok {
-		return tfkit.Textf("a spending limit of the provider prevents it: %s", e)
+		return "a spending limit prevents it: " + tfinstance.SpendingErrorText(e)
 	}
 	return tfkit.Textf("%s", err) + tfkit.FieldErrors(err)
 }

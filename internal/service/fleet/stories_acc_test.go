@@ -346,7 +346,7 @@ func TestAccFleet_totalCapAfterPriceRise(t *testing.T) {
 	w.Run("destroy", "-auto-approve")
 }
 
-// The spending checks of the provider see the sum of all members, before anything is rented.
+// A plan compares a fleet with all its members with the limits of the provider.
 func TestAccFleet_spendingLimits(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours"))
@@ -379,7 +379,7 @@ func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
 	}
 	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
 		PreConfig: raise, Config: limited,
-		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+started`),
+		ExpectError: regexp.MustCompile(`(?s)a\s+spending\s+limit\s+prevents\s+it:.*max_burn_kop_h`),
 	})
 }
 
