@@ -12,6 +12,7 @@ import (
 const (
 	objectsTTL = 30 * time.Second // instances, templates, SSH keys, API keys and GPU models
 	offersTTL  = 30 * time.Second
+	goneTTL    = 5 * time.Second // an offer that is not available
 	balanceTTL = 10 * time.Second
 )
 
@@ -132,8 +133,8 @@ func (c *Cache) OffersWithin(
 // Offer returns one offer: of a cached list, else by its id, else, from the second offer on, from the list of the
 // market. It is not found if the API does not list it as available.
 func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Offer, found bool, err error) {
-	if offer, found = c.cachedOffer(id); found && offer.Available {
-		return offer, true, nil
+	if offer, found = c.cachedOffer(id); found {
+		return offer, offer.Available, nil
 	}
 	if offer, found, err = c.marketOf(kind).Find(ctx, id); err != nil || !found {
 		return offer, false, err
@@ -161,8 +162,14 @@ type seenOffer struct {
 }
 
 func (c *Cache) cachedOffer(id string) (Offer, bool) {
-	if seen, found := c.seen.Load(id); found && time.Since(seen.(seenOffer).at) < offersTTL {
-		return seen.(seenOffer).offer, true
+	if seen, found := c.seen.Load(id); found {
+		ttl := offersTTL
+		if !seen.(seenOffer).offer.Available {
+			ttl = goneTTL
+		}
+		if time.Since(seen.(seenOffer).at) < ttl {
+			return seen.(seenOffer).offer, true
+		}
 	}
 	c.mu.Lock()
 	lists := make([]*Cached[[]Offer], 0, len(c.offers))

@@ -28,7 +28,8 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, no
 			}
 		case spending.LimitExceeded:
 			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), SpendingErrorText(problem)+" "+notStarted+
-				" Start less, stop or destroy something first, or raise the limit.")
+				" Start less, stop or destroy something first, or raise the limit. If a destroy shows this error, add "+
+				"-refresh=false.")
 		case spending.AccountUnreadable:
 			addUnreadableAccount(diags, problem)
 		}

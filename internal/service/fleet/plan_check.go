@@ -185,7 +185,7 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created b
 		switch {
 		case !found:
 			others = append(others, member.Instance)
-		case owner.Fleet == name:
+		case owner.Fleet == name && !owner.Destroyed:
 			inState++
 		}
 	}

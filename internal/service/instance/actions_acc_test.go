@@ -200,9 +200,10 @@ func testPriceCapOfBid(s *actionTest) {
 func testBurnLimit(s *actionTest) {
 	id := s.createAny()
 	s.provider = s.Provider("spending = { max_burn_kop_h = 1 }")
-	s.succeeds("restart", id, "running") // it burns no more than before
+	s.fails("restart", id, "", "running", "Burn rate would exceed max_burn_kop_h") // it could not start again
+	s.expectRequests(id, 0, 0)
 	s.succeeds("stop", id, "stopped")
-	s.expectRequests(id, 1, 2)
+	s.expectRequests(id, 0, 1)
 	s.fails("start", id, "", "stopped", "Burn rate would exceed max_burn_kop_h")
 	s.fails("restart", id, "", "stopped", "Burn rate would exceed max_burn_kop_h")
 	s.expectRequests(id, 0, 0)

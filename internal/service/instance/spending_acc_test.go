@@ -66,7 +66,8 @@ func TestAccInstance_maxBurn(t *testing.T) {
 	if err == nil || !strings.Contains(acctest.Words(output), "Burn rate would exceed max_burn_kop_h") {
 		t.Errorf("a second one: %v, output:\n%s", err, output)
 	}
-	w.Run("destroy", "-auto-approve", "-no-color")
+	// Before a destroy, Terraform plans the second one, too.
+	w.Run("destroy", "-auto-approve", "-no-color", "-refresh=false")
 	w.Configure(one)
 	w.Run("apply", "-auto-approve", "-no-color")
 	// A replacement does not add to its predecessor, and a running instance does not prevent other changes.
