@@ -37,8 +37,9 @@ type fakeAPI struct {
 	refused map[string]bool
 	// actual are instances that are different from the first response for their key, by id.
 	actual   map[string]rental.Instance
-	omitTime bool // instances have no created_at
-	hidden   int  // the number of requests for an instance that do not find it
+	storage  int64 // price of an additional GB of disk for a month
+	omitTime bool  // instances have no created_at
+	hidden   int   // the number of requests for an instance that do not find it
 }
 
 func newFakeAPI(prices map[string]int64) *fakeAPI {
@@ -145,7 +146,7 @@ func (f *fakeAPI) gpu(offerID string) string {
 func (f *fakeAPI) offer(id string) any {
 	return map[string]any{
 		"id": id, "available": true, "gpu": map[string]any{"slug": f.gpu(id), "name": "A", "count": 1, "vram_gb": 8},
-		"price": map[string]any{"on_demand_kop_h": f.prices[id], "storage_kop_gb_month": 0, "traffic_kop_gb": 0},
+		"price": map[string]any{"on_demand_kop_h": f.prices[id], "storage_kop_gb_month": f.storage, "traffic_kop_gb": 0},
 	}
 }
 

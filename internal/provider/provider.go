@@ -121,24 +121,25 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Spending checks of a plan, which require the scope `billing:read`. With `max_burn_kop_h` " +
-			"or `require_funds = \"error\"`, a plan also fails if the balance cannot be read. The checks use current " +
-			"prices, without disk beyond the base disk of an offer.",
+		MarkdownDescription: "Limits of the account, which require the scope `billing:read`. A plan compares each resource " +
+			"alone, with the current prices of offers and the whole disk. With `max_burn_kop_h` or `require_funds = " +
+			"\"error\"`, it also fails if the balance cannot be read. The command `cost` shows the sum of a plan.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Severity of the message if the balance and the credit limit do not cover two hours " +
-					"of all instances that the plan starts. Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
+				MarkdownDescription: "Severity of the message in a plan if the balance and the credit limit do not cover two " +
+					"hours of what a resource starts. If they do not cover a replacement, the plan fails, except with `off`. " +
+					"Valid values: `warn`, `error`, `off`. Defaults to `warn`.",
 				Validators: []validator.String{tfkit.OneOf(string(spending.FundsWarn), string(spending.FundsError),
 					string(spending.FundsOff))},
 			},
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
 				MarkdownDescription: "Maximum burn rate of the account in kopecks per hour. Must be at least 1. No limit " +
-					"by default. A plan that exceeds the limit fails. The check adds the prices of all instances that the " +
-					"plan starts to the current burn rate. It subtracts the price of a replaced instance, but not that of " +
-					"other destroyed instances, because they may be destroyed later. In `terraform test` with a `provider` " +
-					"block in the test file, a plan checks each instance alone, and the apply checks the sum.",
+					"by default. Right before each rental, start and bid, the apply adds its price, and the prices of requests " +
+					"in flight, to the burn rate, read at most five seconds before. Above the limit, or if the account cannot be " +
+					"read, it rents and starts nothing more, and fails. A plan fails if one resource alone exceeds the limit. The " +
+					"cost of a replaced instance does not count.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},
