@@ -24,10 +24,12 @@ var allowedImports = map[string][]string{
 	"internal/cli": {
 		"internal/provider",
 		"internal/simulator",
+		"internal/cost",
 		"internal/rental",
 		"internal/backoff",
 		"internal/credentials",
 	},
+	"internal/cost": {"internal/reconcile", "internal/placement", "internal/lifecycle", "internal/rental"},
 	"internal/provider": {
 		"internal/service/*",
 		"internal/tfkit",
@@ -124,7 +126,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending"}
+	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./cost"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)
