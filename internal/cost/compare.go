@@ -136,42 +136,45 @@ func (a Action) updates() bool {
 
 // isShown reports whether an argument is as in the review, or smaller, or a reference that was unknown in the review.
 func isShown(name string, seen, planned any) bool {
+	if reflect.DeepEqual(seen, planned) {
+		return true
+	}
 	switch name {
 	case "size":
 		return true // see isSizeShown
 	case "template":
-		if seen == unknownValue {
-			return true
-		}
+		return seen == unknownValue
 	case "ssh_key_ids":
-		return seen == unknownValue || planned != unknownValue && areKeysShown(seen, planned)
+		return seen == unknownValue || areKeysShown(seen, planned)
 	case "disk_gb", "expires_in_days":
-		if was, now := integer(seen), integer(planned); was != nil && now != nil {
-			return *now <= *was
-		}
+		was, now := integer(seen), integer(planned)
+		return was != nil && now != nil && *now <= *was
 	}
-	return reflect.DeepEqual(seen, planned)
+	return false
 }
 
 // areKeysShown reports whether each key is in the review, or takes the place of one that was unknown.
 func areKeysShown(seen, planned any) bool {
 	was, _ := seen.([]any)
 	now, isList := planned.([]any)
-	if !isList || (was == nil) != (now == nil) {
-		return false
-	}
-	unknown := 0
+	known, unknown := map[string]bool{}, 0
 	for _, key := range was {
 		if key == unknownValue {
 			unknown++
+		} else if text, ok := key.(string); ok {
+			known[text] = true
 		}
 	}
 	for _, key := range now {
-		if key == unknownValue || !slices.Contains(was, key) {
+		text, ok := key.(string)
+		if !ok {
+			return false
+		}
+		if !known[text] {
 			unknown--
 		}
 	}
-	return unknown >= 0
+	return isList && was != nil && unknown >= 0
 }
 
 func integer(value any) *int64 {

@@ -114,7 +114,7 @@ func (b *builder) newFleet(change *Change, after values) price {
 	noteHidden(change, after, "size", "max_price_kop_h", "max_total_kop_h", "type")
 	total, size := after.number("max_total_kop_h"), after.size()
 	if size == nil {
-		return price{basis: None, uncapped: true}.within(total, 0)
+		return price{basis: None, uncapped: after.number("max_price_kop_h") == nil}.within(total, 0)
 	}
 	spec := fleetSpec(after)
 	return b.rent(change, fleetWant(after, spec, int(*size), nil)).within(total, 0)

@@ -17,13 +17,13 @@ func (r Report) Markdown() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, rows := range []int{500, 200, 50, 10, 0} {
+	for _, rows := range []int{100, 10, 0} {
 		text := r.comment(rows) + hidden + "\n"
 		if utf8.RuneCountInString(text) <= maxComment {
 			return text, nil
 		}
 	}
-	for _, rows := range []int{50, 10, 0} {
+	for _, rows := range []int{100, 10, 0} {
 		text := r.comment(rows) + "**The list of changes is too long for a comment: `--reviewed` refuses this plan with this " +
 			"review. Keep the output of `--format json` instead.**\n"
 		if utf8.RuneCountInString(text) <= maxComment {
@@ -47,7 +47,7 @@ func (r Report) comment(rows int) string {
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", code(s.label()), s.actionText(), s.beforeText(), s.after())
 	}
 	if more := len(changed) - rows; more > 0 {
-		fmt.Fprintf(&text, "| %s more | | | |\n", counted(more, "change", "changes"))
+		fmt.Fprintf(&text, "| %s | | | |\n", counted(more, "more change", "more changes"))
 	}
 	if n := len(r.Servers) - len(changed); n > 0 {
 		before, after := r.unchanged()

@@ -65,7 +65,7 @@ const (
 
 var scenarios = []scenario{
 	{name: "create", planned: server("a")},
-	{name: "create-base-disk", planned: server("a", "disk_gb = 10")},
+	{name: "create-base-disk", planned: server("a", "disk_gb = 10", `template = "ubuntu"`)},
 	{name: "create-without-cap", planned: server("a", "max_price_kop_h = null")},
 	{name: "count", planned: server("a", "count = 3", `name = "n${count.index}"`)},
 	{name: "for-each", planned: server("a", "for_each = toset([\"x\", \"`|<b>@me\"])", "name = null")},
