@@ -132,6 +132,10 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 		return cost.NewReport(plan), nil
 	}
 	found, err := findTarget("")
+	if errors.Is(err, errNoAddress) {
+		return cost.Report{}, &usageError{errors.New("--prices needs the address of the service: set " +
+			provider.EnvBaseURL + ", or log in")}
+	}
 	if err != nil {
 		return cost.Report{}, err
 	}

@@ -1,0 +1,194 @@
+package cost
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+)
+
+// A query has every filter of the schema, and each leads to a filter of the API query.
+func TestQuery_HasEveryFilter(t *testing.T) {
+	var names []string
+	fields := reflect.TypeFor[query]()
+	for i := range fields.NumField() {
+		names = append(names, fields.Field(i).Tag.Get("json"))
+	}
+	slices.Sort(names)
+	if want := slices.Sorted(maps.Keys(tfinstance.QueryArguments())); !slices.Equal(names, want) {
+		t.Errorf("the query has %v, and the schema %v", names, want)
+	}
+	values := map[reflect.Kind]string{
+		reflect.Slice: `["A"]`, reflect.String: `"dlperf"`, reflect.Int64: "7", reflect.Float64: "7", reflect.Bool: "true",
+	}
+	for i := range fields.NumField() {
+		name, kind := fields.Field(i).Tag.Get("json"), fields.Field(i).Type
+		if kind.Kind() == reflect.Pointer {
+			kind = kind.Elem()
+		}
+		value := values[kind.Kind()]
+		if name == "num_gpus" {
+			value = "[2]"
+		}
+		w := want{kind: rental.OnDemand}
+		w.addQuery(newValues([]byte(`{"`+name+`": `+value+`}`), nil, nil, func(s string) { t.Error(s) }))
+		none := want{kind: rental.OnDemand}
+		none.addQuery(newValues([]byte(`{}`), nil, nil, func(s string) { t.Error(s) }))
+		same := w.Queries[0].Key() == none.Queries[0].Key()
+		if same != (name == "max_attempts") {
+			t.Errorf("%s: the query is %s", name, w.Queries[0].Key())
+		}
+	}
+}
+
+// The prices are those of the offers that an apply takes, each once, with the disk; the cap counts without one.
+func TestMarket_Report(t *testing.T) {
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Seed: 1, Clock: simulator.ClockManual, Market: simulator.MarketStill,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	client, err := rental.New(rental.Config{BaseURL: server.BaseURL, APIKey: server.APIKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var offers []rental.Offer
+	for offer, err := range client.ListOffers(t.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		offers = append(offers, offer)
+	}
+	// price is what a server from the n-th offer costs with 60 GB.
+	price := func(n int) int64 { return offers[n].Price.OnDemandKopH + offers[n].DiskKopH(50) }
+	const query = `{"gpu": ["rtx_4090"], "num_gpus": [1]}`
+	const server60 = `"type": "on_demand", "disk_gb": 60, "max_price_kop_h": 9000, "offer_query": ` + query
+	create := func(name, kind, after string) string {
+		return `{"address": "` + name + `", "mode": "managed", "type": "` + kind + `", "change": {"actions": ["create"],
+			"before": null, "after": {` + after + `}, "after_unknown": {}}}`
+	}
+	plan := func(changes ...string) Plan {
+		plan, err := Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` + strings.Join(changes, ",") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	report, err := NewMarket(client).Report(t.Context(), plan(
+		create("a", typeInstance, server60),
+		create("fleet", typeFleet, `"size": 2, "type": "on_demand", "disk_gb": 60, "offer_queries": [`+query+`]`),
+		create("named", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "`+offers[5].ID+`"`),
+		create("gone", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "off_none", "max_price_kop_h": 700`),
+		create("none", typeInstance, strings.Replace(server60, "9000", "1", 1)),
+		create("fallback", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_query": {"gpu": ["none"]},
+			"fallback_queries": [`+query+`]`),
+		strings.Replace(create("unknown", typeInstance, server60), `"after_unknown": {`,
+			`"after_unknown": {"offer_query": {"gpu": [true]}`, 1),
+	), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct {
+		kopH     int64
+		basis    Basis
+		disk     bool
+		uncapped bool
+	}{
+		"a":        {price(0), Offer, false, false},
+		"fleet":    {price(1) + price(2), Offer, false, true},
+		"named":    {price(5), Offer, false, true},
+		"gone":     {700, Cap, true, false},
+		"none":     {1, Cap, true, false},
+		"fallback": {price(3), Offer, false, true},
+		"unknown":  {9000, Cap, true, false},
+	}
+	var sum int64
+	for _, s := range report.Servers {
+		w := want[s.Address]
+		sum += w.kopH
+		if s.AfterKopH == nil || *s.AfterKopH != w.kopH || s.Basis != w.basis || s.DiskExcluded != w.disk ||
+			s.Uncapped != w.uncapped {
+			t.Errorf("%s: %+v, want %+v", s.Address, s.after(), w)
+		}
+	}
+	balance, err := client.GetBalance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := report.Account
+	hours := (balance.AvailableKop + balance.CreditLimitKop) / sum
+	if a == nil || report.Totals.AfterKopH != sum || *a.BurnAfterKopH != sum || *a.HoursAfter != hours || hours == 0 {
+		t.Errorf("the account is %+v, want %d for %d hours", a, sum, hours)
+	}
+	if table := report.Table(false); !strings.Contains(table, "now "+Rubles(price(0))) ||
+		!strings.Contains(table, "There are offers for 0 of 1 servers now.") || !strings.Contains(table, "enough for ") {
+		t.Errorf("the table is\n%s", table)
+	}
+}
+
+// Without a key, or with one that must not read the balance, the prices are known all the same. An API that does not
+// answer is an error.
+func TestMarket_ReportWithoutBalance(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		key    bool
+		fails  bool
+	}{
+		"no key":    {http.StatusOK, false, false},
+		"forbidden": {http.StatusForbidden, true, false},
+		"broken":    {http.StatusNotFound, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", APIKey: strings.Repeat("k", 44),
+				Transport: answer(test.status)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := NewMarket(client).Report(t.Context(), Plan{FormatVersion: "1.2"}, test.key)
+			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
+				t.Errorf("%+v, %v", report, err)
+			}
+		})
+	}
+}
+
+// answer is a transport that returns a status and an error of the API.
+type answer int
+
+func (a answer) RoundTrip(request *http.Request) (*http.Response, error) {
+	codes := map[answer]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
+	body := `{"error": {"code": "` + codes[a] + `", "message": "no"}}`
+	return &http.Response{
+		StatusCode: int(a), Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}, nil
+}
+
+// The credit limit lasts, too. A plan without a complete price has no rate.
+func TestAccount(t *testing.T) {
+	for _, test := range []struct {
+		balance rental.Balance
+		totals  Totals
+		burn    *int64
+		hours   *int64
+	}{
+		{rental.Balance{AvailableKop: 1000, CreditLimitKop: 500, BurnKopH: 100}, Totals{ChangeKopH: 50}, new(int64(150)), new(int64(10))},
+		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{ChangeKopH: -100}, new(int64(0)), nil},
+		{rental.Balance{AvailableKop: -1000, BurnKopH: 100}, Totals{}, new(int64(100)), new(int64(0))},
+		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{Undetermined: []string{"x"}}, nil, nil},
+	} {
+		a := account(test.balance, test.totals)
+		if !reflect.DeepEqual(a.BurnAfterKopH, test.burn) || !reflect.DeepEqual(a.HoursAfter, test.hours) {
+			t.Errorf("%+v: %+v", test, a)
+		}
+	}
+}
