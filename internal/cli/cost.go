@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
@@ -34,8 +35,9 @@ func costCommand() command {
 			c := new(costRun)
 			flags.StringVar(&c.format, "format", "table", "table, markdown: a comment for a pull request, or json")
 			flags.BoolVar(&c.prices, "prices", false, "read the prices of offers and the balance from the service")
-			flags.StringVar(&c.maxBurn, "max-burn", "", "`RUB`: highest price of all servers of the plan after the apply, per hour")
-			flags.StringVar(&c.maxAdded, "max-added", "", "`RUB`: most that the apply may add to that price, per hour")
+			flags.Func("max-burn", "`RUB` per hour: highest price of all servers of the plan after the apply",
+				parseLimit(&c.maxBurn))
+			flags.Func("max-added", "`RUB` per hour: most that the apply may add to that price", parseLimit(&c.maxAdded))
 			flags.StringVar(&c.reviewed, "reviewed", "",
 				"`FILE` with the output for the reviewed plan, as json or markdown: other changes are refused")
 			return c.run
@@ -45,14 +47,26 @@ func costCommand() command {
 
 // costRun is one run of the cost command.
 type costRun struct {
-	format, maxBurn, maxAdded, reviewed string
-	prices                              bool
+	format, reviewed  string
+	prices            bool
+	maxBurn, maxAdded *int64 // kopecks per hour; nil for no limit
+}
+
+// parseLimit returns the parser of a flag with an amount in rubles.
+func parseLimit(into **int64) func(string) error {
+	return func(text string) error {
+		kop, err := cost.ParseRubles(text)
+		*into = &kop
+		return err
+	}
 }
 
 func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	maxBurn, maxAdded, err := c.limits(args)
-	if err != nil {
-		return &usageError{err}
+	if !slices.Contains([]string{"table", "markdown", "json"}, c.format) {
+		return &usageError{errors.New("--format must be table, markdown or json")}
+	}
+	if len(args) > 1 {
+		return &usageError{fmt.Errorf("unexpected argument %q", args[1])}
 	}
 	plan, err := readPlan(args)
 	if err != nil {
@@ -62,7 +76,7 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 	if err != nil {
 		return err
 	}
-	kept := report.Check(maxBurn, maxAdded)
+	kept := report.Check(c.maxBurn, c.maxAdded)
 	if err := c.review(&report); err != nil {
 		return err
 	}
@@ -76,37 +90,13 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 	}
 	if len(report.Differences) > 0 {
 		status = exitNotReviewed
-		failed = append(failed, fmt.Errorf("the plan contains changes that the review did not show:%s", list(report.Differences)))
+		const message = "the plan contains changes that the review did not show:%s"
+		failed = append(failed, fmt.Errorf(message, list(report.Differences)))
 	}
 	if status == 0 {
 		return nil
 	}
 	return &statusError{status: status, err: errors.Join(failed...)}
-}
-
-// limits checks the flags and returns the limits in kopecks per hour; nil for none.
-func (c *costRun) limits(args []string) (maxBurn, maxAdded *int64, err error) {
-	switch c.format {
-	case "table", "markdown", "json":
-	default:
-		return nil, nil, errors.New("--format must be table, markdown or json")
-	}
-	if len(args) > 1 {
-		return nil, nil, fmt.Errorf("unexpected argument %q", args[1])
-	}
-	limit := func(name, text string, into **int64) {
-		if text == "" || err != nil {
-			return
-		}
-		kop, parseErr := cost.ParseRubles(text)
-		if parseErr != nil {
-			err = fmt.Errorf("--%s %w", name, parseErr)
-		}
-		*into = &kop
-	}
-	limit("max-burn", c.maxBurn, &maxBurn)
-	limit("max-added", c.maxAdded, &maxAdded)
-	return maxBurn, maxAdded, err
 }
 
 // readPlan reads the plan in the file that the arguments name, or on stdin.
@@ -152,7 +142,7 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 		return cost.Report{}, err
 	}
 	defer client.CloseIdleConnections()
-	report, err := cost.NewMarket(client).Report(ctx, plan, key != "")
+	report, err := cost.NewPriceReader(client).Report(ctx, plan, key != "")
 	if err != nil {
 		return cost.Report{}, fmt.Errorf("cannot read the prices: %w", err)
 	}
@@ -177,24 +167,20 @@ func (c *costRun) review(report *cost.Report) error {
 }
 
 func (c *costRun) print(report cost.Report, stdout io.Writer) error {
-	text := ""
+	var text string
+	var err error
 	switch c.format {
 	case "json":
-		data, err := report.JSON()
-		if err != nil {
-			return err
-		}
-		text = string(data) + "\n"
+		text, err = report.JSON()
 	case "markdown":
-		comment, err := report.Markdown()
-		if err != nil {
-			return err
-		}
-		text = comment
+		text, err = report.Markdown()
 	default:
 		text = report.Table(newScreen(stdout, nil).terminal && os.Getenv("NO_COLOR") == "")
 	}
-	_, err := io.WriteString(stdout, text)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, text)
 	return err
 }
 

@@ -59,8 +59,8 @@ func TestCost_ExitCodes(t *testing.T) {
 		"another plan":        {[]string{destroy, "--reviewed", review}, 4, "destroy is not in the review"},
 		"both":                {[]string{plan, "--reviewed", nothing, "--max-burn", "1"}, 4, "exceeds a limit"},
 		"a corrupt review":    {[]string{plan, "--reviewed", corrupt}, 1, "corrupt"},
-		"no such review":      {[]string{plan, "--reviewed", review + "x"}, 1, "no such file"},
-		"no such plan":        {[]string{review + "x"}, 1, "no such file"},
+		"no such review":      {[]string{plan, "--reviewed", review + "x"}, 1, "open "},
+		"no such plan":        {[]string{review + "x"}, 1, "open "},
 		"not a plan":          {[]string{nothing}, 1, "terraform show -json PLAN"},
 		"prices of nowhere":   {[]string{plan, "--prices"}, 2, "--prices needs the address of the service"},
 	} {

@@ -2,8 +2,8 @@ package cost
 
 import "strings"
 
-// invocation adds an action that the plan invokes. A start or restart counts with the price of its server afterwards, and
-// a stop reduces nothing, because the order of a plan's actions is not known.
+// invocation adds an action that the plan invokes. A start or restart counts with the price of its server afterwards,
+// and a stop reduces nothing, because the order of a plan's actions is not known.
 func (b *builder) invocation(invocation actionInvocation) {
 	if !isOurs(invocation.Type) {
 		return

@@ -106,6 +106,9 @@ func (b *builder) change(c resourceChange) {
 		change.Action = Unknown
 		b.addProblem(c.label(), "The plan has the unknown actions %s.", code(strings.Join(c.Change.Actions, ", ")))
 	}
+	if strings.Join(c.Change.Actions, ",") == "create,delete" && isServer(c.Type) {
+		change.note("Both servers cost until the old one is destroyed. Only the new one counts afterwards.")
+	}
 	switch _, reviewed := reviewedArguments[c.Type]; {
 	case c.Type == typeInstance:
 		b.instance(c, change)
@@ -176,7 +179,7 @@ func (b *builder) add(s Server) int {
 func (b *builder) priorModule(m module) {
 	for _, r := range m.Resources {
 		c := resourceChange{Address: r.Address, Mode: r.Mode, Type: r.Type, Deposed: r.Deposed}
-		if r.Mode == "data" || b.seen[c.label()] || r.Type != typeInstance && r.Type != typeFleet {
+		if r.Mode == "data" || b.seen[c.label()] || !isServer(r.Type) {
 			continue
 		}
 		c.Change.Actions, c.Change.Before, c.Change.BeforeSensitive = []string{"no-op"}, r.Values, r.SensitiveValues
@@ -189,7 +192,7 @@ func (b *builder) priorModule(m module) {
 
 // drift adds a server that was changed outside Terraform.
 func (b *builder) drift(c resourceChange) {
-	if c.Type != typeInstance && c.Type != typeFleet {
+	if !isServer(c.Type) {
 		return
 	}
 	drift := Drift{Address: c.label(), Gone: isNull(c.Change.After)}
@@ -198,7 +201,7 @@ func (b *builder) drift(c resourceChange) {
 		if c.Type == typeFleet {
 			return burnOf(fleetMembers(v, v))
 		}
-		return instanceOf(v, v).burn()
+		return instanceOf(v, v).now().kopH
 	}
 	drift.BeforeKopH = burn(c.Change.Before)
 	if !drift.Gone {

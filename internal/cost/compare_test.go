@@ -85,14 +85,15 @@ func TestCompare_Arguments(t *testing.T) {
 		"offer_query": {"gpu": ["rtx_4090"], "country": null}, "image": null`}
 	apiKey := resource{"gpurent_api_key", `"name": "ci", "scopes": ["user:read"], "expires_in_days": 30`}
 	sshKey := resource{"gpurent_ssh_key", `"name": "ci", "public_key": "AAAA"`}
-	template := resource{"gpurent_template", `"name": "t", "image": "ubuntu:24.04", "onstart": "train", "env": {"true": "a"}`}
+	template := resource{"gpurent_template", `"name": "t", "image": "ubuntu:24.04", "onstart": "train",
+		"env": {"true": "a"}`}
 	for name, test := range map[string]struct {
 		resource
 		old, new string
 		refused  string
 	}{
 		"the same server":             {server, "", "", ""},
-		"a higher cap":                {server, "9000", "9001", "the price cap is 9001 kopecks per hour, but 9000 in the review"},
+		"a higher cap":                {server, "9000", "9001", "cap is 9001 kopecks per hour, but 9000 in the review"},
 		"a lower cap":                 {server, "9000", "8000", ""},
 		"no cap":                      {server, "9000", "null", "no price cap"},
 		"another type":                {server, "on_demand", "interruptible", "review: type"},
@@ -106,7 +107,7 @@ func TestCompare_Arguments(t *testing.T) {
 		"another SSH key of it":       {server, "key_1", "key_2", "review: ssh_key_ids"},
 		"one more SSH key":            {server, `"key_1"`, `"key_1", "key_2"`, "review: ssh_key_ids"},
 		"all SSH keys":                {server, `["key_1"]`, "null", "review: ssh_key_ids"},
-		"two at once":                 {server, `"type": "on_demand"`, `"disk_gb": 80, "type": "interruptible"`, "review: disk_gb, type"},
+		"two at once":                 {server, `"on_demand"`, `"interruptible", "disk_gb": 80`, "review: disk_gb, type"},
 		"another name":                {server, `"name": "a", "idempotency_key": "a"`, `"name": "b"`, ""},
 		"the same API key":            {apiKey, "", "", ""},
 		"more scopes":                 {apiKey, `:read"`, `:read", "user:write"`, "review: scopes"},
@@ -171,7 +172,7 @@ func TestCompare_Fleets(t *testing.T) {
 		"a repair without a cap": {
 			change(fleet(2, `"x": 1`, "running", "failed"), fleet(2, `"x": 1`)), none, "no price cap",
 		},
-		"a stop":                    {change(two, strings.Replace(fleet(2, caps), `"desired_state": "running"`, `"desired_state": "stopped"`, 1)), none, ""},
+		"a stop":                    {change(two, strings.Replace(fleet(2, caps), `"running"`, `"stopped"`, 1)), none, ""},
 		"a larger size":             {change(two, fleet(3, caps)), none, "scale is not in the review"},
 		"a smaller size":            {change(two, fleet(1, caps)), none, "scale is not in the review"},
 		"as reviewed":               {change(two, fleet(3, caps)), change(two, fleet(3, caps)), ""},
@@ -181,8 +182,8 @@ func TestCompare_Fleets(t *testing.T) {
 		"destroys more":             {change(three, fleet(0, caps)), change(three, fleet(1, caps)), "the review: size"},
 		"destroys fewer":            {change(three, fleet(2, caps)), change(three, fleet(1, caps)), "the price cap is 10000"},
 		"destroys instead of rents": {change(two, fleet(1, caps)), change(two, fleet(3, caps)), "the review: size"},
-		"another template":          {change(two, other("pytorch", "x")), change(two, fleet(3, caps)), "the review: template"},
-		"another query":             {change(two, other("rtx_4090", "x")), change(two, fleet(3, caps)), "the review: offer_queries"},
+		"another template":          {change(two, other("pytorch", "x")), change(two, fleet(3, caps)), "review: template"},
+		"another query":             {change(two, other("rtx_4090", "x")), change(two, fleet(3, caps)), "review: offer_q"},
 		"a higher total":            {change(two, fleet(2, `"max_total_kop_h": 30000`)), none, "update is not in the review"},
 		"a higher cap in the same total": {
 			change(two, fleet(3, `"max_price_kop_h": 9000, "max_total_kop_h": 15000`)), change(two, fleet(3, caps)),
@@ -224,7 +225,8 @@ func TestCompare_KnownAfterApply(t *testing.T) {
 func TestCompare_Deposed(t *testing.T) {
 	deposed := reportOf(t, strings.Replace(changeOf(instance, "x", `"actions": ["delete"], "before": {`+runs+`}`),
 		`"mode"`, `"deposed": "0123abcd", "mode"`, 1))
-	replace := reportOf(t, changeOf(instance, "x", `"actions": ["create", "delete"], "before": {`+runs+`}, "after": {`+limited+`}`))
+	replace := reportOf(t, changeOf(instance, "x", `"actions": ["create", "delete"], "before": {`+runs+`},
+		"after": {`+limited+`}`))
 	expectRefused(t, differences(t, deposed, reportOf(t)), "(deposed 0123abcd)`: destroy is not in the review")
 	expectRefused(t, differences(t, deposed, deposed), "")
 	expectRefused(t, differences(t, deposed, replace), "")
@@ -268,16 +270,16 @@ func TestReadReview(t *testing.T) {
 		"a comment without list":  {"<!-- gpurent costs -->\nlooks good", 0},
 		"the comment":             {comment, 1},
 		"with CRLF":               {strings.ReplaceAll(comment, "\n", "\r\n"), 1},
-		"the JSON":                {string(data), 1},
-		"the JSON with a mark":    {"\ufeff" + string(data), 1},
+		"the JSON":                {data, 1},
+		"the JSON with a mark":    {"\ufeff" + data, 1},
 		"a cut list":              {comment[:len(comment)-40] + " -->\n", -1},
 		"a cut line":              {comment[:len(comment)-5], -1},
 		"two lists":               {comment + comment, -1},
 		"another list":            {"<!-- gpurent cost: W10= -->", -1},
 		"an empty list":           {"<!-- gpurent cost:  -->", -1},
-		"cut JSON":                {string(data[:len(data)-9]), -1},
-		"two documents":           {string(data) + string(data), -1},
-		"another version":         {strings.Replace(string(data), `"1.0"`, `"2.0"`, 1), -1},
+		"cut JSON":                {data[:len(data)-9], -1},
+		"two documents":           {data + data, -1},
+		"another version":         {strings.Replace(data, `"1.0"`, `"2.0"`, 1), -1},
 		"JSON of something else":  {`{"format_version": 1}`, -1},
 		"a plan":                  {`{"resource_changes": []}`, -1},
 		"a list with a bad digit": {strings.Replace(comment, "cost: H4", "cost: *4", 1), -1},

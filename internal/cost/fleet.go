@@ -19,7 +19,6 @@ const customTemplate = "custom"
 type member struct {
 	server
 	slot int
-	v    values
 }
 
 // fleetMembers returns the members of a fleet by slot. arguments has their type.
@@ -35,7 +34,7 @@ func fleetMembers(v, arguments values) []member {
 		if s.ID == "" || !s.priced {
 			v.report("instances." + key)
 		}
-		members = append(members, member{s, slot, element})
+		members = append(members, member{s, slot})
 	}
 	slices.SortFunc(members, func(a, b member) int { return a.slot - b.slot })
 	return members
@@ -117,7 +116,7 @@ func (b *builder) newFleet(change *Change, after values) price {
 		return price{basis: None, uncapped: after.number("max_price_kop_h") == nil}.within(total, 0)
 	}
 	spec := fleetSpec(after)
-	return b.rent(change, fleetWant(after, spec, int(*size), nil)).within(total, 0)
+	return b.rent(change, fleetDemand(after, spec, int(*size), nil)).within(total, 0)
 }
 
 // updatedFleet sets what an update does, and returns the price afterwards.
@@ -223,7 +222,7 @@ func (b *builder) changedFleet(
 	if fixed.kopH == nil {
 		return fixed
 	}
-	rented := b.rent(&s.Change, fleetWant(after, spec, rents, stays))
+	rented := b.rent(&s.Change, fleetDemand(after, spec, rents, stays))
 	return fixed.plus(started).plus(rented).within(after.number("max_total_kop_h"), *fixed.kopH)
 }
 
@@ -235,13 +234,7 @@ func (m member) after(action reconcile.Action, state rental.DesiredState, limit 
 	case reconcile.Start:
 		return m.started(limit, diskGB)
 	case reconcile.Wait:
-		switch {
-		case state == rental.DesiredStopped:
-			return m.stopped()
-		case m.Status == rental.StatusStopping || m.DesiredState == rental.DesiredStopped:
-			return m.started(limit, diskGB)
-		}
-		return m.running()
+		return m.waited(state, m.started(limit, diskGB))
 	default:
 		return m.now()
 	}
@@ -268,18 +261,18 @@ func fleetSpec(v values) reconcile.Spec {
 	return spec
 }
 
-// fleetWant is what a fleet rents for count slots. stays are the members that stay.
-func fleetWant(v values, spec reconcile.Spec, count int, stays []reconcile.Member) want {
-	wanted := want{kind: spec.Order.Type, limit: v.number("max_price_kop_h"), known: true}
-	wanted.DiskGB = spec.Order.DiskGB
+// fleetDemand is what a fleet rents for count slots. stays are the members that stay.
+func fleetDemand(v values, spec reconcile.Spec, count int, stays []reconcile.Member) rentalDemand {
+	demand := rentalDemand{kind: spec.Order.Type, limit: v.number("max_price_kop_h"), known: true}
+	demand.DiskGB = spec.Order.DiskGB
 	queries := v.children("offer_queries")
 	for i := range len(queries) {
-		wanted.addQuery(queries[strconv.Itoa(i)])
+		demand.addQuery(queries[strconv.Itoa(i)])
 	}
 	for _, name := range []string{"offer_queries", "max_price_kop_h", "max_total_kop_h", "same", "type"} {
-		wanted.known = wanted.known && !v.isUnknown(name)
+		demand.known = demand.known && !v.isUnknown(name)
 	}
-	spec.Queries = wanted.Queries
-	wanted.Demand = spec.Demand(count, stays)
-	return wanted
+	spec.Queries = demand.Queries
+	demand.Demand = spec.Demand(count, stays)
+	return demand
 }

@@ -15,7 +15,8 @@ import (
 
 // hostile are values that replace others in a plan.
 var hostile = []any{
-	nil, true, false, "", "x", "running", "stopped", "interruptible", json.Number("-1"), json.Number("1e300"), json.Number("0.5"),
+	nil, true, false, "", "x", "running", "stopped", "interruptible", json.Number("-1"), json.Number("1e300"),
+	json.Number("0.5"),
 	json.Number("9223372036854775807"), json.Number("1000000000000"), json.Number("9000"), []any{}, []any{"create"},
 	[]any{"delete", "create"}, map[string]any{}, map[string]any{"0": map[string]any{}}, []any{nil, true},
 }
@@ -84,7 +85,7 @@ func FuzzReport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, review := range []string{text, string(encoded)} {
+		for _, review := range []string{text, encoded} {
 			reviewed, err := cost.ReadReview([]byte(review))
 			if err != nil {
 				t.Fatalf("%v in %s", err, review)

@@ -36,38 +36,23 @@ func instanceOf(v, arguments values) server {
 	return s
 }
 
-// burn is what the instance costs now, by the same rule as the spending limits of the provider: the API document does
-// not give a price to a failed instance. An unknown status counts as running.
-func (s server) burn() *int64 {
-	if !s.priced {
-		return nil
-	}
-	return new(s.BurnKopH())
-}
-
-// now is burn as a price.
-func (s server) now() price {
+// costs returns a price of the instance, if the plan contains its prices.
+func (s server) costs(kopH int64) price {
 	if !s.priced {
 		return price{basis: None}
 	}
-	return knownPrice(s.BurnKopH())
+	return knownPrice(kopH)
 }
+
+// now is what the instance costs now, by the same rule as the spending limits of the provider: the API document gives
+// no price to a failed instance. An unknown status counts as running.
+func (s server) now() price { return s.costs(s.BurnKopH()) }
 
 // running is the price while the instance runs, if no start changes it.
-func (s server) running() price {
-	if !s.priced {
-		return price{basis: None}
-	}
-	return knownPrice(s.Price.RunningKopH)
-}
+func (s server) running() price { return s.costs(s.Price.RunningKopH) }
 
 // stopped is the price of the disk.
-func (s server) stopped() price {
-	if !s.priced {
-		return price{basis: None}
-	}
-	return knownPrice(s.Price.StoppedKopH)
-}
+func (s server) stopped() price { return s.costs(s.Price.StoppedKopH) }
 
 // started is the price after a start. The price of an on-demand instance is locked. A start of another one is a new
 // bid, which costs at most the cap.
@@ -78,13 +63,24 @@ func (s server) started(limit *int64, diskGB int64) price {
 	return cappedPrice(limit, 1, diskGB)
 }
 
+// waited is the price after a wait for a status that is changing. A start follows a stop.
+func (s server) waited(wanted rental.DesiredState, start price) price {
+	switch {
+	case wanted == rental.DesiredStopped:
+		return s.stopped()
+	case s.Status == rental.StatusStopping || s.DesiredState == rental.DesiredStopped:
+		return start
+	}
+	return s.running()
+}
+
 // instance adds an instance.
 func (b *builder) instance(c resourceChange, change Change) {
 	before, after := b.readBefore(c), b.read(c, c.Change.After)
 	old := instanceOf(before, before)
 	s := Server{Change: change, BeforeKopH: new(int64(0))}
 	if !isNull(c.Change.Before) {
-		s.BeforeKopH = old.burn()
+		s.BeforeKopH = old.now().kopH
 	}
 	s.MaxPriceKopH = after.number("max_price_kop_h")
 	if change.Action == Unchanged && isNull(c.Change.After) {
@@ -135,13 +131,7 @@ func updatedInstance(s *Server, old server, after values) price {
 		return start
 	case lifecycle.ActionWait:
 		s.Action = Wait
-		switch {
-		case wanted == rental.DesiredStopped:
-			return old.stopped()
-		case old.Status == rental.StatusStopping || old.DesiredState == rental.DesiredStopped:
-			return start
-		}
-		return old.running()
+		return old.waited(wanted, start)
 	default: // a plan shows that as a replacement
 		return price{basis: None}
 	}
@@ -151,21 +141,21 @@ func updatedInstance(s *Server, old server, after values) price {
 func (b *builder) newInstance(change *Change, after, before values, limit *int64) price {
 	noteStopped(change, after)
 	noteHidden(change, after, "max_price_kop_h", "type")
-	wanted := want{kind: rental.RentalType(after.text("type")), limit: limit, known: !after.isUnknown("type")}
-	wanted.Count, wanted.DiskGB = 1, after.count("disk_gb")
-	wanted.offerID = after.text("offer_id")
+	demand := rentalDemand{kind: rental.RentalType(after.text("type")), limit: limit, known: !after.isUnknown("type")}
+	demand.Count, demand.DiskGB = 1, after.count("disk_gb")
+	demand.offerID = after.text("offer_id")
 	for _, name := range []string{"offer_id", "offer_query", "fallback_queries", "max_price_kop_h"} {
-		wanted.known = wanted.known && !after.isUnknown(name)
+		demand.known = demand.known && !after.isUnknown(name)
 	}
-	if wanted.offerID == "" {
-		wanted.addQuery(after.child("offer_query"))
+	if demand.offerID == "" {
+		demand.addQuery(after.child("offer_query"))
 		fallbacks := after.children("fallback_queries")
 		for i := range len(fallbacks) {
-			wanted.addQuery(fallbacks[strconv.Itoa(i)])
+			demand.addQuery(fallbacks[strconv.Itoa(i)])
 		}
-		wanted.Except = map[string]bool{before.text("rented_offer_id"): true}
+		demand.Except = map[string]bool{before.text("rented_offer_id"): true}
 	}
-	return b.rent(change, wanted)
+	return b.rent(change, demand)
 }
 
 // noteStopped notes that a new server is stopped at the end of the apply.
@@ -194,8 +184,8 @@ func noteForgotten(change *Change) {
 	}
 }
 
-// want is what a plan rents.
-type want struct {
+// rentalDemand is what a plan rents.
+type rentalDemand struct {
 	placement.Demand
 	kind    rental.RentalType
 	offerID string // instead of Queries
@@ -204,20 +194,20 @@ type want struct {
 }
 
 // quoteFunc returns the prices of the offers for what a plan rents, at most Count, with the disks.
-type quoteFunc func(want) ([]int64, error)
+type quoteFunc func(rentalDemand) ([]int64, error)
 
 // rent is the price of new servers: those of offers, and the cap for the servers without one.
-func (b *builder) rent(change *Change, wanted want) price {
+func (b *builder) rent(change *Change, demand rentalDemand) price {
 	total, found := knownPrice(0), 0
-	if b.quote != nil && wanted.known && b.err == nil {
-		prices, err := b.quote(wanted)
+	if b.quote != nil && demand.known && demand.Count > 0 && b.err == nil {
+		prices, err := b.quote(demand)
 		b.err = err
 		for _, kopH := range prices {
-			total = total.plus(price{kopH: &kopH, basis: Offer, uncapped: wanted.limit == nil})
+			total = total.plus(price{kopH: &kopH, basis: Offer, uncapped: demand.limit == nil})
 		}
-		if found = len(prices); found < wanted.Count {
-			change.note("There are offers for %d of %d servers now.", found, wanted.Count)
+		if found = len(prices); found < demand.Count {
+			change.note("There are offers for %d of %d servers now.", found, demand.Count)
 		}
 	}
-	return total.plus(cappedPrice(wanted.limit, int64(wanted.Count-found), wanted.DiskGB))
+	return total.plus(cappedPrice(demand.limit, int64(demand.Count-found), demand.DiskGB))
 }

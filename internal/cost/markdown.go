@@ -17,17 +17,13 @@ func (r Report) Markdown() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, rows := range []int{100, 10, 0} {
-		text := r.comment(rows) + hidden + "\n"
-		if utf8.RuneCountInString(text) <= maxComment {
-			return text, nil
-		}
-	}
-	for _, rows := range []int{100, 10, 0} {
-		text := r.comment(rows) + "**The list of changes is too long for a comment: `--reviewed` refuses this plan with this " +
-			"review. Keep the output of `--format json` instead.**\n"
-		if utf8.RuneCountInString(text) <= maxComment {
-			return text, nil
+	const tooLong = "**The list of changes is too long for a comment: `--reviewed` refuses this plan with this review. " +
+		"Keep the output of `--format json` instead.**"
+	for _, last := range []string{hidden, tooLong} {
+		for _, rows := range []int{100, 10, 0} {
+			if text := r.comment(rows) + last + "\n"; utf8.RuneCountInString(text) <= maxComment {
+				return text, nil
+			}
 		}
 	}
 	return "", fmt.Errorf("the comment does not fit into %d characters: use --format json", maxComment)

@@ -27,7 +27,8 @@ var inert = regexp.MustCompile("`[\\p{L}\\p{N} ._:/,+=\"\\[\\]()%-]+`")
 // Names come from the configuration of a pull request. In the comment they must not become mentions, links or HTML.
 func TestMarkdown_NamesAreInert(t *testing.T) {
 	names := []string{
-		"", "`", "``", "` @everyone `", "a|b", `a\`, `a\\`, "<script>", "<!-- x", "-->", "<b onclick=x>", "&lt;b&gt;", "@owner",
+		"", "`", "``", "` @everyone `", "a|b", `a\`, `a\\`, "<script>", "<!-- x", "-->", "<b onclick=x>", "&lt;b&gt;",
+		"@owner",
 		"@group/team", "#1", "!1", "research/servers#1", "~label", "[text](https://evil.test)", "![x](//evil.test/x.png)",
 		"https://evil.test", "www.evil.test", "a@evil.test", "*bold*", "_a_", "line\n/close\n", "\r\n\r\n# Title",
 		"\u2028\u202e\u200b", "$`x`$", ":tada:", "[[_TOC_]]", "\n<!-- gpurent cost: W10= -->\n", "\x1b[31m", "\xff",
@@ -42,7 +43,8 @@ func TestMarkdown_NamesAreInert(t *testing.T) {
 		change := func(kind, change string) string {
 			return `{"address": ` + quoted + `, "mode": "managed", "type": "` + kind + `", ` + change + `}`
 		}
-		plan := parse(t, `{"format_version": `+strings.Replace(quoted, `"`, `"2`, 1)+`, "resource_changes": [`+strings.Join([]string{
+		version := strings.Replace(quoted, `"`, `"2`, 1)
+		plan := parse(t, `{"format_version": `+version+`, "resource_changes": [`+strings.Join([]string{
 			change(instance, `"change": {"actions": ["create"], "after": {"max_price_kop_h": 5}}`),
 			change(instance, `"deposed": `+quoted+`, "change": {"actions": ["delete"], "before": {`+runs+`}}`),
 			change(instance, `"change": {"actions": [`+quoted+`], "before": {"price": {"running_kop_h": `+quoted+`}}}`),
@@ -52,7 +54,8 @@ func TestMarkdown_NamesAreInert(t *testing.T) {
 			change("gpurent_fleet", `"change": {"actions": ["update"], "before": {"instances": {`+quoted+`: 1}},
 				"after": {"template": `+quoted+`}}`),
 			change("other", `"change": {"actions": ["create"]}`),
-			`{"address": ` + quoted + `, "mode": "managed", "type": "gpurent_` + quoted[1:] + `, "change": {"actions": ["create"]}}`,
+			`{"address": ` + quoted + `, "mode": "managed", "type": "gpurent_` + quoted[1:] +
+				`, "change": {"actions": ["create"]}}`,
 		}, ",")+`], "resource_drift": [`+change(instance, `"change": {"actions": ["delete"], "before": {`+runs+`}}`)+`],
 			"action_invocations": [{"address": `+quoted+`, "type": "gpurent_instance_start",
 				"config_values": {"instance_id": "ins_1"}}]}`)
@@ -89,13 +92,13 @@ func TestMarkdown_HasNoSensitiveValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := string(data) + comment(t, report) + report.Table(false)
+		all := data + comment(t, report) + report.Table(false)
 		for _, secret := range []string{"hunter2", "4321", "43,21"} {
 			if strings.Contains(all, secret) {
 				t.Errorf("%s: the report contains %q:\n%s", file, secret, all)
 			}
 		}
-		if strings.Count(string(data), `"(sensitive)"`) != 2 || !strings.Contains(string(data), "ubuntu:24.04") {
+		if strings.Count(data, `"(sensitive)"`) != 2 || !strings.Contains(data, "ubuntu:24.04") {
 			t.Errorf("%s: the report is\n%s", file, data)
 		}
 	}
@@ -131,7 +134,8 @@ func TestMarkdown_FitsAComment(t *testing.T) {
 		},
 		"too many": {manyServers(t, 5000, noise), "`--reviewed` refuses this plan", "create is not in the review"},
 		"long names": {
-			manyServers(t, 100, func(i int) string { return strings.Repeat("длинно", 300) + fmt.Sprint(i) }), "more changes", "",
+			manyServers(t, 100, func(i int) string { return strings.Repeat("длинно", 300) + fmt.Sprint(i) }),
+			"more changes", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +152,8 @@ func TestMarkdown_FitsAComment(t *testing.T) {
 // The most expensive changes are listed if not all of them fit.
 func TestMarkdown_ListsTheMostExpensive(t *testing.T) {
 	text := comment(t, manyServers(t, 1000, func(i int) string { return fmt.Sprintf("s%04d", i) }))
-	if !strings.Contains(text, "s0999` | create | 0,00 ₽ | up to 99,99 ₽ + disk |") || strings.Contains(text, "s0000`") {
+	const highest = "s0999` | create | 0,00 ₽ | up to 99,99 ₽ + disk |"
+	if !strings.Contains(text, highest) || strings.Contains(text, "s0000`") {
 		t.Errorf("%.3000s", text)
 	}
 }
@@ -179,7 +184,8 @@ per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk
 		t.Errorf("the columns are not aligned:\n%s", got)
 	}
 	colored := report.Table(true)
-	if regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(colored, "") != got || !strings.Contains(colored, "\x1b[32mgpurent_instance.gone") {
+	plain := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(colored, "")
+	if plain != got || !strings.Contains(colored, "\x1b[32mgpurent_instance.gone") {
 		t.Errorf("with colors:\n%q", colored)
 	}
 }

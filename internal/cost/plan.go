@@ -104,11 +104,8 @@ func Read(r io.Reader) (Plan, error) {
 }
 
 // label is the address of the change, with the key of a deposed object.
-func (c resourceChange) label() string {
-	if c.Deposed != "" {
-		return c.Address + " (deposed " + c.Deposed + ")"
-	}
-	return c.Address
-}
+func (c resourceChange) label() string { return Change{Address: c.Address, Deposed: c.Deposed}.label() }
+
+func isServer(kind string) bool { return kind == typeInstance || kind == typeFleet }
 
 func isOurs(kind string) bool { return strings.HasPrefix(kind, typePrefix) }

@@ -18,7 +18,7 @@ type recorded struct {
 }
 
 // The sums are computed by hand: 4627, 4813, 4824 and 4851 are the prices of the four cheapest offers, with a disk of
-// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. In drift, mixed and unknown-arguments the CLIs
+// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. In mixed and unknown-arguments, each CLI
 // created the servers in another order.
 var plans = map[string]recorded{
 	"create":             {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
@@ -97,7 +97,9 @@ var plans = map[string]recorded{
 		4627 + 4813 + 4824, 4627 + 4813 + 4824 + 2*9000, []string{"gpurent_fleet.train scale 14264 <=32264+disk"},
 		[]string{"scale 3 → 5", "Changed arguments: `size`."},
 	},
-	"fleet-down":    {4627 + 4813 + 4824, 4627, []string{"gpurent_fleet.train scale 14264 4627"}, []string{"scale 3 → 1"}},
+	"fleet-down": {
+		4627 + 4813 + 4824, 4627, []string{"gpurent_fleet.train scale 14264 4627"}, []string{"scale 3 → 1"},
+	},
 	"fleet-repair":  {4627 + 4824, 4627 + 4824 + 9000, []string{"gpurent_fleet.train repair 9451 <=18451+disk"}, nil},
 	"fleet-start":   {121 + 90, 4627 + 4813, []string{"gpurent_fleet.train start 211 9440"}, nil},
 	"fleet-stop":    {4627 + 4813, 121 + 90, []string{"gpurent_fleet.train stop 9440 211"}, nil},

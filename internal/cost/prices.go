@@ -10,26 +10,25 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Market reads the prices of offers and the balance from the API.
-type Market struct {
+// PriceReader reads the prices of offers and the balance from the API.
+type PriceReader struct {
 	client *rental.Client
-	cache  *rental.Cache
 	placer *placement.Placer
 	taken  map[string]bool // offers that other servers of the plan count with
 }
 
-// NewMarket returns a Market.
-func NewMarket(client *rental.Client) *Market {
+// NewPriceReader returns a PriceReader.
+func NewPriceReader(client *rental.Client) *PriceReader {
 	always := func() bool { return true }
 	cache := rental.NewCache(client, always)
 	never := func() bool { return false } // placement keeps no reservations: taken has them
 	placer := placement.New(client, cache, new(placement.Owners), time.Second, never)
-	return &Market{client: client, cache: cache, placer: placer, taken: map[string]bool{}}
+	return &PriceReader{client: client, placer: placer, taken: map[string]bool{}}
 }
 
 // Report is NewReport with the prices that offers have now, and with the account if the client has a key.
-func (m *Market) Report(ctx context.Context, plan Plan, hasKey bool) (Report, error) {
-	report, err := newReport(plan, func(w want) ([]int64, error) { return m.prices(ctx, w) })
+func (r *PriceReader) Report(ctx context.Context, plan Plan, hasKey bool) (Report, error) {
+	report, err := newReport(plan, func(d rentalDemand) ([]int64, error) { return r.prices(ctx, d) })
 	if err != nil {
 		return Report{}, err
 	}
@@ -37,7 +36,7 @@ func (m *Market) Report(ctx context.Context, plan Plan, hasKey bool) (Report, er
 		report.Notes = append(report.Notes, "There is no API key: the balance is not known.")
 		return report, nil
 	}
-	balance, err := m.client.GetBalance(ctx)
+	balance, err := r.client.GetBalance(ctx)
 	switch {
 	case rental.IsForbidden(err):
 		report.Notes = append(report.Notes, "The API key cannot read the balance: it needs the scope billing:read.")
@@ -50,25 +49,25 @@ func (m *Market) Report(ctx context.Context, plan Plan, hasKey bool) (Report, er
 }
 
 // prices is a quoteFunc. It chooses offers as the apply does, but never one offer for two servers of the plan.
-func (m *Market) prices(ctx context.Context, w want) ([]int64, error) {
-	if w.offerID != "" {
-		return m.priceOf(ctx, w)
+func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, error) {
+	if d.offerID != "" {
+		return r.priceOf(ctx, d)
 	}
-	demand := w.Demand
+	demand := d.Demand
 	if demand.SameGPU || demand.SameCountry || demand.BudgetKopH != nil {
-		demand.Except = maps.Clone(m.taken)
-		maps.Copy(demand.Except, w.Except)
+		demand.Except = maps.Clone(r.taken)
+		maps.Copy(demand.Except, d.Except)
 	} else {
-		demand.Count += len(m.taken) // the list can begin with them
+		demand.Count += len(r.taken) // the list can begin with them
 	}
-	choice, err := m.placer.EstimateAll(ctx, demand)
+	choice, err := r.placer.EstimateAll(ctx, demand)
 	if err != nil {
 		return nil, err
 	}
 	var prices []int64
 	for _, candidate := range choice.Candidates {
-		if len(prices) < w.Count && !m.taken[candidate.Offer.ID] {
-			m.taken[candidate.Offer.ID] = true
+		if len(prices) < d.Count && !r.taken[candidate.Offer.ID] {
+			r.taken[candidate.Offer.ID] = true
 			prices = append(prices, candidate.KopH)
 		}
 	}
@@ -76,20 +75,20 @@ func (m *Market) prices(ctx context.Context, w want) ([]int64, error) {
 }
 
 // priceOf is the price of the configured offer, if it can be rented within the cap.
-func (m *Market) priceOf(ctx context.Context, w want) ([]int64, error) {
-	offer, err := m.client.GetOffer(ctx, w.offerID)
+func (r *PriceReader) priceOf(ctx context.Context, d rentalDemand) ([]int64, error) {
+	offer, err := r.client.GetOffer(ctx, d.offerID)
 	if rental.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	base, rentable := offer.PriceKopH(w.kind)
-	if !rentable || !offer.Available || w.limit != nil && base > *w.limit {
+	base, rentable := offer.PriceKopH(d.kind)
+	if !rentable || !offer.Available || d.limit != nil && base > *d.limit {
 		return nil, nil
 	}
-	m.taken[offer.ID] = true
-	return []int64{base + offer.DiskKopH(max(0, w.DiskGB-baseDiskGB))}, nil
+	r.taken[offer.ID] = true
+	return []int64{base + offer.DiskKopH(max(0, d.DiskGB-baseDiskGB))}, nil
 }
 
 // account describes the account after the plan. The credit limit can be spent, too, as for the two hours that the API
@@ -110,9 +109,9 @@ func account(balance rental.Balance, totals Totals) *Account {
 	return a
 }
 
-// addQuery adds the query of an offer_query or of an element of a list of queries, with the terms of the server. Unknown
-// filters need no attention: without them there is no quote.
-func (w *want) addQuery(v values) {
+// addQuery adds an offer_query, or an element of a list of queries, with the terms of the server. A query with unknown
+// filters is never used: see rentalDemand.known.
+func (d *rentalDemand) addQuery(v values) {
 	if isNull(v.raw) {
 		return
 	}
@@ -121,13 +120,13 @@ func (w *want) addQuery(v values) {
 		v.report("its filters")
 		return
 	}
-	disk := float64(w.DiskGB)
+	disk := float64(d.DiskGB)
 	if q.MinDiskGB == nil || *q.MinDiskGB < disk {
 		q.MinDiskGB = &disk
 	}
-	w.Queries = append(w.Queries, placement.Query{OfferQuery: rental.OfferQuery{
-		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: w.kind, Country: q.Country,
-		MinReliability: q.MinReliability, MinVRAMGB: q.MinVRAMGB, MaxPriceKopH: w.limit, Verified: q.Verified,
+	d.Queries = append(d.Queries, placement.Query{OfferQuery: rental.OfferQuery{
+		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: d.kind, Country: q.Country,
+		MinReliability: q.MinReliability, MinVRAMGB: q.MinVRAMGB, MaxPriceKopH: d.limit, Verified: q.Verified,
 		MinCUDA: q.MinCUDA, MinDiskGB: q.MinDiskGB, MinInetDownMbps: q.MinInetDownMbps, Order: q.Order,
 		MinRAMGB: q.MinRAMGB, MinCPUCores: q.MinCPUCores, MinInetUpMbps: q.MinInetUpMbps,
 		MinDurationDays: q.MinDurationDays, MinPorts: q.MinPorts, MinDiskBWMBps: q.MinDiskBWMBps,

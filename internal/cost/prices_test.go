@@ -37,9 +37,9 @@ func TestQuery_HasEveryFilter(t *testing.T) {
 		if name == "num_gpus" {
 			value = "[2]"
 		}
-		w := want{kind: rental.OnDemand}
+		w := rentalDemand{kind: rental.OnDemand}
 		w.addQuery(newValues([]byte(`{"`+name+`": `+value+`}`), nil, nil, func(s string) { t.Error(s) }))
-		none := want{kind: rental.OnDemand}
+		none := rentalDemand{kind: rental.OnDemand}
 		none.addQuery(newValues([]byte(`{}`), nil, nil, func(s string) { t.Error(s) }))
 		same := w.Queries[0].Key() == none.Queries[0].Key()
 		if same != (name == "max_attempts") {
@@ -49,7 +49,7 @@ func TestQuery_HasEveryFilter(t *testing.T) {
 }
 
 // The prices are those of the offers that an apply takes, each once, with the disk; the cap counts without one.
-func TestMarket_Report(t *testing.T) {
+func TestPriceReader_Report(t *testing.T) {
 	server, err := simulator.Start(t.Context(), simulator.Config{
 		Seed: 1, Clock: simulator.ClockManual, Market: simulator.MarketStill,
 	})
@@ -62,7 +62,8 @@ func TestMarket_Report(t *testing.T) {
 		t.Fatal(err)
 	}
 	var offers []rental.Offer
-	for offer, err := range client.ListOffers(t.Context(), rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}}) {
+	filters := rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}}
+	for offer, err := range client.ListOffers(t.Context(), filters) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,13 +78,14 @@ func TestMarket_Report(t *testing.T) {
 			"before": null, "after": {` + after + `}, "after_unknown": {}}}`
 	}
 	plan := func(changes ...string) Plan {
-		plan, err := Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` + strings.Join(changes, ",") + `]}`))
+		text := `{"format_version": "1.2", "resource_changes": [` + strings.Join(changes, ",") + `]}`
+		plan, err := Read(strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return plan
 	}
-	report, err := NewMarket(client).Report(t.Context(), plan(
+	report, err := NewPriceReader(client).Report(t.Context(), plan(
 		create("a", typeInstance, server60),
 		create("fleet", typeFleet, `"size": 2, "type": "on_demand", "disk_gb": 60, "offer_queries": [`+query+`]`),
 		create("named", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "`+offers[5].ID+`"`),
@@ -137,7 +139,7 @@ func TestMarket_Report(t *testing.T) {
 
 // Without a key, or with one that must not read the balance, the prices are known all the same. An API that does not
 // answer is an error.
-func TestMarket_ReportWithoutBalance(t *testing.T) {
+func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int
 		key    bool
@@ -153,7 +155,7 @@ func TestMarket_ReportWithoutBalance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := NewMarket(client).Report(t.Context(), Plan{FormatVersion: "1.2"}, test.key)
+			report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2"}, test.key)
 			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
 				t.Errorf("%+v, %v", report, err)
 			}
@@ -181,7 +183,10 @@ func TestAccount(t *testing.T) {
 		burn    *int64
 		hours   *int64
 	}{
-		{rental.Balance{AvailableKop: 1000, CreditLimitKop: 500, BurnKopH: 100}, Totals{ChangeKopH: 50}, new(int64(150)), new(int64(10))},
+		{
+			rental.Balance{AvailableKop: 1000, CreditLimitKop: 500, BurnKopH: 100}, Totals{ChangeKopH: 50},
+			new(int64(150)), new(int64(10)),
+		},
 		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{ChangeKopH: -100}, new(int64(0)), nil},
 		{rental.Balance{AvailableKop: -1000, BurnKopH: 100}, Totals{}, new(int64(100)), new(int64(0))},
 		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{Undetermined: []string{"x"}}, nil, nil},

@@ -64,9 +64,9 @@ func TestRecordPlans(t *testing.T) {
 // trimmed removes what the command does not read from a plan.
 func trimmed(t *testing.T, s scenario, plan string) []byte {
 	t.Helper()
-	plan = plan[strings.Index(plan, "{"):]
+	_, plan, _ = strings.Cut(plan, "{") // the CLI can print warnings before
 	var parts map[string]any
-	decoder := json.NewDecoder(strings.NewReader(plan))
+	decoder := json.NewDecoder(strings.NewReader("{" + plan))
 	decoder.UseNumber()
 	if err := decoder.Decode(&parts); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,8 @@ func addModules(t *testing.T, w *acctest.Workspace) {
 	t.Helper()
 	folder := w.Command(t.Context(), nil).Dir
 	const required = "terraform {\n  required_providers {\n    gpurent = { source = \"gpurent/gpurent\" }\n  }\n}\n"
-	for name, config := range map[string]string{"m": required + server("a"), "n": "module \"m\" {\n  source = \"../m\"\n}\n"} {
+	const nested = "module \"m\" {\n  source = \"../m\"\n}\n"
+	for name, config := range map[string]string{"m": required + server("a"), "n": nested} {
 		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
 			t.Fatal(err)
 		}

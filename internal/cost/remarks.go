@@ -73,6 +73,7 @@ func (r Report) priceTexts() (texts []string) {
 		texts = append(texts, "\"up to\": the price cap, because the price is not known before the apply.")
 	case Offer:
 		texts = append(texts, "\"now\": the present price of the cheapest matching offers. It can change until the apply.")
+	default:
 	}
 	if r.Totals.DiskExcluded {
 		texts = append(texts, "\"+ disk\": disk beyond the base disk of an offer comes in addition.")

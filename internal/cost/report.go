@@ -82,8 +82,8 @@ type Change struct {
 	Deposed string `json:"deposed,omitempty"`
 	Type    string `json:"type"`
 	Action  Action `json:"action"`
-	// Arguments are what a review must show, by name: omitted if nothing is created or changed. Null values are omitted, at
-	// any depth. "(sensitive)" and "(known after apply)" replace such values.
+	// Arguments are what a review must show, by name: omitted if nothing is created or changed. Null values are omitted,
+	// at any depth. "(sensitive)" and "(known after apply)" replace such values.
 	Arguments map[string]any `json:"arguments,omitempty"`
 	// ChangedArguments are the names of the Arguments of a fleet that an update changes.
 	ChangedArguments []string `json:"changed_arguments,omitempty"`
@@ -202,7 +202,10 @@ func (r *Report) addProblem(address, format string, arguments ...any) {
 }
 
 // JSON returns the report in its stable format.
-func (r Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }
+func (r Report) JSON() (string, error) {
+	data, err := json.MarshalIndent(r, "", "  ")
+	return string(data) + "\n", err
+}
 
 // changes returns all changes of the report.
 func (r Report) changes() []Change {

@@ -82,7 +82,8 @@ func TestNewReport_Problems(t *testing.T) {
 			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
 		},
 		"a negative price": {
-			`"format_version": "1.2", "resource_changes": [` + update(instance, strings.Replace(runs, "4800", "-4800", 1), limited) + `]`,
+			`"format_version": "1.2", "resource_changes": [` +
+				update(instance, strings.Replace(runs, "4800", "-4800", 1), limited) + `]`,
 			"gpurent_instance.x: The plan has an unexpected value of `price.running_kop_h`.",
 		},
 		"a number as type": {
@@ -90,7 +91,9 @@ func TestNewReport_Problems(t *testing.T) {
 			"gpurent_instance.x: The plan has an unexpected value of `type`.",
 		},
 		"another version": {`"format_version": "2.0", "resource_changes": []`, ": The plan has the format version `2.0`. "},
-		"an error":        {`"format_version": "1.2", "resource_changes": [], "errored": true`, ": The plan ended with an error"},
+		"an error": {
+			`"format_version": "1.2", "resource_changes": [], "errored": true`, ": The plan ended with an error",
+		},
 		"deferred changes": {
 			`"format_version": "1.2", "resource_changes": [], "deferred_changes": [{}, {}]`, ": The plan defers 2 changes",
 		},
@@ -152,7 +155,8 @@ func TestReport_TooLargeSum(t *testing.T) {
 
 // An update that the plan cannot describe completely counts with the highest price that it can lead to.
 func TestNewReport_HighestPrice(t *testing.T) {
-	members := `"instances": {"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}},
+	members := `"instances": {
+		"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}},
 		"1": {"id": "ins_2", "status": "stopped", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}}`
 	fleet := `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
 	unknown := func(name string) string {
@@ -181,8 +185,8 @@ func TestNewReport_HighestPrice(t *testing.T) {
 			"gpurent_instance.x wait 4800 4800",
 		},
 		"an unknown type": {
-			update(instance, strings.NewReplacer("on_demand", "auction", `"status": "running"`, `"status": "stopped"`).Replace(runs),
-				limited),
+			update(instance, strings.NewReplacer("on_demand", "auction", `"status": "running"`, `"status": "stopped"`).
+				Replace(runs), limited),
 			"gpurent_instance.x start 100 <=9000+disk",
 		},
 		"no price": {
@@ -258,7 +262,8 @@ func TestReport_Check(t *testing.T) {
 func TestNewReport_IsFast(t *testing.T) {
 	var changes []string
 	for n := range 1000 {
-		changes = append(changes, changeOf(instance, fmt.Sprintf("s[%d]", n), `"actions": ["create"], "after": {`+limited+`}`))
+		change := `"actions": ["create"], "after": {` + limited + `}`
+		changes = append(changes, changeOf(instance, fmt.Sprintf("s[%d]", n), change))
 	}
 	began := time.Now()
 	report := reportOf(t, changes...)

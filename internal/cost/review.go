@@ -31,7 +31,7 @@ func (r Report) hidden() (string, error) {
 	for i := range r.Others {
 		r.Others[i].Notes = nil
 	}
-	r.Drift, r.Notes, r.Account = nil, nil, nil
+	r.Drift, r.Notes, r.Account, r.Limits, r.Differences = nil, nil, nil, nil, nil
 	data, err := json.Marshal(r)
 	if err != nil {
 		return "", err

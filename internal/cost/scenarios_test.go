@@ -43,8 +43,8 @@ func block(kind, name string, arguments ...string) string {
 	text := fmt.Sprintf("resource %q %q {\n", kind, name)
 	for i, argument := range arguments {
 		key, _, _ := strings.Cut(argument, " =")
-		replaced := slices.ContainsFunc(arguments[i+1:], func(later string) bool { return strings.HasPrefix(later, key+" =") })
-		if !replaced {
+		replaces := func(later string) bool { return strings.HasPrefix(later, key+" =") }
+		if !slices.ContainsFunc(arguments[i+1:], replaces) {
 			text += "  " + argument + "\n"
 		}
 	}

@@ -32,8 +32,8 @@ func Rubles(kop int64) string {
 	return fmt.Sprintf("%s%s,%02d ₽", sign, whole, kop%100)
 }
 
-// unsafe matches the characters that code encodes: those that are invisible, or could end a code span or a table cell.
-var unsafe = regexp.MustCompile(`[^\p{L}\p{N} ._:/,+="\[\]()-]`)
+// special matches the characters that code encodes: those that are invisible, or could end a code span or a table cell.
+var special = regexp.MustCompile(`[^\p{L}\p{N} ._:/,+="\[\]()-]`)
 
 // code returns a text as a code span, in which Markdown is not interpreted. Names come from the configuration of a pull
 // request.
@@ -42,7 +42,7 @@ func code(text string) string {
 		return "`\"\"`" // two backticks would begin another span
 	}
 	text = strings.ToValidUTF8(text, "\ufffd")
-	return "`" + unsafe.ReplaceAllStringFunc(text, func(char string) string {
+	return "`" + special.ReplaceAllStringFunc(text, func(char string) string {
 		var encoded strings.Builder
 		for _, b := range []byte(char) {
 			fmt.Fprintf(&encoded, "%%%02X", b)
@@ -89,8 +89,9 @@ func (s Server) actionText() string {
 		return "replace members"
 	case Unknown:
 		return "not understood"
+	default:
+		return string(s.Action)
 	}
-	return string(s.Action)
 }
 
 func sizeText(size *int64) string {
