@@ -1,6 +1,9 @@
 package cost_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -189,6 +192,14 @@ func TestCompare_Fleets(t *testing.T) {
 			change(two, fleet(3, `"max_price_kop_h": 9000, "max_total_kop_h": 15000`)), change(two, fleet(3, caps)),
 			"max_price_kop_h is higher",
 		},
+		"a higher cap in a total that stays": {
+			change(fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 9000`, "running", "running"),
+				fleet(2, `"max_price_kop_h": 6000, "max_total_kop_h": 9000`)), none, "update is not in the review",
+		},
+		"a higher total of a cap that stays": {
+			change(fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 8000`, "running", "running"),
+				fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 9000`)), none, "update is not in the review",
+		},
 		"a lower cap": {change(two, fleet(2, `"max_price_kop_h": 4000, "max_total_kop_h": 20000`)), none, ""},
 		"an unknown size": {
 			reportOf(t, strings.Replace(creation("gpurent_fleet", fleet(2, `"max_price_kop_h": 5000`)), `"after_unknown": {}`,
@@ -270,7 +281,9 @@ func TestReadReview(t *testing.T) {
 		"a comment without list":  {"<!-- gpurent costs -->\nlooks good", 0},
 		"the comment":             {comment, 1},
 		"with CRLF":               {strings.ReplaceAll(comment, "\n", "\r\n"), 1},
+		"with CRLF and an answer": {strings.ReplaceAll(comment+"good", "\n", "\r\n"), 1},
 		"the JSON":                {data, 1},
+		"a list that expands":     {"<!-- gpurent cost: " + expanding(t) + " -->", -1},
 		"the JSON with a mark":    {"\ufeff" + data, 1},
 		"a cut list":              {comment[:len(comment)-40] + " -->\n", -1},
 		"a cut line":              {comment[:len(comment)-5], -1},
@@ -297,6 +310,20 @@ func TestReadReview(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expanding returns a list of a few kilobytes that decodes to 20 MB.
+func expanding(t *testing.T) string {
+	t.Helper()
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	if _, err := writer.Write([]byte(`{"format_version": "1.0"` + strings.Repeat(" ", 20<<20) + "}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }
 
 // notReviewed lists the arguments that neither cost money nor give access, or can be changed in place.

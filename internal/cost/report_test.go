@@ -81,6 +81,10 @@ func TestNewReport_Problems(t *testing.T) {
 			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `1e300`, 1) + `]`,
 			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
 		},
+		"a cap above all prices": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `1000000000001`, 1) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
+		},
 		"a negative price": {
 			`"format_version": "1.2", "resource_changes": [` +
 				update(instance, strings.Replace(runs, "4800", "-4800", 1), limited) + `]`,
@@ -158,7 +162,13 @@ func TestNewReport_HighestPrice(t *testing.T) {
 	members := `"instances": {
 		"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}},
 		"1": {"id": "ins_2", "status": "stopped", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}}`
+	const running = `{"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}}`
+	const cheap = `{"id": "ins_2", "status": "running", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}`
+	two := `"instances": {"0": ` + running + `, "1": ` + cheap + `}`
 	fleet := `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
+	resized := func(size string) string {
+		return update("gpurent_fleet", fleet+","+two, strings.Replace(fleet, `"size": 2`, size, 1))
+	}
 	unknown := func(name string) string {
 		return strings.Replace(update("gpurent_fleet", fleet+","+members, fleet), `"after_unknown": {}`,
 			`"after_unknown": {"`+name+`": true}`, 1)
@@ -167,8 +177,27 @@ func TestNewReport_HighestPrice(t *testing.T) {
 	for name, test := range map[string]struct {
 		change, want string
 	}{
-		"an unknown template":           {unknown("template"), "gpurent_fleet.x update 9502 <=10400+disk"},
-		"members that it does not list": {unknown("instances"), "gpurent_fleet.x start 9502 10000"},
+		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9502 <=10400+disk"},
+		"members that it does not list": {
+			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x repair 10000 <=10400+disk",
+		},
+		"the most expensive member is destroyed": {
+			resized(`"size": 1, "shrink": "most_expensive"`),
+			"gpurent_fleet.x scale 10000 500",
+		},
+		"members above the total cap": {
+			resized(`"size": 3, "max_total_kop_h": 600`),
+			"gpurent_fleet.x scale 10000 <=10000",
+		},
+		"a price above all prices": {
+			creation("gpurent_fleet", `"size": 5000, "max_price_kop_h": 1000000000, `+limitedFleet),
+			"gpurent_fleet.x create 0 unknown",
+		},
+		"an unknown state": {
+			strings.Replace(update(instance, strings.Replace(runs, `"status": "running"`, `"status": "stopped"`, 1), limited),
+				`"after_unknown": {}`, `"after_unknown": {"desired_state": true}`, 1),
+			"gpurent_instance.x update 100 4800",
+		},
 		"flat members": {
 			update("gpurent_fleet", fleet+","+flat, fleet), "gpurent_fleet.x start 9502 10000",
 		},
@@ -255,6 +284,27 @@ func TestReport_Check(t *testing.T) {
 	uncapped := reportOf(t, creation(instance, `"disk_gb": 60`))
 	if uncapped.Check(new(int64(1e9)), nil) || !strings.Contains(uncapped.Table(false), "gpurent_instance.x") {
 		t.Error("a plan without a cap keeps a limit")
+	}
+}
+
+// A server of the prior state that the plan contains counts once. An action that places a bid has a price cap of its
+// own: it cannot read that of the server.
+func TestNewReport_PriorStateAndActions(t *testing.T) {
+	bid := strings.NewReplacer("on_demand", "interruptible", `"status": "running"`, `"status": "outbid"`).Replace(runs)
+	for config, want := range map[string]string{
+		`"max_price_kop_h": null`: "gpurent_instance.x start 100 no-cap",
+		`"max_price_kop_h": 700`:  "gpurent_instance.x start 100 <=700+disk",
+	} {
+		report := cost.NewReport(parse(t, `{"format_version": "1.2",
+			"resource_changes": [`+changeOf(instance, "x", `"actions": ["no-op"], "before": {`+bid+`},
+				"after": {`+bid+`, "max_price_kop_h": 9000}`)+`],
+			"prior_state": {"values": {"root_module": {"resources": [
+				{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+bid+`}}]}}},
+			"action_invocations": [{"address": "action.gpurent_instance_start.it", "type": "gpurent_instance_start",
+				"config_values": {"instance_id": "ins_1", `+config+`}}]}`))
+		if len(report.Servers) != 1 || lineOf(report.Servers[0]) != want {
+			t.Errorf("%+v, want %s", report.Servers, want)
+		}
 	}
 }
 

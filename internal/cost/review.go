@@ -19,7 +19,7 @@ const hiddenPrefix, hiddenSuffix = "<!-- gpurent cost: ", " -->"
 var hiddenLine = regexp.MustCompile(`^<!-- gpurent cost: ([A-Za-z0-9+/=]+) -->[ \t\r]*$`)
 
 // maxReviewSize limits the JSON of a review, in bytes.
-const maxReviewSize = 64 << 20
+const maxReviewSize = 16 << 20
 
 // hidden returns the last line of a comment. It contains what Compare needs.
 func (r Report) hidden() (string, error) {
@@ -88,8 +88,8 @@ func unpack(list string) (Report, error) {
 	if err != nil {
 		return Report{}, errReview
 	}
-	data, err := io.ReadAll(io.LimitReader(reader, maxReviewSize+1))
-	if err != nil || len(data) > maxReviewSize {
+	data, err := io.ReadAll(io.LimitReader(reader, maxReviewSize)) // a longer list is cut, and then no JSON
+	if err != nil {
 		return Report{}, errReview
 	}
 	return decodeReview(data)
