@@ -206,7 +206,8 @@ func (b *builder) rent(change *Change, demand rentalDemand) price {
 			total = total.plus(price{kopH: &kopH, basis: Offer, uncapped: demand.limit == nil})
 		}
 		if found = len(prices); found < demand.Count {
-			change.note("There are offers for %d of %d servers now.", found, demand.Count)
+			change.note("There are offers for %d of %s now: the price cap counts for the others.", found,
+				counted(demand.Count, "server", "servers"))
 		}
 	}
 	return total.plus(cappedPrice(demand.limit, int64(demand.Count-found), demand.DiskGB))

@@ -58,7 +58,7 @@ func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, erro
 		demand.Except = maps.Clone(r.taken)
 		maps.Copy(demand.Except, d.Except)
 	} else {
-		demand.Count += len(r.taken) // the list can begin with them
+		demand.Count = rounded(d.Count + len(r.taken)) // the list can begin with those that are taken
 	}
 	choice, err := r.placer.EstimateAll(ctx, demand)
 	if err != nil {
@@ -72,6 +72,16 @@ func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, erro
 		}
 	}
 	return prices, nil
+}
+
+// rounded returns the next power of ten, from 100 on: the cache has one list of offers for each length, and a plan of
+// many servers must not read it again for each of them.
+func rounded(n int) int {
+	limit := 100
+	for limit < n {
+		limit *= 10
+	}
+	return limit
 }
 
 // priceOf is the price of the configured offer, if it can be rented within the cap.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -135,9 +136,42 @@ func TestPriceReader_Report(t *testing.T) {
 		t.Errorf("the account is %+v, want %d for %d hours", a, sum, hours)
 	}
 	if table := report.Table(false); !strings.Contains(table, "now "+Rubles(price(0))) ||
-		!strings.Contains(table, "There are offers for 0 of 1 servers now.") || !strings.Contains(table, "enough for ") {
+		!strings.Contains(table, "There are offers for 0 of 1 server now") || !strings.Contains(table, "enough for ") {
 		t.Errorf("the table is\n%s", table)
 	}
+}
+
+// Servers with equal queries share one list of offers.
+func TestPriceReader_ReadsOffersOnce(t *testing.T) {
+	lists := 0
+	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+		lists++
+		return respond(request, http.StatusOK, `{"data": [], "next_cursor": null}`)
+	})
+	client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := make([]json.RawMessage, 300)
+	for n := range changes {
+		changes[n] = []byte(`{"address": "x", "mode": "managed", "type": "gpurent_instance", "change": {"actions": ["create"],
+			"after": {"type": "on_demand", "disk_gb": 60, "offer_query": {}}}}`)
+	}
+	report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2", Changes: changes}, false)
+	if err != nil || len(report.Servers) != len(changes) || lists != 1 {
+		t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
+	}
+}
+
+type answerFunc func(*http.Request) (*http.Response, error)
+
+func (f answerFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+func respond(request *http.Request, status int, body string) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}, nil
 }
 
 // Without a key, or with one that must not read the balance, the prices are known all the same. An API that does not
@@ -153,8 +187,13 @@ func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 		"broken":    {http.StatusNotFound, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", APIKey: strings.Repeat("k", 44),
-				Transport: answer(test.status)})
+			codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
+			transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+				return respond(request, test.status, `{"error": {"code": "`+codes[test.status]+`", "message": "no"}}`)
+			})
+			client, err := rental.New(rental.Config{
+				BaseURL: "https://service.test/api/v1", APIKey: strings.Repeat("k", 44), Transport: transport,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,18 +203,6 @@ func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 			}
 		})
 	}
-}
-
-// answer is a transport that returns a status and an error of the API.
-type answer int
-
-func (a answer) RoundTrip(request *http.Request) (*http.Response, error) {
-	codes := map[answer]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
-	body := `{"error": {"code": "` + codes[a] + `", "message": "no"}}`
-	return &http.Response{
-		StatusCode: int(a), Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(body)), Request: request,
-	}, nil
 }
 
 // The credit limit lasts, too. A plan without a complete price has no rate.
