@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -131,7 +132,8 @@ func (b *builder) other(c resourceChange, change Change) {
 		case "gpurent_api_key":
 			change.note("New API key with the scopes %s, %s.", codeOf(change.Arguments["scopes"]), lifetime(change.Arguments))
 		case "gpurent_ssh_key":
-			change.note("New SSH key %s.", code(b.read(c, c.Change.After).text("fingerprint")))
+			fingerprint := b.read(c, c.Change.After).text("fingerprint")
+			change.note("New SSH key %s.", code(cmp.Or(fingerprint, unknownValue)))
 		}
 	}
 	b.Others = append(b.Others, change)

@@ -15,9 +15,9 @@ type Difference struct {
 	Reason  string `json:"reason"`
 }
 
-// Compare returns what the planned report does and the reviewed one did not show: what it rents, replaces, destroys,
-// forgets and creates, raised price caps, and whatever has no price cap or is not understood. Starts, stops, repairs
-// and other updates within the caps need no review.
+// Compare returns what the planned report contains and the reviewed one did not: rentals, replacements, destroyed and
+// forgotten resources, new keys, raised price caps, and whatever has no price cap or is not understood. Starts, stops,
+// repairs and other updates within the caps need no review.
 func Compare(reviewed, planned Report) []Difference {
 	differences := []Difference{}
 	add := func(address, reason string) {

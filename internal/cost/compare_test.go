@@ -40,7 +40,7 @@ func expectRefused(t testing.TB, got, want string) {
 	}
 }
 
-// The guard refuses everything that rents, creates, destroys or forgets and was not in the review.
+// The guard refuses each rental, creation and destruction, and each forgotten resource, that was not in the review.
 func TestCompare_NotReviewed(t *testing.T) {
 	planned := map[string]string{
 		"create":  creation(instance, limited),

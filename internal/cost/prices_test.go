@@ -174,8 +174,7 @@ func respond(request *http.Request, status int, body string) (*http.Response, er
 	}, nil
 }
 
-// Without a key, or with one that must not read the balance, the prices are known all the same. An API that does not
-// answer is an error.
+// The prices need no key, and none that may read the balance. An unexpected response is an error.
 func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int

@@ -96,7 +96,7 @@ func (r Report) accountTexts() []string {
 	text := fmt.Sprintf("The account has %s, a credit limit of %s, and costs %s per hour after the apply",
 		Rubles(a.AvailableKop), Rubles(a.CreditLimitKop), Rubles(*a.BurnAfterKopH))
 	if a.HoursAfter != nil {
-		text += fmt.Sprintf(": enough for %s", counted(int(*a.HoursAfter), "hour", "hours"))
+		text += fmt.Sprintf(": enough for %s", counted(*a.HoursAfter, "hour", "hours"))
 	}
 	return []string{text + "."}
 }

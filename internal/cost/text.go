@@ -101,10 +101,10 @@ func sizeText(size *int64) string {
 	return strconv.FormatInt(*size, 10)
 }
 
-// counted returns a number with a noun in the singular or plural.
-func counted(n int, one, many string) string {
+// counted returns a number with the singular or the plural.
+func counted[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return strconv.Itoa(n) + " " + many
+	return fmt.Sprint(n) + " " + many
 }
