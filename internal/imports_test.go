@@ -24,12 +24,20 @@ var allowedImports = map[string][]string{
 	"internal/cli": {
 		"internal/provider",
 		"internal/simulator",
+		"internal/cost",
 		"internal/unmanaged",
 		"internal/rental",
 		"internal/backoff",
 		"internal/credentials",
 	},
 	"internal/unmanaged": {"internal/reconcile", "internal/lifecycle", "internal/rubles", "internal/rental"},
+	"internal/cost": {
+		"internal/reconcile",
+		"internal/placement",
+		"internal/lifecycle",
+		"internal/rubles",
+		"internal/rental",
+	},
 	"internal/provider": {
 		"internal/service/*",
 		"internal/tfkit",
@@ -128,7 +136,7 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./unmanaged", "./rubles"}
+	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./cost", "./unmanaged", "./rubles"}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // commands returns the commands for users, in the order of the help.
 func commands() []command {
-	return []command{loginCommand(), logoutCommand(), simulatorCommand(), unmanagedCommand(), versionCommand()}
+	return []command{
+		costCommand(), loginCommand(), logoutCommand(), simulatorCommand(), unmanagedCommand(), versionCommand(),
+	}
 }
 
 // rootCommand returns the command that runs when the arguments name none: the plugin.

@@ -71,6 +71,10 @@ func TestCommands_UsageErrors(t *testing.T) {
 		{"login", "--no-browser=maybe"},
 		{"logout", "--client-name", "x"},
 		{"help", "simulate"},
+		{"cost", "--format", "html"},
+		{"cost", "--max-burn", "ten"},
+		{"cost", "--max-added", "-5"},
+		{"cost", "a.json", "b.json"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := cli.Main(args, &stdout, &stderr)

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+)
+
+// Exit codes of cost.
+const (
+	exitAboveLimit  = 3
+	exitNotReviewed = 4
+)
+
+func costCommand() command {
+	return command{
+		name:  "cost",
+		short: "Show what a plan costs",
+		args:  "[PLAN.json|-]",
+		long: "Shows what a plan costs: the price of each server now and after the apply, and the sums. It reads the " +
+			"output of terraform show -json PLAN, or of tofu show -json PLAN, from a file or stdin.\n\n" +
+			"A new server counts with its price cap. With --prices, it counts with the price that the cheapest matching " +
+			"offers have now. Without --prices, the command uses no network.\n\n" +
+			"Exit status: 0; 1 failed; 2 usage; 3 the plan exceeds a limit, or may exceed it; 4 the plan contains changes " +
+			"that the review did not show.",
+		prepare: func(flags *flag.FlagSet) runFunc {
+			c := new(costRun)
+			flags.StringVar(&c.format, "format", "table", "table, markdown: a comment for a pull request, or json")
+			flags.BoolVar(&c.prices, "prices", false, "read the prices of offers and the balance from the service")
+			flags.Func("max-burn", "`RUB` per hour: highest price of all servers of the plan after the apply",
+				parseLimit(&c.maxBurn))
+			flags.Func("max-added", "`RUB` per hour: most that the apply may add to that price", parseLimit(&c.maxAdded))
+			flags.StringVar(&c.reviewed, "reviewed", "",
+				"`FILE` with the output for the reviewed plan, as json or markdown: other changes are refused")
+			return c.run
+		},
+	}
+}
+
+// costRun is one run of the cost command.
+type costRun struct {
+	format, reviewed  string
+	prices            bool
+	maxBurn, maxAdded *int64 // kopecks per hour; nil for no limit
+}
+
+// parseLimit returns the parser of a flag with an amount in rubles.
+func parseLimit(into **int64) func(string) error {
+	return func(text string) error {
+		kop, err := cost.ParseRubles(text)
+		*into = &kop
+		return err
+	}
+}
+
+func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	if !slices.Contains([]string{"table", "markdown", "json"}, c.format) {
+		return &usageError{errors.New("--format must be table, markdown or json")}
+	}
+	if len(args) > 1 {
+		return &usageError{fmt.Errorf("unexpected argument %q", args[1])}
+	}
+	plan, err := readPlan(args)
+	if err != nil {
+		return err
+	}
+	report, err := c.report(ctx, plan)
+	if err != nil {
+		return err
+	}
+	kept := report.Check(c.maxBurn, c.maxAdded)
+	if err := c.review(&report); err != nil {
+		return err
+	}
+	if err := c.print(report, stdout); err != nil {
+		return err
+	}
+	var failed []error
+	status := 0
+	if !kept {
+		status, failed = exitAboveLimit, append(failed, errors.New("the plan exceeds a limit, or may exceed it"))
+	}
+	if len(report.Differences) > 0 {
+		status = exitNotReviewed
+		const message = "the plan contains changes that the review did not show:%s"
+		failed = append(failed, fmt.Errorf(message, list(report.Differences)))
+	}
+	if status == 0 {
+		return nil
+	}
+	return &statusError{status: status, err: errors.Join(failed...)}
+}
+
+// readPlan reads the plan in the file that the arguments name, or on stdin.
+func readPlan(args []string) (cost.Plan, error) {
+	if len(args) == 0 || args[0] == "-" {
+		return cost.Read(os.Stdin)
+	}
+	file, err := os.Open(args[0])
+	if err != nil {
+		return cost.Plan{}, err
+	}
+	defer file.Close()
+	plan, err := cost.Read(file)
+	if err != nil {
+		return cost.Plan{}, fmt.Errorf("%s: %w", args[0], err)
+	}
+	return plan, nil
+}
+
+// report returns the report of a plan, with --prices as the service returns them.
+func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, error) {
+	if !c.prices {
+		return cost.NewReport(plan), nil
+	}
+	found, err := findTarget("")
+	if errors.Is(err, errNoAddress) {
+		return cost.Report{}, &usageError{errors.New("--prices needs the address of the service: set " +
+			provider.EnvBaseURL + ", or log in")}
+	}
+	if err != nil {
+		return cost.Report{}, err
+	}
+	key := provider.Getenv(provider.EnvAPIKey)
+	if key == "" {
+		file, err := credentials.Load(found.file)
+		if err != nil {
+			return cost.Report{}, err
+		}
+		key = file.Key(found.baseURL)
+	}
+	client, err := found.connect(key)
+	if err != nil {
+		return cost.Report{}, err
+	}
+	defer client.CloseIdleConnections()
+	report, err := cost.NewPriceReader(client).Report(ctx, plan, key != "")
+	if err != nil {
+		return cost.Report{}, fmt.Errorf("cannot read the prices: %w", err)
+	}
+	return report, nil
+}
+
+// review compares the report with the review.
+func (c *costRun) review(report *cost.Report) error {
+	if c.reviewed == "" {
+		return nil
+	}
+	data, err := os.ReadFile(c.reviewed)
+	if err != nil {
+		return err
+	}
+	reviewed, err := cost.ReadReview(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.reviewed, err)
+	}
+	report.Differences = cost.Compare(reviewed, *report)
+	return nil
+}
+
+func (c *costRun) print(report cost.Report, stdout io.Writer) error {
+	var text string
+	var err error
+	switch c.format {
+	case "json":
+		text, err = report.JSON()
+	case "markdown":
+		text, err = report.Markdown()
+	default:
+		text = report.Table(newScreen(stdout, nil).terminal && os.Getenv("NO_COLOR") == "")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, text)
+	return err
+}
+
+// list returns one line for each difference.
+func list(differences []cost.Difference) (text string) {
+	for _, difference := range differences {
+		text += "\n  " + difference.String()
+	}
+	return text
+}

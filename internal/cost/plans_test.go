@@ -1,0 +1,217 @@
+package cost_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
+)
+
+// recorded is what a recorded plan costs, computed by hand from the prices and caps in it.
+type recorded struct {
+	before, after int64    // sums, kopecks per hour
+	servers       []string // address, action, price now, price after the apply
+	also          []string // parts of the table
+}
+
+// The sums are computed by hand: 4627, 4813, 4824 and 4851 are the prices of the four cheapest offers, with a disk of
+// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. In mixed and unknown-arguments, each CLI
+// created the servers in another order.
+var plans = map[string]recorded{
+	"create":             {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
+	"create-base-disk":   {0, 9000, []string{"gpurent_instance.a create 0 <=9000"}, nil},
+	"create-without-cap": {0, 0, []string{"gpurent_instance.a create 0 no-cap"}, []string{"The sums do not include"}},
+	"create-stopped": {
+		0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, []string{"It is stopped after the creation"},
+	},
+	"count": {0, 3 * 9000, []string{
+		"gpurent_instance.a[0] create 0 <=9000+disk", "gpurent_instance.a[1] create 0 <=9000+disk",
+		"gpurent_instance.a[2] create 0 <=9000+disk",
+	}, nil},
+	"for-each": {0, 2 * 9000, []string{
+		"gpurent_instance.a[\"`|<b>@me\"] create 0 <=9000+disk", `gpurent_instance.a["x"] create 0 <=9000+disk`,
+	}, nil},
+	"module": {0, 2 * 9000, []string{
+		"module.m[0].gpurent_instance.a create 0 <=9000+disk", "module.m[1].gpurent_instance.a create 0 <=9000+disk",
+	}, nil},
+	"nested-module": {0, 9000, []string{"module.n.module.m.gpurent_instance.a create 0 <=9000+disk"}, nil},
+	"interruptible": {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
+	"gone": {
+		0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"},
+		[]string{"Changed outside Terraform: `gpurent_instance.a` no longer exists."},
+	},
+	"sensitive": {
+		0, 0, []string{"gpurent_instance.a create 0 no-cap"}, []string{"max_price_kop_h is sensitive"},
+	},
+	"unknown-references": {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, []string{"gpurent_template.t"}},
+	"replace":            {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
+	"replace-before":     {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
+	"replace-requested":  {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
+	"replace-forget": {
+		4627, 4627 + 9000, []string{"gpurent_instance.a replace_and_forget 4627 <=13627+disk"},
+		[]string{"Billing continues"},
+	},
+	"failed":         {0, 9000, []string{"gpurent_instance.a replace 0 <=9000+disk"}, nil},
+	"outbid-replace": {62, 9000, []string{"gpurent_instance.a replace 62 <=9000+disk"}, nil},
+	"destroy":        {4627, 0, []string{"gpurent_instance.a destroy 4627 0"}, nil},
+	"forget":         {4627, 4627, []string{"gpurent_instance.a forget 4627 4627"}, []string{"billing continues"}},
+	"deposed": {
+		4843 + 4627, 4843,
+		[]string{"gpurent_instance.a none 4843 4843", "gpurent_instance.a destroy 4627 0"}, []string{"(deposed "},
+	},
+	"moved":      {4627, 4627, []string{"gpurent_instance.b update 4627 4627"}, nil},
+	"no-op":      {4627, 4627, []string{"gpurent_instance.a none 4627 4627"}, []string{"1 unchanged"}},
+	"cap-raised": {4627, 4627, []string{"gpurent_instance.a update 4627 4627"}, []string{"rises to 100,00 ₽"}},
+	"stop":       {4627, 121, []string{"gpurent_instance.a stop 4627 121"}, nil},
+	"start":      {121, 4627, []string{"gpurent_instance.a start 121 4627"}, nil},
+	"outbid-restart": {
+		62, 9000, []string{"gpurent_instance.a start 62 <=9000+disk"}, nil,
+	},
+	"outbid-without-cap": {62, 0, []string{"gpurent_instance.a start 62 no-cap"}, []string{"The sums do not include"}},
+	"outbid-keep":        {62, 62, []string{"gpurent_instance.a none 62 62"}, nil},
+	"drift": {
+		90 + 121, 4813, []string{"gpurent_instance.a start 90 4813", "gpurent_instance.b destroy 121 0"},
+		[]string{"48,13 ₽ per hour before and 0,90 ₽ now"},
+	},
+	"refresh-only": {
+		121, 121, []string{"gpurent_instance.a none 121 121"}, []string{"Changed outside Terraform: `gpurent_instance.a`"},
+	},
+	"targeted": {4627, 4627 + 9000, []string{
+		"gpurent_instance.b create 0 <=9000+disk", "gpurent_instance.a none 4627 4627",
+	}, nil},
+	"keys": {0, 0, nil, []string{
+		"New API key with the scopes `instances:read`, expires in `30` days.", "New SSH key `SHA256:", "gpurent_template.t",
+	}},
+	"action-trigger": {4627, 4627, []string{"gpurent_instance.a update 4627 4627"}, []string{"Restarted by"}},
+	"action-invoke":  {121, 4627, []string{"gpurent_instance.a start 121 4627"}, []string{"Started by"}},
+	"action-unknown": {0, 9000, []string{
+		"gpurent_instance.a create 0 <=9000+disk", "action.gpurent_instance_restart.it restart 0 no-cap",
+	}, []string{"instance_id is not known before the apply."}},
+
+	"fleet-create": {0, 3 * 9000, []string{"gpurent_fleet.train create 0 <=27000+disk"}, nil},
+	"fleet-total":  {0, 20000, []string{"gpurent_fleet.train create 0 <=20000"}, nil},
+	"fleet-up": {
+		4627 + 4813 + 4824, 4627 + 4813 + 4824 + 2*9000, []string{"gpurent_fleet.train scale 14264 <=32264+disk"},
+		[]string{"scale 3 → 5", "Changed arguments: `size`."},
+	},
+	"fleet-down": {
+		4627 + 4813 + 4824, 4627, []string{"gpurent_fleet.train scale 14264 4627"}, []string{"scale 3 → 1"},
+	},
+	"fleet-repair":  {4627 + 4824, 4627 + 4824 + 9000, []string{"gpurent_fleet.train repair 9451 <=18451+disk"}, nil},
+	"fleet-start":   {121 + 90, 4627 + 4813, []string{"gpurent_fleet.train start 211 9440"}, nil},
+	"fleet-stop":    {4627 + 4813, 121 + 90, []string{"gpurent_fleet.train stop 9440 211"}, nil},
+	"fleet-outbid":  {62 + 2816, 2816 + 9000, []string{"gpurent_fleet.train start 2878 <=11816+disk"}, nil},
+	"fleet-rolling": {9440, 2 * 9000, []string{"gpurent_fleet.train replace_members 9440 <=18000+disk"}, nil},
+	"fleet-replace": {9440, 2 * 9000, []string{"gpurent_fleet.train replace 9440 <=18000+disk"}, nil},
+	"fleet-destroy": {9440, 0, []string{"gpurent_fleet.train destroy 9440 0"}, nil},
+
+	"unknown-arguments.terraform": {4627 + 4813, 4813, []string{
+		"gpurent_fleet.train update 4627 unknown", "gpurent_instance.b update 4813 4813",
+	}, []string{"size is not known before the apply", "desired_state is not known before the apply"}},
+	"unknown-arguments.opentofu": {4813 + 4627, 4627, []string{
+		"gpurent_fleet.train update 4813 unknown", "gpurent_instance.b update 4627 4627",
+	}, []string{"size is not known before the apply", "desired_state is not known before the apply"}},
+	"mixed.terraform": {4813 + 4824 + 4851 + 4627, 4813 + 4824 + 9000 + 121 + 9000, []string{
+		"gpurent_fleet.train scale 9637 <=18637+disk", "gpurent_instance.a destroy 4851 0",
+		"gpurent_instance.b stop 4627 121", "gpurent_instance.c create 0 <=9000+disk",
+	}, []string{"1 resource of another provider", "New SSH key"}},
+	"mixed.opentofu": {4627 + 4813 + 4824 + 4851, 4627 + 4813 + 9000 + 54 + 9000, []string{
+		"gpurent_fleet.train scale 9440 <=18440+disk", "gpurent_instance.a destroy 4824 0",
+		"gpurent_instance.b stop 4851 54", "gpurent_instance.c create 0 <=9000+disk",
+	}, []string{"1 resource of another provider", "New SSH key"}},
+}
+
+func TestNewReport_RecordedPlans(t *testing.T) {
+	files := recordedFiles(t)
+	used := map[string]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			want, found := plans[name]
+			if !found {
+				name, _, _ = strings.Cut(name, ".")
+				want, found = plans[name]
+			}
+			if !found {
+				t.Fatal("no sums are computed for this plan")
+			}
+			used[name] = true
+			report := cost.NewReport(readPlan(t, file))
+			if len(report.Problems) > 0 {
+				t.Errorf("problems: %v", report.Problems)
+			}
+			if report.Totals.BeforeKopH != want.before || report.Totals.AfterKopH != want.after {
+				t.Errorf("%d now and %d afterwards, want %d and %d", report.Totals.BeforeKopH, report.Totals.AfterKopH,
+					want.before, want.after)
+			}
+			var lines []string
+			for _, s := range report.Servers {
+				lines = append(lines, lineOf(s))
+			}
+			if got, want := strings.Join(lines, "\n"), strings.Join(want.servers, "\n"); got != want {
+				t.Errorf("servers:\n%s\nwant:\n%s", got, want)
+			}
+			table := report.Table(false)
+			for _, part := range want.also {
+				if !strings.Contains(table, part) {
+					t.Errorf("the table has no %q:\n%s", part, table)
+				}
+			}
+		})
+	}
+	if len(files) < 60 || len(used) != len(plans) {
+		t.Errorf("%d plans, of %d scenarios, and sums for %d", len(files), len(used), len(plans))
+	}
+}
+
+// lineOf returns the address, the action and the prices of a server.
+func lineOf(s cost.Server) string {
+	return fmt.Sprintf("%s %s %s %s", s.Address, s.Action, amountOf(s.BeforeKopH), afterOf(s))
+}
+
+func afterOf(s cost.Server) string {
+	switch {
+	case s.AfterKopH == nil && s.Uncapped:
+		return "no-cap"
+	case s.Basis == cost.Cap && s.DiskExcluded:
+		return "<=" + amountOf(s.AfterKopH) + "+disk"
+	case s.Basis == cost.Cap:
+		return "<=" + amountOf(s.AfterKopH)
+	case s.Basis == cost.Offer:
+		return "now " + amountOf(s.AfterKopH)
+	}
+	return amountOf(s.AfterKopH)
+}
+
+func amountOf(kopH *int64) string {
+	if kopH == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*kopH)
+}
+
+func recordedFiles(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "plans", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func readPlan(t testing.TB, file string) cost.Plan {
+	t.Helper()
+	data, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	plan, err := cost.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}

@@ -1,0 +1,166 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// PriceReader reads the prices of offers and the balance from the API.
+type PriceReader struct {
+	client *rental.Client
+	placer *placement.Placer
+	taken  map[string]bool // offers that other servers of the plan count with
+}
+
+// NewPriceReader returns a PriceReader.
+func NewPriceReader(client *rental.Client) *PriceReader {
+	placer := placement.New(client, rental.NewCache(client), new(placement.Owners), time.Second)
+	return &PriceReader{client: client, placer: placer, taken: map[string]bool{}}
+}
+
+// Report is NewReport with the prices that offers have now, and with the account if the client has a key.
+func (r *PriceReader) Report(ctx context.Context, plan Plan, hasKey bool) (Report, error) {
+	report, err := newReport(plan, func(d rentalDemand) ([]int64, error) { return r.prices(ctx, d) })
+	if err != nil {
+		return Report{}, err
+	}
+	if !hasKey {
+		report.Notes = append(report.Notes, "There is no API key: the balance is not known.")
+		return report, nil
+	}
+	balance, err := r.client.GetBalance(ctx)
+	switch {
+	case rental.IsForbidden(err):
+		report.Notes = append(report.Notes, "The API key cannot read the balance: it needs the scope billing:read.")
+		return report, nil
+	case err != nil:
+		return Report{}, err
+	}
+	report.Account = account(balance, report.Totals)
+	return report, nil
+}
+
+// prices is a quoteFunc. It chooses offers as the apply does, but never one offer for two servers of the plan.
+func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, error) {
+	if d.offerID != "" {
+		return r.priceOf(ctx, d)
+	}
+	demand := d.Demand
+	if demand.SameGPU || demand.SameCountry || demand.BudgetKopH != nil {
+		demand.Except = maps.Clone(r.taken)
+		maps.Copy(demand.Except, d.Except)
+	} else {
+		demand.Count = rounded(d.Count + len(r.taken)) // the list can begin with those that are taken
+	}
+	choice, err := r.placer.EstimateAll(ctx, demand)
+	if err != nil {
+		return nil, err
+	}
+	var prices []int64
+	for _, candidate := range choice.Candidates {
+		if len(prices) < d.Count && !r.taken[candidate.Offer.ID] {
+			r.taken[candidate.Offer.ID] = true
+			prices = append(prices, candidate.KopH)
+		}
+	}
+	return prices, nil
+}
+
+// rounded returns the next power of ten, from 100 on: the cache has one list of offers for each length, and a plan of
+// many servers must not read it again for each of them.
+func rounded(n int) int {
+	limit := 100
+	for limit < n {
+		limit *= 10
+	}
+	return limit
+}
+
+// priceOf is the price of the configured offer, if it can be rented within the cap.
+func (r *PriceReader) priceOf(ctx context.Context, d rentalDemand) ([]int64, error) {
+	offer, err := r.client.GetOffer(ctx, d.offerID)
+	if rental.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	base, rentable := offer.PriceKopH(d.kind)
+	if !rentable || !offer.Available || d.limit != nil && base > *d.limit {
+		return nil, nil
+	}
+	r.taken[offer.ID] = true
+	return []int64{base + offer.DiskKopH(max(0, d.DiskGB-baseDiskGB))}, nil
+}
+
+// account describes the account after the plan. The credit limit can be spent, too, as for the two hours that the API
+// demands for a start.
+func account(balance rental.Balance, totals Totals) *Account {
+	a := &Account{
+		AvailableKop: balance.AvailableKop, CreditLimitKop: balance.CreditLimitKop, BurnKopH: balance.BurnKopH,
+	}
+	if len(totals.Undetermined) > 0 {
+		return a
+	}
+	burn := max(0, balance.BurnKopH+totals.ChangeKopH)
+	a.BurnAfterKopH = &burn
+	if burn > 0 {
+		hours := max(0, balance.AvailableKop+balance.CreditLimitKop) / burn
+		a.HoursAfter = &hours
+	}
+	return a
+}
+
+// addQuery adds an offer_query, or an element of a list of queries, with the terms of the server. A query with unknown
+// filters is never used: see rentalDemand.known.
+func (d *rentalDemand) addQuery(v values) {
+	if isNull(v.raw) {
+		return
+	}
+	var q query
+	if err := json.Unmarshal(v.raw, &q); err != nil {
+		v.report("its filters")
+		return
+	}
+	disk := float64(d.DiskGB)
+	if q.MinDiskGB == nil || *q.MinDiskGB < disk {
+		q.MinDiskGB = &disk
+	}
+	d.Queries = append(d.Queries, placement.Query{OfferQuery: rental.OfferQuery{
+		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: d.kind, Country: q.Country,
+		MinReliability: q.MinReliability, MinVRAMGB: q.MinVRAMGB, MaxPriceKopH: d.limit, Verified: q.Verified,
+		MinCUDA: q.MinCUDA, MinDiskGB: q.MinDiskGB, MinInetDownMbps: q.MinInetDownMbps, Order: q.Order,
+		MinRAMGB: q.MinRAMGB, MinCPUCores: q.MinCPUCores, MinInetUpMbps: q.MinInetUpMbps,
+		MinDurationDays: q.MinDurationDays, MinPorts: q.MinPorts, MinDiskBWMBps: q.MinDiskBWMBps,
+		ExcludeCountries: q.ExcludeCountries, ExcludeOfferIDs: q.ExcludeOfferIDs,
+	}})
+}
+
+// query is an offer_query in a plan, with the filters of rental.OfferQuery.
+type query struct {
+	GPU              []string `json:"gpu"`
+	NumGPUs          []int64  `json:"num_gpus"`
+	MinGPUs          *int64   `json:"min_gpus"`
+	Country          []string `json:"country"`
+	MinReliability   *float64 `json:"min_reliability"`
+	MinVRAMGB        *float64 `json:"min_vram_gb"`
+	Verified         *bool    `json:"verified"`
+	MinCUDA          *float64 `json:"min_cuda"`
+	MinDiskGB        *float64 `json:"min_disk_gb"`
+	MinInetDownMbps  *float64 `json:"min_inet_down_mbps"`
+	Order            string   `json:"order"`
+	MinRAMGB         *float64 `json:"min_ram_gb"`
+	MinCPUCores      *int64   `json:"min_cpu_cores"`
+	MinInetUpMbps    *float64 `json:"min_inet_up_mbps"`
+	MinDurationDays  *int64   `json:"min_duration_days"`
+	MinPorts         *int64   `json:"min_ports"`
+	MinDiskBWMBps    *float64 `json:"min_disk_bw_mbps"`
+	ExcludeCountries []string `json:"exclude_countries"`
+	ExcludeOfferIDs  []string `json:"exclude_offer_ids"`
+	MaxAttempts      *int64   `json:"max_attempts"` // it does not change the price
+}

@@ -1,0 +1,228 @@
+package cost
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+)
+
+// A query has every filter of the schema, and each leads to a filter of the API query.
+func TestQuery_HasEveryFilter(t *testing.T) {
+	var names []string
+	fields := reflect.TypeFor[query]()
+	for i := range fields.NumField() {
+		names = append(names, fields.Field(i).Tag.Get("json"))
+	}
+	slices.Sort(names)
+	if want := slices.Sorted(maps.Keys(tfinstance.QueryArguments())); !slices.Equal(names, want) {
+		t.Errorf("the query has %v, and the schema %v", names, want)
+	}
+	values := map[reflect.Kind]string{
+		reflect.Slice: `["A"]`, reflect.String: `"dlperf"`, reflect.Int64: "7", reflect.Float64: "7", reflect.Bool: "true",
+	}
+	for i := range fields.NumField() {
+		name, kind := fields.Field(i).Tag.Get("json"), fields.Field(i).Type
+		if kind.Kind() == reflect.Pointer {
+			kind = kind.Elem()
+		}
+		value := values[kind.Kind()]
+		if name == "num_gpus" {
+			value = "[2]"
+		}
+		w := rentalDemand{kind: rental.OnDemand}
+		w.addQuery(newValues([]byte(`{"`+name+`": `+value+`}`), nil, nil, func(s string) { t.Error(s) }))
+		none := rentalDemand{kind: rental.OnDemand}
+		none.addQuery(newValues([]byte(`{}`), nil, nil, func(s string) { t.Error(s) }))
+		same := w.Queries[0].Key() == none.Queries[0].Key()
+		if same != (name == "max_attempts") {
+			t.Errorf("%s: the query is %s", name, w.Queries[0].Key())
+		}
+	}
+}
+
+// The prices are those of the offers that an apply takes, each once, with the disk; the cap counts without one.
+func TestPriceReader_Report(t *testing.T) {
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Seed: 1, Clock: simulator.ClockManual, Market: simulator.MarketStill,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	client, err := rental.New(rental.Config{BaseURL: server.BaseURL, APIKey: server.APIKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var offers []rental.Offer
+	filters := rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}}
+	for offer, err := range client.ListOffers(t.Context(), filters) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		offers = append(offers, offer)
+	}
+	// price is what a server from the n-th offer costs with 60 GB.
+	price := func(n int) int64 { return offers[n].Price.OnDemandKopH + offers[n].DiskKopH(50) }
+	const query = `{"gpu": ["rtx_4090"], "num_gpus": [1]}`
+	const server60 = `"type": "on_demand", "disk_gb": 60, "max_price_kop_h": 9000, "offer_query": ` + query
+	create := func(name, kind, after string) string {
+		return `{"address": "` + name + `", "mode": "managed", "type": "` + kind + `", "change": {"actions": ["create"],
+			"before": null, "after": {` + after + `}, "after_unknown": {}}}`
+	}
+	plan := func(changes ...string) Plan {
+		text := `{"format_version": "1.2", "resource_changes": [` + strings.Join(changes, ",") + `]}`
+		plan, err := Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	report, err := NewPriceReader(client).Report(t.Context(), plan(
+		create("a", typeInstance, server60),
+		create("fleet", typeFleet, `"size": 2, "type": "on_demand", "disk_gb": 60, "offer_queries": [`+query+`]`),
+		create("named", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "`+offers[5].ID+`"`),
+		create("gone", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "off_none", "max_price_kop_h": 700`),
+		create("above", typeInstance, `"type": "on_demand", "disk_gb": 60, "max_price_kop_h": 2,
+			"offer_id": "`+offers[6].ID+`"`),
+		create("none", typeInstance, strings.Replace(server60, "9000", "1", 1)),
+		create("fallback", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_query": {"gpu": ["none"]},
+			"fallback_queries": [`+query+`]`),
+		strings.Replace(create("unknown", typeInstance, server60), `"after_unknown": {`,
+			`"after_unknown": {"offer_query": {"gpu": [true]}`, 1),
+	), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct {
+		kopH     int64
+		basis    Basis
+		disk     bool
+		uncapped bool
+	}{
+		"a":        {price(0), Offer, false, false},
+		"fleet":    {price(1) + price(2), Offer, false, true},
+		"named":    {price(5), Offer, false, true},
+		"gone":     {700, Cap, true, false},
+		"above":    {2, Cap, true, false},
+		"none":     {1, Cap, true, false},
+		"fallback": {price(3), Offer, false, true},
+		"unknown":  {9000, Cap, true, false},
+	}
+	var sum int64
+	for _, s := range report.Servers {
+		w := want[s.Address]
+		sum += w.kopH
+		if s.AfterKopH == nil || *s.AfterKopH != w.kopH || s.Basis != w.basis || s.DiskExcluded != w.disk ||
+			s.Uncapped != w.uncapped {
+			t.Errorf("%s: %+v, want %+v", s.Address, s.after(), w)
+		}
+	}
+	balance, err := client.GetBalance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := report.Account
+	hours := (balance.AvailableKop + balance.CreditLimitKop) / sum
+	if a == nil || report.Totals.AfterKopH != sum || *a.BurnAfterKopH != sum || *a.HoursAfter != hours || hours == 0 {
+		t.Errorf("the account is %+v, want %d for %d hours", a, sum, hours)
+	}
+	if table := report.Table(false); !strings.Contains(table, "now "+Rubles(price(0))) ||
+		!strings.Contains(table, "There are offers for 0 of 1 server now") || !strings.Contains(table, "enough for ") {
+		t.Errorf("the table is\n%s", table)
+	}
+}
+
+// Servers with equal queries share one list of offers.
+func TestPriceReader_ReadsOffersOnce(t *testing.T) {
+	lists := 0
+	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+		lists++
+		return respond(request, http.StatusOK, `{"data": [], "next_cursor": null}`)
+	})
+	client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := make([]json.RawMessage, 300)
+	for n := range changes {
+		changes[n] = []byte(`{"address": "x", "mode": "managed", "type": "gpurent_instance", "change": {"actions": ["create"],
+			"after": {"type": "on_demand", "disk_gb": 60, "offer_query": {}}}}`)
+	}
+	report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2", Changes: changes}, false)
+	if err != nil || len(report.Servers) != len(changes) || lists != 1 {
+		t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
+	}
+}
+
+type answerFunc func(*http.Request) (*http.Response, error)
+
+func (f answerFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+func respond(request *http.Request, status int, body string) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}, nil
+}
+
+// The prices need no key, and none that may read the balance. An unexpected response is an error.
+func TestPriceReader_ReportWithoutBalance(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		key    bool
+		fails  bool
+	}{
+		"no key":    {http.StatusOK, false, false},
+		"forbidden": {http.StatusForbidden, true, false},
+		"broken":    {http.StatusNotFound, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
+			transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+				return respond(request, test.status, `{"error": {"code": "`+codes[test.status]+`", "message": "no"}}`)
+			})
+			client, err := rental.New(rental.Config{
+				BaseURL: "https://service.test/api/v1", APIKey: strings.Repeat("k", 44), Transport: transport,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2"}, test.key)
+			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
+				t.Errorf("%+v, %v", report, err)
+			}
+		})
+	}
+}
+
+// The credit limit lasts, too. A plan without a complete price has no rate.
+func TestAccount(t *testing.T) {
+	for _, test := range []struct {
+		balance rental.Balance
+		totals  Totals
+		burn    *int64
+		hours   *int64
+	}{
+		{
+			rental.Balance{AvailableKop: 1000, CreditLimitKop: 500, BurnKopH: 100}, Totals{ChangeKopH: 50},
+			new(int64(150)), new(int64(10)),
+		},
+		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{ChangeKopH: -100}, new(int64(0)), nil},
+		{rental.Balance{AvailableKop: -1000, BurnKopH: 100}, Totals{}, new(int64(100)), new(int64(0))},
+		{rental.Balance{AvailableKop: 1000, BurnKopH: 100}, Totals{Undetermined: []string{"x"}}, nil, nil},
+	} {
+		a := account(test.balance, test.totals)
+		if !reflect.DeepEqual(a.BurnAfterKopH, test.burn) || !reflect.DeepEqual(a.HoursAfter, test.hours) {
+			t.Errorf("%+v: %+v", test, a)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package cost_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
+)
+
+const (
+	instance = "gpurent_instance"
+	runs     = `"id": "ins_1", "status": "running", "desired_state": "running", "type": "on_demand", "disk_gb": 60,
+		"price": {"running_kop_h": 4800, "stopped_kop_h": 100}`
+	limited = `"type": "on_demand", "desired_state": "running", "disk_gb": 60, "max_price_kop_h": 9000`
+)
+
+// changeOf returns an element of resource_changes with an address NAME of a type.
+func changeOf(kind, name, change string) string {
+	return fmt.Sprintf(`{"address": %q, "mode": "managed", "type": %q, "change": {%s}}`, kind+"."+name, kind, change)
+}
+
+func creation(kind, after string) string {
+	return changeOf(kind, "x", `"actions": ["create"], "before": null, "after": {`+after+`}, "after_unknown": {}`)
+}
+
+func update(kind, before, after string) string {
+	return changeOf(kind, "x", `"actions": ["update"], "before": {`+before+`}, "after": {`+after+`}, "after_unknown": {}`)
+}
+
+// planOf returns a plan with these resource changes.
+func planOf(t testing.TB, changes ...string) cost.Plan {
+	t.Helper()
+	return parse(t, `{"format_version": "1.2", "resource_changes": [`+strings.Join(changes, ",")+`]}`)
+}
+
+func parse(t testing.TB, text string) cost.Plan {
+	t.Helper()
+	plan, err := cost.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return plan
+}
+
+func reportOf(t testing.TB, changes ...string) cost.Report {
+	t.Helper()
+	return cost.NewReport(planOf(t, changes...))
+}
+
+// Whatever the command does not understand is a problem, has no price, and exceeds every limit.
+func TestNewReport_Problems(t *testing.T) {
+	create := creation(instance, limited)
+	for name, test := range map[string]struct {
+		plan, want string
+	}{
+		"an unknown type": {
+			`"format_version": "1.2", "resource_changes": [` + creation("gpurent_cluster", "") + `]`,
+			"gpurent_cluster.x: This version of the command does not know the resource type `gpurent_cluster`.",
+		},
+		"unknown actions": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `"create"`, `"clone"`, 1) + `]`,
+			"gpurent_instance.x: The plan has the unknown actions `clone`.",
+		},
+		"no actions": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `"create"`, ``, 1) + `]`,
+			"gpurent_instance.x: The plan has the unknown actions `\"\"`.",
+		},
+		"actions of another type": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `["create"]`, `"create"`, 1) + `]`,
+			"gpurent_instance.x: Change 1 of the plan has an unexpected form.",
+		},
+		"a cap that is a text": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `"9000"`, 1) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
+		},
+		"a huge cap": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `1e300`, 1) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
+		},
+		"a cap above all prices": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `1000000000001`, 1) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
+		},
+		"a negative price": {
+			`"format_version": "1.2", "resource_changes": [` +
+				update(instance, strings.Replace(runs, "4800", "-4800", 1), limited) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `price.running_kop_h`.",
+		},
+		"a number as type": {
+			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `"on_demand"`, `7`, 1) + `]`,
+			"gpurent_instance.x: The plan has an unexpected value of `type`.",
+		},
+		"another version": {`"format_version": "2.0", "resource_changes": []`, ": The plan has the format version `2.0`. "},
+		"an error": {
+			`"format_version": "1.2", "resource_changes": [], "errored": true`, ": The plan ended with an error",
+		},
+		"deferred changes": {
+			`"format_version": "1.2", "resource_changes": [], "deferred_changes": [{}, {}]`, ": The plan defers 2 changes",
+		},
+		"a large fleet": {
+			`"format_version": "1.2", "resource_changes": [` + creation("gpurent_fleet", `"size": 5001, `+limited) + `]`,
+			"gpurent_fleet.x: The plan has an unexpected value of `size`.",
+		},
+		"an unknown action": {
+			`"format_version": "1.2", "resource_changes": [],
+				"action_invocations": [{"address": "action.gpurent_instance_clone.x", "type": "gpurent_instance_clone"}]`,
+			"action.gpurent_instance_clone.x: This version of the command does not know the action type",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := cost.NewReport(parse(t, "{"+test.plan+"}"))
+			var problems []string
+			for _, problem := range report.Problems {
+				problems = append(problems, problem.Address+": "+problem.Message)
+			}
+			if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, test.want) {
+				t.Errorf("the problems are %q, want %q", got, test.want)
+			}
+			if report.Totals.AfterKopH != 0 || report.Check(new(int64(1e12)), nil) {
+				t.Errorf("it keeps a limit: %+v", report.Totals)
+			}
+			if len(cost.Compare(report, report)) == 0 {
+				t.Error("the guard accepts it")
+			}
+			if table := report.Table(false); !strings.Contains(table, "Problem:") {
+				t.Errorf("the table does not name it:\n%s", table)
+			}
+		})
+	}
+}
+
+func TestRead_Errors(t *testing.T) {
+	for _, text := range []string{"", "x", "[]", "{}", `{"format_version": "1.0", "values": {}}`, "PK\x03\x04"} {
+		if _, err := cost.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "show -json PLAN") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := cost.Read(strings.NewReader("\ufeff" + `{"format_version": "1.2", "resource_changes": []}`)); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
+	}
+}
+
+// A sum that is not a possible price is a problem, and never a wrapped amount.
+func TestReport_TooLargeSum(t *testing.T) {
+	var changes []string
+	for n := range 3 {
+		changes = append(changes, changeOf(instance, fmt.Sprint("x", n), `"actions": ["create"],
+			"after": {"max_price_kop_h": 900000000000}`))
+	}
+	report := reportOf(t, changes...)
+	if report.Totals.AfterKopH != 9e11 || len(report.Totals.Undetermined) != 2 || len(report.Problems) != 2 {
+		t.Errorf("%+v %v", report.Totals, report.Problems)
+	}
+}
+
+// An update that the plan cannot describe completely counts with the highest price that it can lead to.
+func TestNewReport_HighestPrice(t *testing.T) {
+	members := `"instances": {
+		"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}},
+		"1": {"id": "ins_2", "status": "stopped", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}}`
+	const running = `{"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}}`
+	const cheap = `{"id": "ins_2", "status": "running", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}`
+	two := `"instances": {"0": ` + running + `, "1": ` + cheap + `}`
+	fleet := `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
+	resized := func(size string) string {
+		return update("gpurent_fleet", fleet+","+two, strings.Replace(fleet, `"size": 2`, size, 1))
+	}
+	unknown := func(name string) string {
+		return strings.Replace(update("gpurent_fleet", fleet+","+members, fleet), `"after_unknown": {}`,
+			`"after_unknown": {"`+name+`": true}`, 1)
+	}
+	flat := strings.NewReplacer(`"price": {`, ``, `1}}`, `1}`, `2}}}`, `2}}`).Replace(members)
+	for name, test := range map[string]struct {
+		change, want string
+	}{
+		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9502 <=10400+disk"},
+		"members that it does not list": {
+			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x repair 10000 <=10400+disk",
+		},
+		"the most expensive member is destroyed": {
+			resized(`"size": 1, "shrink": "most_expensive"`),
+			"gpurent_fleet.x scale 10000 500",
+		},
+		"members above the total cap": {
+			resized(`"size": 3, "max_total_kop_h": 600`),
+			"gpurent_fleet.x scale 10000 <=10000",
+		},
+		"a price above all prices": {
+			creation("gpurent_fleet", `"size": 5000, "max_price_kop_h": 1000000000, `+limitedFleet),
+			"gpurent_fleet.x create 0 unknown",
+		},
+		"an unknown state": {
+			strings.Replace(update(instance, strings.Replace(runs, `"status": "running"`, `"status": "stopped"`, 1), limited),
+				`"after_unknown": {}`, `"after_unknown": {"desired_state": true}`, 1),
+			"gpurent_instance.x update 100 4800",
+		},
+		"flat members": {
+			update("gpurent_fleet", fleet+","+flat, fleet), "gpurent_fleet.x start 9502 10000",
+		},
+		"a wait for a start": {
+			update(instance, strings.Replace(runs, `"running"`, `"starting"`, 1), limited), "gpurent_instance.x wait 4800 4800",
+		},
+		"a wait for a stop, then a start": {
+			update(instance, strings.NewReplacer(`"running"`, `"stopping"`, "on_demand", "interruptible").Replace(runs),
+				strings.Replace(limited, "on_demand", "interruptible", 1)),
+			"gpurent_instance.x wait 4800 <=9000+disk",
+		},
+		"an unknown status": {
+			update(instance, strings.Replace(runs, `"status": "running"`, `"status": "paused"`, 1), limited),
+			"gpurent_instance.x wait 4800 4800",
+		},
+		"an unknown type": {
+			update(instance, strings.NewReplacer("on_demand", "auction", `"status": "running"`, `"status": "stopped"`).
+				Replace(runs), limited),
+			"gpurent_instance.x start 100 <=9000+disk",
+		},
+		"no price": {
+			update(instance, `"id": "ins_1", "status": "running", "type": "on_demand"`, limited),
+			"gpurent_instance.x update unknown unknown",
+		},
+		"create and forget": {
+			changeOf(instance, "x", `"actions": ["create", "forget"], "before": {`+runs+`}, "after": {`+limited+`}`),
+			"gpurent_instance.x replace_and_forget 4800 <=13800+disk",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := reportOf(t, test.change)
+			if got := lineOf(report.Servers[0]); got != test.want {
+				t.Errorf("got %s, want %s; %v", got, test.want, report.Problems)
+			}
+		})
+	}
+}
+
+const limitedFleet = `"type": "on_demand", "desired_state": "running", "disk_gb": 60`
+
+// The sum after the apply and its change are compared with the limits.
+func TestReport_Check(t *testing.T) {
+	report := reportOf(t, update(instance, runs, limited), creation("gpurent_fleet", `"size": 2, `+limited))
+	for _, test := range []struct {
+		maxBurn, maxAdded *int64
+		kept              bool
+	}{
+		{nil, nil, true},
+		{new(int64(22800)), new(int64(18000)), true},
+		{new(int64(22799)), nil, false},
+		{nil, new(int64(17999)), false},
+	} {
+		checked := report
+		if kept := checked.Check(test.maxBurn, test.maxAdded); kept != test.kept {
+			t.Errorf("%+v: kept %v", checked.Limits, kept)
+		}
+	}
+	uncapped := reportOf(t, creation(instance, `"disk_gb": 60`))
+	if uncapped.Check(new(int64(1e9)), nil) || !strings.Contains(uncapped.Table(false), "gpurent_instance.x") {
+		t.Error("a plan without a cap keeps a limit")
+	}
+}
+
+// A server of the prior state that the plan contains counts once. An action that places a bid has a price cap of its
+// own: it cannot read that of the server.
+func TestNewReport_PriorStateAndActions(t *testing.T) {
+	bid := strings.NewReplacer("on_demand", "interruptible", `"status": "running"`, `"status": "outbid"`).Replace(runs)
+	for config, want := range map[string]string{
+		`"max_price_kop_h": null`: "gpurent_instance.x start 100 no-cap",
+		`"max_price_kop_h": 700`:  "gpurent_instance.x start 100 <=700+disk",
+	} {
+		report := cost.NewReport(parse(t, `{"format_version": "1.2",
+			"resource_changes": [`+changeOf(instance, "x", `"actions": ["no-op"], "before": {`+bid+`},
+				"after": {`+bid+`, "max_price_kop_h": 9000}`)+`],
+			"prior_state": {"values": {"root_module": {"resources": [
+				{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+bid+`}}]}}},
+			"action_invocations": [{"address": "action.gpurent_instance_start.it", "type": "gpurent_instance_start",
+				"config_values": {"instance_id": "ins_1", `+config+`}}]}`))
+		if len(report.Servers) != 1 || lineOf(report.Servers[0]) != want {
+			t.Errorf("%+v, want %s", report.Servers, want)
+		}
+	}
+}
+
+// A plan of 1,000 servers takes well below a second.
+func TestNewReport_IsFast(t *testing.T) {
+	var changes []string
+	for n := range 1000 {
+		change := `"actions": ["create"], "after": {` + limited + `}`
+		changes = append(changes, changeOf(instance, fmt.Sprintf("s[%d]", n), change))
+	}
+	began := time.Now()
+	report := reportOf(t, changes...)
+	if _, err := report.Markdown(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	t.Logf("%d servers took %s", len(report.Servers), took)
+	if took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

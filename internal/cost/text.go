@@ -1,0 +1,105 @@
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
+)
+
+// ParseRubles returns an amount in rubles, such as "1500" or "1500.50", in kopecks.
+func ParseRubles(text string) (int64, error) {
+	whole, cents, _ := strings.Cut(text, ".")
+	if !digits.MatchString(whole+cents+"0") || whole == "" || len(cents) > 2 || len(whole) > 10 {
+		return 0, errors.New("must be an amount in rubles, such as 1500 or 1500.50")
+	}
+	return strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+}
+
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// Rubles formats an amount in kopecks, such as "1 234,56 ₽".
+func Rubles(kop int64) string {
+	return rubles.Format(big.NewInt(kop), " ")
+}
+
+// special matches the characters that code encodes: those that are invisible, or could end a code span or a table cell.
+var special = regexp.MustCompile(`[^\p{L}\p{N} ._:/,+="\[\]()-]`)
+
+// code returns a text as a code span, in which Markdown is not interpreted. Names come from the configuration of a pull
+// request.
+func code(text string) string {
+	if text == "" {
+		return "`\"\"`" // two backticks would begin another span
+	}
+	text = strings.ToValidUTF8(text, "\ufffd")
+	return "`" + special.ReplaceAllStringFunc(text, func(char string) string {
+		var encoded strings.Builder
+		for _, b := range []byte(char) {
+			fmt.Fprintf(&encoded, "%%%02X", b)
+		}
+		return encoded.String()
+	}) + "`"
+}
+
+// amount is a price; note is what does not fit into it.
+func (p price) String() string {
+	switch {
+	case p.kopH == nil && p.uncapped:
+		return "no cap"
+	case p.kopH == nil:
+		return "unknown"
+	case p.basis == Cap && p.diskExcluded:
+		return "up to " + Rubles(*p.kopH) + " + disk"
+	case p.basis == Cap:
+		return "up to " + Rubles(*p.kopH)
+	case p.basis == Offer:
+		return "now " + Rubles(*p.kopH)
+	}
+	return Rubles(*p.kopH)
+}
+
+// beforeText is the price now.
+func (s Server) beforeText() string {
+	if s.BeforeKopH == nil {
+		return "unknown"
+	}
+	return Rubles(*s.BeforeKopH)
+}
+
+// actionText names what a plan does with a server.
+func (s Server) actionText() string {
+	switch s.Action {
+	case Scale:
+		return fmt.Sprintf("scale %s → %s", sizeText(s.SizeBefore), sizeText(s.SizeAfter))
+	case Forget:
+		return "forget, billing continues"
+	case ReplaceForget:
+		return "replace and forget, billing continues"
+	case Roll:
+		return "replace members"
+	case Unknown:
+		return "not understood"
+	default:
+		return string(s.Action)
+	}
+}
+
+func sizeText(size *int64) string {
+	if size == nil {
+		return "?"
+	}
+	return strconv.FormatInt(*size, 10)
+}
+
+// counted returns a number with the singular or the plural.
+func counted[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n) + " " + many
+}
