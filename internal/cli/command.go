@@ -30,7 +30,7 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// statusError ends a command with a status. Err is nil if the output of the command says everything.
+// statusError ends a command with a status. Err is nil if the output of the command contains the reason.
 type statusError struct {
 	status int
 	err    error

@@ -10,8 +10,8 @@ import (
 // estimateAge is how old a list may be that shows no offer. Others may have released some since an older one.
 const estimateAge = 5 * time.Second
 
-// Estimate returns the price of the first offer of the queries, in order, with a disk of this size. It ignores the offer
-// except, from which the instance to replace is rented; empty for none. It is false if there is no such offer.
+// Estimate returns the price of the first offer of the queries, in order, with a disk of this size. It ignores the
+// offer except, from which the instance to replace is rented; empty for none. It is false if there is no such offer.
 func (p *Placer) Estimate(
 	ctx context.Context, queries []rental.OfferQuery, except string, diskGB int64,
 ) (kopH int64, found bool, err error) {

@@ -16,8 +16,8 @@ type billed struct {
 	}
 }
 
-// An apply rents until max_burn_kop_h is reached, whatever the order and the number of resources is, and never more. The
-// next apply, with a limit that suffices, rents the rest.
+// An apply rents until max_burn_kop_h is reached, whatever the order and the number of resources is, and never more.
+// The next apply, with a limit that suffices, rents the rest.
 func TestAccSpending_limitOfAnApply(t *testing.T) {
 	const (
 		instances = "resource \"gpurent_instance\" \"a\" {\n  count = 10\n  template = \"pytorch\"\n  disk_gb = 60\n" +

@@ -260,9 +260,9 @@ func (a *apply) demand(missing []Change) placement.Demand {
 	return demand
 }
 
-// destroyReplaced destroys the member that is replaced, and returns the hold of its replacement; nil without a limit. The
-// member stays if nothing can be rented any more, or if a limit does not allow its replacement; again reports whether
-// another offer may be tried.
+// destroyReplaced destroys the member that is replaced, and returns the hold of its replacement; nil without a limit.
+// The member stays if nothing can be rented any more, or if a limit does not allow its replacement; again reports
+// whether another offer may be tried.
 func (a *apply) destroyReplaced(
 	ctx context.Context, change Change, candidate *placement.Candidate,
 ) (held spending.Hold, again bool) {

@@ -106,8 +106,8 @@ func (a *Account) load(ctx context.Context) (reading, error) {
 	return now, nil
 }
 
-// burn is the burn rate without some instances. The one that the API returns can lack instances that do not run yet, and
-// the list can lack others.
+// burn is the burn rate without some instances. The one that the API returns can lack instances that do not run yet,
+// and the list can lack others.
 func (r reading) burn(without ...string) int64 {
 	burn := max(r.sum(), r.burnKopH)
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(without))) {
@@ -124,8 +124,8 @@ func (r reading) sum() (kopH int64) {
 	return kopH
 }
 
-// observe replaces the prices with those of a newer reading. What this process has rented, started or destroyed a moment
-// ago stays, because the reading may lack it.
+// observe replaces the prices with those of a newer reading. What this process has rented, started or destroyed a
+// moment ago stays, because the reading may lack it.
 func (l *Ledger) observe(now reading) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

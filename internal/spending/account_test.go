@@ -282,7 +282,8 @@ func TestAccount_LaggingAPI(t *testing.T) {
 			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, LimitExceeded, 0,
 		},
 		"others rented an instance that is in the list only": {
-			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(0, running("other", price)) }, func(*fakeAccount) {}, LimitExceeded, 0,
+			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(0, running("other", price)) },
+			func(*fakeAccount) {}, LimitExceeded, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,8 +112,9 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		list += tfkit.Textf("\n  … and %d more", more)
 	}
 	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
-		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, or destroy " +
-		"them in the service's console.")
+		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, import them " +
+		"(`terraform-provider-gpurent unmanaged --format import` prints the blocks), or destroy them in the service's " +
+		"console.")
 	if created {
 		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
 			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +

@@ -147,8 +147,8 @@ func (r *fleetResource) checkOffers(
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
 }
 
-// ownInstances returns the ids of the instances whose cost does not count in addition to that of the members: those that
-// are replaced, and those with the name of a member that is created, which the apply recovers.
+// ownInstances returns the ids of the instances whose cost does not count in addition to that of the members: those
+// that are replaced, and those with the name of a member that is created, which the apply recovers.
 func (r *fleetResource) ownInstances(
 	ctx context.Context, name string, changes []reconcile.Change, replaced []reconcile.Member,
 ) (ids []string) {

@@ -95,8 +95,8 @@ func addDuplicateName(
 		text += "To keep the existing instance instead, import it with the address of this resource, and plan again. " +
 			noImportBlock
 	}
-	text += "\n\nAn apply also shows this for instances of its own state. If no configuration manages it and it is not " +
-		"needed, destroy it in the service's console."
+	text += "\n\nA plan or an apply also shows this for an instance of another resource of this state that it has not " +
+		"read yet. If no configuration manages it and it is not needed, destroy it in the service's console."
 	if ownTemplate != "" {
 		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
 			"it as well. Otherwise the apply fails, or replaces the instance", ownTemplate)

@@ -36,8 +36,6 @@ type instanceResource struct{ tfkit.Resource }
 func newResource() resource.Resource { return &instanceResource{tfkit.Resource{Name: "instance"}} }
 
 // Create rents the instance, saves its id, and waits until it is ready.
-//
-//nolint:funlen // one creation, top to bottom
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
