@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
+
+var walks = flag.Uint64("spending.walks", 200, "number of random walks")
 
 // walkLimit is the burn limit of a walk, in kopecks per hour.
 const walkLimit = 1000
@@ -259,13 +262,8 @@ func (w *walk) foreign() {
 
 // What this process rents and starts never exceeds the limit, whatever happens at the same time. An instance that is
 // refused would have exceeded it, unless the API returns what others have destroyed for a while.
-func TestAccount_Walks(t *testing.T) { walks(t, 300) }
-
-func TestNightlyAccount_Walks(t *testing.T) { walks(t, 5000) }
-
-func walks(t *testing.T, count uint64) {
-	t.Helper()
-	for seed := range count {
+func TestAccount_Walks(t *testing.T) {
+	for seed := range *walks {
 		synctest.Test(t, func(t *testing.T) {
 			w := &walk{
 				random: rand.New(rand.NewPCG(seed, 41)), servers: map[string]*walkServer{},
