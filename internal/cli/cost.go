@@ -10,8 +10,6 @@ import (
 	"slices"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
-	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
 // Exit codes of cost.
@@ -121,28 +119,12 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 	if !c.prices {
 		return cost.NewReport(plan), nil
 	}
-	found, err := findTarget("")
-	if errors.Is(err, errNoAddress) {
-		return cost.Report{}, &usageError{errors.New("--prices needs the address of the service: set " +
-			provider.EnvBaseURL + ", or log in")}
-	}
-	if err != nil {
-		return cost.Report{}, err
-	}
-	key := provider.Getenv(provider.EnvAPIKey)
-	if key == "" {
-		file, err := credentials.Load(found.file)
-		if err != nil {
-			return cost.Report{}, err
-		}
-		key = file.Key(found.baseURL)
-	}
-	client, err := found.connect(key)
+	client, err := connectAccount("")
 	if err != nil {
 		return cost.Report{}, err
 	}
 	defer client.CloseIdleConnections()
-	report, err := cost.NewPriceReader(client).Report(ctx, plan, key != "")
+	report, err := cost.NewPriceReader(client).Report(ctx, plan)
 	if err != nil {
 		return cost.Report{}, fmt.Errorf("cannot read the prices: %w", err)
 	}

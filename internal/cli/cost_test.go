@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
@@ -62,7 +63,7 @@ func TestCost_ExitCodes(t *testing.T) {
 		"no such review":      {[]string{plan, "--reviewed", review + "x"}, 1, "open "},
 		"no such plan":        {[]string{review + "x"}, 1, "open "},
 		"not a plan":          {[]string{nothing}, 1, "terraform show -json PLAN"},
-		"prices of nowhere":   {[]string{plan, "--prices"}, 2, "--prices needs the address of the service"},
+		"prices of nowhere":   {[]string{plan, "--prices"}, 2, "the address of the service is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, code := costOf(test.args...)
@@ -130,6 +131,28 @@ func TestCost_Prices(t *testing.T) {
 			t.Errorf("exit %d: %s%s", code, stdout, stderr)
 		}
 	}
+	// A key of the environment is not sent to the address of the login.
+	path, err := credentials.Path()
+	if err == nil {
+		_, err = credentials.Save(t.Context(), path, env.BaseURL, credentials.Credential{APIKey: env.APIKey})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.ClearRequests()
+	t.Setenv("GPURENT_BASE_URL", "")
+	for key, want := range map[string]int{"": 0, "gpr_" + strings.Repeat("x", 40): 2} {
+		t.Setenv("GPURENT_API_KEY", key)
+		if stdout, stderr, code := costOf(recordedPlan("create"), "--prices"); code != want {
+			t.Errorf("exit %d: %s%s", code, stdout, stderr)
+		}
+	}
+	for _, request := range env.Requests() {
+		if request.Status >= 400 {
+			t.Errorf("%s %s: %d", request.Method, request.Path, request.Status)
+		}
+	}
+	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	t.Setenv("GPURENT_API_KEY", "gpr_"+strings.Repeat("x", 40))
 	if stdout, stderr, code := costOf(recordedPlan("create"), "--prices"); code != 1 || !strings.Contains(stderr, "401") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
@@ -52,6 +50,10 @@ func unmanagedCommand() command {
 				client, err := connectAccount(*baseURL)
 				if err != nil {
 					return err
+				}
+				if !client.Authenticated() {
+					return &usageError{fmt.Errorf("there is no API key for %s: set %s, or log in with \"%s login\"",
+						client.BaseURL(), provider.EnvAPIKey, program)}
 				}
 				defer client.CloseIdleConnections()
 				return listUnmanaged(ctx, client, files, write, stdout, newScreen(stdout, stderr))
@@ -126,35 +128,4 @@ func readState(states *unmanaged.States, name string) error {
 	}
 	defer file.Close()
 	return states.Read(file)
-}
-
-// connectAccount returns a client for the account of the user. The address is that of the flag, else of the
-// environment, else of the current login, and the key that of the environment, else of the login at the address. As in
-// the provider, a key of the environment is never sent to the address of the login.
-func connectAccount(baseURL string) (*rental.Client, error) {
-	address := cmp.Or(strings.TrimSpace(baseURL), provider.Getenv(provider.EnvBaseURL))
-	key := provider.Getenv(provider.EnvAPIKey)
-	switch {
-	case key != "" && address == "":
-		return nil, &usageError{fmt.Errorf("the address of the service for the key in %s is missing: set --base-url or %s",
-			provider.EnvAPIKey, provider.EnvBaseURL)}
-	case key == "":
-		found, err := findTarget(baseURL)
-		if err != nil {
-			return nil, err
-		}
-		file, err := credentials.Load(found.file)
-		if err != nil {
-			return nil, err
-		}
-		if address, key = found.baseURL, file.Key(found.baseURL); key == "" {
-			return nil, &usageError{fmt.Errorf("there is no API key for %s: set %s, or log in with \"%s login\"",
-				address, provider.EnvAPIKey, program)}
-		}
-	}
-	client, err := rental.New(rental.Config{BaseURL: address, APIKey: key, UserAgent: program + "/" + fullVersion()})
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("the address or the key cannot be used: %w", err)}
-	}
-	return client, nil
 }

@@ -24,12 +24,12 @@ func NewPriceReader(client *rental.Client) *PriceReader {
 }
 
 // Report is NewReport with the prices that offers have now, and with the account if the client has a key.
-func (r *PriceReader) Report(ctx context.Context, plan Plan, hasKey bool) (Report, error) {
+func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
 	report, err := newReport(plan, func(d rentalDemand) ([]int64, error) { return r.prices(ctx, d) })
 	if err != nil {
 		return Report{}, err
 	}
-	if !hasKey {
+	if !r.client.Authenticated() {
 		report.Notes = append(report.Notes, "There is no API key: the balance is not known.")
 		return report, nil
 	}
@@ -90,12 +90,13 @@ func (r *PriceReader) priceOf(ctx context.Context, d rentalDemand) ([]int64, err
 	if err != nil {
 		return nil, err
 	}
-	base, rentable := offer.PriceKopH(d.kind)
+	base, _ := offer.PriceKopH(d.kind)
+	kopH, rentable := placement.PriceWithDisk(offer, d.kind, d.DiskGB)
 	if !rentable || !offer.Available || d.limit != nil && base > *d.limit {
 		return nil, nil
 	}
 	r.taken[offer.ID] = true
-	return []int64{base + offer.DiskKopH(max(0, d.DiskGB-baseDiskGB))}, nil
+	return []int64{kopH}, nil
 }
 
 // account describes the account after the plan. The credit limit can be spent, too, as for the two hours that the API

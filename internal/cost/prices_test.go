@@ -98,7 +98,7 @@ func TestPriceReader_Report(t *testing.T) {
 			"fallback_queries": [`+query+`]`),
 		strings.Replace(create("unknown", typeInstance, server60), `"after_unknown": {`,
 			`"after_unknown": {"offer_query": {"gpu": [true]}`, 1),
-	), true)
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestPriceReader_ReadsOffersOnce(t *testing.T) {
 		changes[n] = []byte(`{"address": "x", "mode": "managed", "type": "gpurent_instance", "change": {"actions": ["create"],
 			"after": {"type": "on_demand", "disk_gb": 60, "offer_query": {}}}}`)
 	}
-	report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2", Changes: changes}, false)
+	report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2", Changes: changes})
 	if err != nil || len(report.Servers) != len(changes) || lists != 1 {
 		t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
 	}
@@ -191,12 +191,13 @@ func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 				return respond(request, test.status, `{"error": {"code": "`+codes[test.status]+`", "message": "no"}}`)
 			})
 			client, err := rental.New(rental.Config{
-				BaseURL: "https://service.test/api/v1", APIKey: strings.Repeat("k", 44), Transport: transport,
+				BaseURL: "https://service.test/api/v1", APIKey: map[bool]string{true: strings.Repeat("k", 44)}[test.key],
+				Transport: transport,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2"}, test.key)
+			report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2"})
 			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
 				t.Errorf("%+v, %v", report, err)
 			}
