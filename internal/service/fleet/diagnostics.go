@@ -30,7 +30,6 @@ const (
 	summaryMembersAboveCap = "Fleet %s has members above max_price_kop_h"
 	summaryOtherMembers    = "Instances have the names of members of fleet %s"
 	summaryMinReady        = "min_ready exceeds size"
-	summarySameName        = "The state contains a fleet with the name %s"
 	summaryNullQuery       = "Query is null"
 	summaryWaitAboveCreate = "wait_for_offer exceeds timeouts.create"
 	summaryWaitAboveUpdate = "wait_for_offer exceeds timeouts.update"

@@ -118,18 +118,12 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	if created {
 		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
 			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +
-			"a fleet with this name, choose a different name here."
+			"a fleet with this name, choose a different name here. If this plan destroys that fleet because the resource was " +
+			"renamed, add a moved block from its old address to the new one, and if it is tainted, run `terraform untaint " +
+			"ADDRESS` (or `tofu untaint ADDRESS`): then all members stay."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name),
-		"Active instances with such names that the state does not contain:"+list+"\n\n"+text)
-}
-
-// addSameName describes a creation that has the name of a fleet of the state, which the same plan may destroy.
-func addSameName(diags *diag.Diagnostics, name string, members int) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summarySameName, name), tfkit.Textf("That fleet has %s. If this plan destroys "+
-		"it because its creation failed, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) and plan again to keep "+
-		"them. If only the resource was renamed, add a moved block from its old address to the new one: then all members "+
-		"stay. To keep both fleets, choose a different name for one.", membersText(members)))
+		"Active instances with such names that this fleet does not have:"+list+"\n\n"+text)
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

@@ -176,21 +176,14 @@ func queriesKnown(ctx context.Context, plan model) bool {
 }
 
 // warnOfOthers warns of active instances that have the names of members and are not in the state. created: the plan
-// creates the fleet, and the warnings include a fleet of the state with the same name.
+// creates the fleet, and the warning includes another fleet of the state, which may not be read yet.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
-	inState := 0
 	var others []rental.Instance
 	for _, member := range r.membersByName(ctx, name) {
 		owner, found := r.Meta.Placement.Owners.Owner(member.Instance.ID)
-		switch {
-		case !found:
+		if !found || created && owner.Fleet == name && !owner.Destroyed {
 			others = append(others, member.Instance)
-		case owner.Fleet == name && !owner.Destroyed:
-			inState++
 		}
-	}
-	if created && inState > 0 {
-		addSameName(diags, name, inState)
 	}
 	if len(others) > 0 {
 		addOtherMembers(diags, name, others, created)

@@ -95,16 +95,16 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	env, provider, w := createLimited(t, 3, 3)
 	before := members(w)
 	output := w.Run("apply", "-auto-approve", "-no-color", "-replace="+address)
-	contains(t, output, "!contains a fleet with the name", "!Warning: Fleet", "!Warning: Inst")
+	contains(t, output, "!Instances have the names of members", "!Warning: Fleet", "!Warning: Inst")
 	if now := members(w); len(now) != 3 || kept(before, now) != 0 {
 		t.Errorf("%v, before %v", now, before)
 	}
 	w.Run("plan", "-detailed-exitcode")
 	// The replacement of an updated fleet counts once, too.
 	w.Configure(provider + plain(2, 20))
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Instances have the names of members")
 	w.Configure(provider + plain(3, 30))
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Instances have the names of members")
 	// A changed template replaces all members, with a warning, unless the update is rolling.
 	other := func(arguments ...string) string {
 		return provider + strings.Replace(plain(3, 30, arguments...), `"pytorch"`, `"pytorch-jupyter"`, 1)
@@ -141,19 +141,19 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 	before := members(w)
 	w.Configure(env.Provider() + plain(2, 20)) // the plan of a tainted fleet does not deduct its cost
 	w.Run("taint", address)
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "The state contains a fleet with the name train")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Instances have the names of members of fleet train")
 	now := members(w)
 	if len(now) != 2 || kept(before, now) != 0 {
 		t.Errorf("after a taint: %v, before %v", now, before)
 	}
 	renamed := strings.Replace(plain(2, 20), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
 	w.Configure(env.Provider() + renamed) // the limit does not deduct a fleet whose destruction is planned later
-	contains(t, w.Run("plan", "-no-color"), "The state contains a fleet with the name train", "add a moved block")
+	contains(t, w.Run("plan", "-no-color"), "Instances have the names of members of fleet train", "add a moved block")
 	for range 5 { // the order of the two plans varies
-		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "The state contains a fleet with the name train")
+		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "Instances have the names of members of fleet train")
 	}
 	w.Configure(provider + renamed + "moved {\n  from = gpurent_fleet.train\n  to   = gpurent_fleet.other\n}\n")
-	contains(t, w.Run("plan", "-no-color"), "has moved to", "!contains a fleet with the name",
+	contains(t, w.Run("plan", "-no-color"), "has moved to", "!Instances have the names of members",
 		"0 to add, 0 to change, 0 to destroy")
 	w.Run("apply", "-auto-approve")
 	if kept(now, members(w)) != 2 {
@@ -228,7 +228,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy",
-			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!contains a fleet with the name")
+			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
 	setLogLines(t, env)
@@ -266,7 +266,7 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	if now := members(w); now["0"] != before["train-0"] || now["1"] == before["train-1"] || now["2"] != before["train-2"] {
 		t.Errorf("%v, before %v", now, before)
 	}
-	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!contains a fleet with the name")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Instances have the names of members")
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
