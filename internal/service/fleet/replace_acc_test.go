@@ -139,7 +139,6 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 	t.Parallel()
 	env, provider, w := createLimited(t, 2, 2)
 	before := members(w)
-	w.Configure(env.Provider() + plain(2, 20)) // the plan of a tainted fleet does not deduct its cost
 	w.Run("taint", address)
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Instances have the names of members of fleet train")
 	now := members(w)
@@ -147,7 +146,7 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 		t.Errorf("after a taint: %v, before %v", now, before)
 	}
 	renamed := strings.Replace(plain(2, 20), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
-	w.Configure(env.Provider() + renamed) // the limit does not deduct a fleet whose destruction is planned later
+	w.Configure(provider + renamed)
 	contains(t, w.Run("plan", "-no-color"), "Instances have the names of members of fleet train", "add a moved block")
 	for range 5 { // the order of the two plans varies
 		contains(t, w.Run("plan", "-no-color", "-refresh=false"), "Instances have the names of members of fleet train")
@@ -213,8 +212,7 @@ const ready = `ready_when = { log_pattern = "^READY$" }`
 // Afterwards the fleet is like any other one.
 func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	t.Parallel()
-	env, _ := startLimited(t, 2)
-	provider := env.Provider() // without the limit: the plan of a tainted fleet does not deduct its cost
+	env, provider := startLimited(t, 2)
 	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
 	output, err := w.Try("apply", "-auto-approve", "-no-color")
 	if err == nil {
@@ -223,7 +221,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	contains(t, output, "too few ready members", "is not ready within 3s, status",
 		"ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
 	before := members(w)
-	contains(t, w.Run("plan", "-no-color"), "must be replaced", "That fleet has 2 members",
+	contains(t, w.Run("plan", "-no-color"), "must be replaced", "Instances have the names of members",
 		"terraform untaint ADDRESS")
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
