@@ -1,6 +1,7 @@
 package handbook_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,6 +34,7 @@ const (
 type comment struct {
 	ID     int      `json:"id"`
 	Number int      `json:"number"`
+	IID    int      `json:"iid"`
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	State  string   `json:"state"`
@@ -93,6 +95,17 @@ func newCodeHost(t *testing.T) *codeHost {
 	handle("PATCH "+github+"/issues/{id}", func(r *http.Request) any {
 		return decodeInto(t, r, find(t, h.issues, r.PathValue("id")))
 	})
+	handle("GET "+gitlab+"/issues", func(r *http.Request) any {
+		query := r.URL.Query()
+		return slices.DeleteFunc(slices.Clone(h.issues), func(i *comment) bool {
+			return query.Get("state") != "opened" || i.State != "open" || !slices.Contains(i.Labels, query.Get("labels")) ||
+				query.Get("author_id") != strconv.Itoa(i.Author.ID)
+		})
+	})
+	handle("POST "+gitlab+"/issues", func(r *http.Request) any { return decodeGitLabIssue(t, r, addComment(&h.issues)) })
+	handle("PUT "+gitlab+"/issues/{iid}", func(r *http.Request) any {
+		return decodeGitLabIssue(t, r, find(t, h.issues, r.PathValue("iid")))
+	})
 	handle("GET /user", func(*http.Request) any { return map[string]int{"id": ciBotID} })
 	handle("GET "+gitlab+"/merge_requests/1/notes", list)
 	handle("POST "+gitlab+"/merge_requests/1/notes", add)
@@ -106,7 +119,7 @@ func newCodeHost(t *testing.T) *codeHost {
 
 // addComment adds an empty comment of the bot.
 func addComment(to *[]*comment) *comment {
-	added := &comment{ID: 1 + len(*to), Number: 1 + len(*to), State: "open"}
+	added := &comment{ID: 1 + len(*to), Number: 1 + len(*to), IID: 1 + len(*to), State: "open"}
 	added.User.Login, added.Author.ID = ciBotName, ciBotID
 	*to = append(*to, added)
 	return added
@@ -128,6 +141,26 @@ func decodeInto(t *testing.T, r *http.Request, into *comment) *comment {
 		t.Errorf("%s %s: %v", r.Method, r.URL, err)
 	}
 	return into
+}
+
+// decodeGitLabIssue sets what a request to GitLab sets, in other fields than GitHub's.
+func decodeGitLabIssue(t *testing.T, r *http.Request, issue *comment) *comment {
+	t.Helper()
+	var sent struct {
+		Title, Description, Labels string
+		StateEvent                 string `json:"state_event"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		t.Errorf("%s %s: %v", r.Method, r.URL, err)
+	}
+	issue.Title, issue.Body = cmp.Or(sent.Title, issue.Title), cmp.Or(sent.Description, issue.Body)
+	if sent.Labels != "" {
+		issue.Labels = strings.Split(sent.Labels, ",")
+	}
+	if sent.StateEvent == "close" {
+		issue.State = "closed"
+	}
+	return issue
 }
 
 // page returns the page that the request selects with per_page and page.
@@ -206,26 +239,35 @@ func TestCIScripts_KeepOneComment(t *testing.T) {
 	}
 }
 
-// The drift check keeps one issue open, and never touches an issue of somebody else.
+// The nightly check keeps one issue open, and never touches an issue of somebody else.
 func TestCIScripts_KeepOneIssue(t *testing.T) {
 	needs(t, "curl", "jq")
-	h := newCodeHost(t)
-	other := addComment(&h.issues)
-	other.User.Login, other.Title, other.Labels = "somebody", "Servers differ from the configuration", []string{"drift"}
-	const path = ciGitHub + "/ci/github.sh"
-	h.must(t, path, "issue", writeFile(t, "first"))
-	h.must(t, path, "issue", writeFile(t, "second"))
-	if len(h.issues) != 2 || h.issues[1].Body != "second" || h.issues[1].State != "open" {
-		t.Errorf("there are %d issues, the last one is %+v", len(h.issues), h.issues[len(h.issues)-1])
-	}
-	h.must(t, path, "close")
-	h.must(t, path, "close")
-	if h.issues[1].State != "closed" || other.State != "open" || other.Body != "" {
-		t.Errorf("the issues are %+v and %+v", other, h.issues[1])
-	}
-	h.must(t, path, "issue", writeFile(t, "third"))
-	if len(h.issues) != 3 || h.issues[1].Body != "second" {
-		t.Errorf("a closed issue was reused: %+v", h.issues[1])
+	for _, path := range []string{ciGitHub + "/ci/github.sh", ciGitLab + "/ci/gitlab.sh"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			h := newCodeHost(t)
+			const title = "Servers differ from the configuration"
+			other := addComment(&h.issues)
+			other.User.Login, other.Author.ID, other.Title, other.Labels = "somebody", 99, title, []string{"drift"}
+			h.must(t, path, "close")
+			h.must(t, path, "issue", writeFile(t, "first"))
+			h.must(t, path, "issue", writeFile(t, "second"))
+			if len(h.issues) != 2 || h.issues[1].Title != title || h.issues[1].Body != "second" || h.issues[1].State != "open" {
+				t.Errorf("there are %d issues, the last one is %+v", len(h.issues), h.issues[len(h.issues)-1])
+			}
+			h.must(t, path, "close")
+			h.must(t, path, "close")
+			if h.issues[1].State != "closed" || other.State != "open" || other.Body != "" {
+				t.Errorf("the issues are %+v and %+v", other, h.issues[1])
+			}
+			h.must(t, path, "issue", writeFile(t, strings.Repeat("ж", 70000)))
+			if length := len([]rune(h.issues[2].Body)); len(h.issues) != 3 || length < 65000 ||
+				path == ciGitHub+"/ci/github.sh" && length > 65536 {
+				t.Errorf("a closed issue was reused, or the body has the wrong length: %d issues", len(h.issues))
+			}
+			if printed, err := h.run(t, "wrong", path, "close"); err == nil {
+				t.Errorf("with a wrong token it succeeds and prints %q", printed)
+			}
+		})
 	}
 }
 
