@@ -119,7 +119,8 @@ func manyServers(t testing.TB, n int, name func(int) string) cost.Report {
 
 // The comment also has the sums if nothing changes.
 func TestMarkdown_Unchanged(t *testing.T) {
-	text := comment(t, reportOf(t, changeOf(instance, "kept", `"actions": ["no-op"], "before": {`+runs+`}, "after": {`+runs+`}`)))
+	kept := changeOf(instance, "kept", `"actions": ["no-op"], "before": {`+runs+`}, "after": {`+runs+`}`)
+	text := comment(t, reportOf(t, kept))
 	const want = `<!-- gpurent costs -->
 ### No server changes
 

@@ -181,6 +181,18 @@ func TestCIGitLab_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
 	}
 }
 
+// The limit for what a plan adds fails the check only after the comment was written, so that people see the costs.
+func TestCI_LimitFollowsTheComment(t *testing.T) {
+	for file, comment := range map[string]string{
+		ciGitHub + "/.github/workflows/plan.yml": "sh ci/github.sh comment", ciGitLab + "/.gitlab-ci.yml": "sh ci/gitlab.sh note",
+	} {
+		_, after, found := strings.Cut(textOf(t, example(file)), comment)
+		if !found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`) {
+			t.Errorf("%s has no limit after the comment", file)
+		}
+	}
+}
+
 // Init installs no provider that the committed lock file does not have.
 func TestCI_InitChangesNoLockFile(t *testing.T) {
 	found := 0
