@@ -184,7 +184,8 @@ func TestCIGitLab_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
 // The limit for what a plan adds fails the check only after the comment was written, so that people see the costs.
 func TestCI_LimitFollowsTheComment(t *testing.T) {
 	for file, comment := range map[string]string{
-		ciGitHub + "/.github/workflows/plan.yml": "sh ci/github.sh comment", ciGitLab + "/.gitlab-ci.yml": "sh ci/gitlab.sh note",
+		ciGitHub + "/.github/workflows/plan.yml": "sh ci/github.sh comment",
+		ciGitLab + "/.gitlab-ci.yml":             "sh ci/gitlab.sh note",
 	} {
 		_, after, found := strings.Cut(textOf(t, example(file)), comment)
 		if !found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`) {

@@ -312,12 +312,16 @@ provider "%[1]s/zzz/gpurent-not" {
 		status           int
 		want             string
 	}{
-		"Terraform":            {".terraform", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
-		"OpenTofu":             {".terraform", "registry.opentofu.org", lock, 7, "0.2.0 [cost][a b]\n"},
-		"another data folder":  {"data", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
-		"no lock file":         {".terraform", "registry.terraform.io", "", 1, "run init first"},
-		"another locked one":   {".terraform", "registry.terraform.io", strings.Replace(lock, "0.2.0", "0.4.0", 1), 1, "run init"},
-		"no provider in there": {"data", "registry.terraform.io", strings.Replace(lock, "/gpurent/", "/x/", 1), 1, "run init"},
+		"Terraform":           {".terraform", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
+		"OpenTofu":            {".terraform", "registry.opentofu.org", lock, 7, "0.2.0 [cost][a b]\n"},
+		"another data folder": {"data", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
+		"no lock file":        {".terraform", "registry.terraform.io", "", 1, "run init first"},
+		"another locked one": {
+			".terraform", "registry.terraform.io", strings.Replace(lock, "0.2.0", "0.4.0", 1), 1, "run init first",
+		},
+		"no provider in there": {
+			"data", "registry.terraform.io", strings.Replace(lock, "/gpurent/", "/x/", 1), 1, "run init first",
+		},
 	} {
 		for shell, command := range shells(t) {
 			t.Run(name+"/"+shell, func(t *testing.T) {
