@@ -4,6 +4,9 @@
 #
 #   ci/drift.sh [STATE.json...]   further states of the account, each as written by "show -json"
 #
+# A server that an apply rents at the same time can be in no state yet. The next check
+# does not list it.
+#
 # TF is the CLI: terraform or tofu.
 set -eu
 
