@@ -74,6 +74,30 @@ func TestCompare_NotReviewed(t *testing.T) {
 	}
 }
 
+// The review of one server approves no other one, and that of a start or of less no destruction.
+func TestCompare_SeveralServers(t *testing.T) {
+	create := func(name string) string {
+		return changeOf(instance, name, `"actions": ["create"], "before": null, "after": {`+limited+`}`)
+	}
+	destroy := changeOf(instance, "x", `"actions": ["delete"], "before": {`+runs+`}, "after": null`)
+	start := update(instance, strings.Replace(runs, `"status": "running"`, `"status": "stopped"`, 1), limited)
+	for name, test := range map[string]struct {
+		planned, reviewed []string
+		refused           string
+	}{
+		"as reviewed":                  {[]string{create("a"), destroy}, []string{create("a"), destroy}, ""},
+		"less than reviewed":           {[]string{create("a")}, []string{create("a"), destroy}, ""},
+		"one more":                     {[]string{create("a"), create("b")}, []string{create("a")}, ".b`: create is not in"},
+		"another one":                  {[]string{create("b")}, []string{create("a")}, ".b`: create is not in the review"},
+		"a destruction as well":        {[]string{create("a"), destroy}, []string{create("a")}, ".x`: destroy is not in"},
+		"a start became a destruction": {[]string{destroy}, []string{start}, ".x`: destroy is not in the review"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expectRefused(t, differences(t, reportOf(t, test.planned...), reportOf(t, test.reviewed...)), test.refused)
+		})
+	}
+}
+
 // The guard compares the arguments with the review.
 func TestCompare_Arguments(t *testing.T) {
 	type resource struct{ kind, after string }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxComment is the highest number of characters of a comment on GitHub.
-const maxComment = 65536
+// maxComment limits a comment, in characters. GitHub accepts 65,536: the rest is for a link that a pipeline adds.
+const maxComment = 65_000
 
 // Markdown returns the report as a comment for a pull request. All names in it are code spans. Its last line is hidden
 // and contains the report for ReadReview. The most expensive servers are listed if not all of them fit.

@@ -117,7 +117,27 @@ func manyServers(t testing.TB, n int, name func(int) string) cost.Report {
 	return reportOf(t, changes...)
 }
 
-// GitHub accepts comments of 65,536 characters.
+// The comment also has the sums if nothing changes.
+func TestMarkdown_Unchanged(t *testing.T) {
+	kept := changeOf(instance, "kept", `"actions": ["no-op"], "before": {`+runs+`}, "after": {`+runs+`}`)
+	text := comment(t, reportOf(t, kept))
+	const want = `<!-- gpurent costs -->
+### No server changes
+
+| server | change | price before | price after |
+|---|---|---:|---:|
+| 1 unchanged | | 48,00 ₽ | 48,00 ₽ |
+| **per hour** | | **48,00 ₽** | **48,00 ₽** |
+| **per month (730 hours)** | | **35 040,00 ₽** | **35 040,00 ₽** |
+
+
+<!-- gpurent cost: `
+	if !strings.HasPrefix(text, want) {
+		t.Errorf("the comment is\n%s", text)
+	}
+}
+
+// GitHub accepts comments of 65,536 characters. The rest is for the link of a pipeline.
 func TestMarkdown_FitsAComment(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(int) string {
@@ -141,7 +161,7 @@ func TestMarkdown_FitsAComment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := comment(t, test.report)
 			t.Logf("%d characters", utf8.RuneCountInString(text))
-			if n := utf8.RuneCountInString(text); n > 65536 || !strings.Contains(text, test.want) {
+			if n := utf8.RuneCountInString(text); n > 65000 || !strings.Contains(text, test.want) {
 				t.Errorf("%d characters: %.2000s", n, text)
 			}
 			expectRefused(t, differences(t, test.report, test.report), test.guard)
@@ -187,5 +207,17 @@ per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk
 	plain := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(colored, "")
 	if plain != got || !strings.Contains(colored, "\x1b[32mgpurent_instance.gone") {
 		t.Errorf("with colors:\n%q", colored)
+	}
+}
+
+// A comment that just fits leaves room for the link of a pipeline.
+func TestMarkdown_LeavesRoom(t *testing.T) {
+	longest := 0
+	for length := 530; length < 570; length++ {
+		text := comment(t, manyServers(t, 100, func(i int) string { return strings.Repeat("x", length) + fmt.Sprint(i) }))
+		longest = max(longest, utf8.RuneCountInString(text))
+	}
+	if longest < 64000 || longest > 65000 {
+		t.Errorf("the longest comment has %d characters", longest)
 	}
 }

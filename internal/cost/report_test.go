@@ -220,6 +220,12 @@ func TestNewReport_HighestPrice(t *testing.T) {
 			update(instance, `"id": "ins_1", "status": "running", "type": "on_demand"`, limited),
 			"gpurent_instance.x update unknown unknown",
 		},
+		"a fleet without a cap": {
+			creation("gpurent_fleet", `"size": 3, `+limitedFleet), "gpurent_fleet.x create 0 no-cap",
+		},
+		"a policy of a fleet": {
+			update("gpurent_fleet", fleet+","+two, fleet+`, "on_outbid": "keep", `+two), "gpurent_fleet.x update 10000 10000",
+		},
 		"create and forget": {
 			changeOf(instance, "x", `"actions": ["create", "forget"], "before": {`+runs+`}, "after": {`+limited+`}`),
 			"gpurent_instance.x replace_and_forget 4800 <=13800+disk",

@@ -70,6 +70,9 @@ func sameShape(at string, shown, got any) string {
 		}
 	case []any:
 		got, ok := got.([]any)
+		if ok && len(got) == 0 && len(shown) == 0 {
+			return ""
+		}
 		if !ok || len(got) == 0 || len(shown) == 0 {
 			return at + " is an empty list, or none"
 		}

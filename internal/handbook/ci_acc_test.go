@@ -2,8 +2,10 @@ package handbook_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +30,6 @@ type pipeline struct {
 
 func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 	t.Helper()
-	needs(t, "jq")
 	setup := newCLISetup(t)
 	// The test is about the scripts. Quirks would exceed the limits of the example or change its plans.
 	withoutQuirks := acctest.WithoutQuirks("all")
@@ -67,15 +68,23 @@ func (p *pipeline) must(text string) string {
 	return output
 }
 
+// fails runs a script that must end with an exit status and print a text, and returns its output.
+func (p *pipeline) fails(text string, status int, want string) string {
+	p.t.Helper()
+	output, err := p.script(text).run(p.t)
+	p.printed.WriteString(output)
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.ExitCode() != status || !strings.Contains(acctest.Words(output), want) {
+		p.t.Fatalf("%s ended with %v, want %d and %q:\n%s", text, err, status, want, output)
+	}
+	return output
+}
+
 // refused plans and runs apply.sh, which must refuse the plan for this reason.
-func (p *pipeline) refused(review, reason string) {
+func (p *pipeline) refused(review string, status int, reason string) {
 	p.t.Helper()
 	p.must("$TF plan -out=saved.plan")
-	output, err := p.script("sh ci/apply.sh " + review).run(p.t)
-	p.printed.WriteString(output)
-	if err == nil || !strings.Contains(acctest.Words(output), reason) {
-		p.t.Fatalf("apply.sh ended with %v, want %q:\n%s", err, reason, output)
-	}
+	p.fails("sh ci/apply.sh "+review, status, reason)
 }
 
 // apply plans, and applies what the review showed.
@@ -121,21 +130,25 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 	p := newPipeline(t)
 	reader := p.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read"]}`)
 	p.must(
-		"export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\nsh ci/costs.sh\n",
+		"export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\n" +
+			"$TF show -json saved.plan >plan.json\nsh ci/gpurent.sh cost plan.json --format markdown >costs.md\n",
 	)
 	review := p.read("costs.md")
-	if want := "| **per hour** | | **0,00 ₽** | **up to 90,00 ₽** |"; !strings.Contains(review, want) {
+	if want := "| **per hour** | | **0,00 ₽** | **up to 90,00 ₽ + disk** |"; !strings.Contains(review, want) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
 	}
 
-	const notShown = "create gpurent_fleet.research"
+	p.fails("sh ci/gpurent.sh cost plan.json --max-added 89.99", 3, "The plan exceeds `--max-added`")
+	p.must("sh ci/gpurent.sh cost plan.json --max-added 90 --format json >costs.json")
+
+	const notShown = "`gpurent_fleet.research`: create is not in the review"
 	p.write("reviewed.md", "")
-	p.refused("reviewed.md", notShown)
-	p.refused("missing.md", "missing.md")
-	p.refused("", "usage")
+	p.refused("reviewed.md", 4, notShown)
+	p.refused("missing.md", 1, "missing.md")
+	p.refused("", 2, "usage")
 	p.write("reviewed.md", review)
 	p.edit("main.tf", "max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
-	p.refused("reviewed.md", "the price cap is 15000 kopecks per hour, but 9000 in the review")
+	p.refused("reviewed.md", 4, "the price cap is 15000 kopecks per hour, but 9000 in the review")
 	p.edit("main.tf", "max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
 	if ids := p.serverIDs(); len(ids) > 0 {
 		t.Fatalf("refused applies rented %v", ids)
@@ -154,10 +167,9 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 		t.Errorf("a second apply changes something:\n%s", output)
 	}
 
-	// A costs.md of another plan does not help: apply.sh reads the plan itself.
+	// A plan.json of another plan does not help: apply.sh reads the plan itself.
 	p.edit("main.tf", "size            = 1", "size            = 2")
-	p.write("costs.md", review)
-	p.refused("reviewed.md", "update gpurent_fleet.research: not in the review")
+	p.refused("reviewed.md", 4, "`gpurent_fleet.research`: scale is not in the review")
 	p.apply("--unreviewed")
 	if ids := p.serverIDs(); len(ids) != 2 {
 		t.Errorf("the apply without a review has left the servers %v, want two", ids)
@@ -215,4 +227,47 @@ func TestAccCI_CancelledApplyContinues(t *testing.T) {
 		len(before) != 1 || !slices.Equal(before, after) {
 		t.Errorf("the servers were %v and are %v:\n%s", before, after, output)
 	}
+}
+
+// The nightly check writes what differs from the configuration, and the billed servers that no state contains.
+func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	p := newPipeline(t)
+	p.fails("mv .terraform hidden\nsh ci/gpurent.sh version", 1, "run init first")
+	p.must("mv hidden .terraform\nsh ci/gpurent.sh version\n$TF plan -out=saved.plan\nsh ci/apply.sh --unreviewed")
+	delete(p.env, "TF_VAR_run_key")
+	p.env["GPURENT_API_KEY"] = p.service.Secret(`{"name": "read", "scopes": ["instances:read", "billing:read"]}`)
+	expectIssue := func(wanted ...string) {
+		t.Helper()
+		p.must("sh ci/drift.sh")
+		issue := p.read("issue.md")
+		for _, want := range wanted {
+			if !strings.Contains(issue, want) {
+				t.Errorf("the issue has no %q:\n%s", want, issue)
+			}
+		}
+		if len(wanted) == 0 && issue != "" || strings.Contains(issue, "<!--") {
+			t.Errorf("the issue is:\n%s", issue)
+		}
+	}
+	expectIssue()
+
+	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research")
+	const unmanaged = "1 unmanaged server, "
+	expectIssue("### Billed servers in no state", unmanaged, "| `gpurent_fleet.research` | create | 0,00 ₽ |")
+	// The state of another configuration contains the server.
+	p.must("mkdir other\ncp *.tf .terraform.lock.hcl other\nmv before.tfstate other/terraform.tfstate\n" +
+		"$TF -chdir=other init\n$TF -chdir=other show -json >other.json\nsh ci/drift.sh other.json")
+	if issue := p.read("issue.md"); strings.Contains(issue, unmanaged) {
+		t.Errorf("with both states:\n%s", issue)
+	}
+	p.must("mv other/terraform.tfstate .")
+	expectIssue()
+
+	p.service.Post("instances/"+p.serverIDs()[0]+"/stop", "")
+	p.service.Advance(time.Minute)
+	expectIssue("### Server changes", "| `gpurent_fleet.research` | start |")
+	p.env["GPURENT_API_KEY"] = "invalid"
+	p.fails("sh ci/drift.sh", 1, "401")
 }

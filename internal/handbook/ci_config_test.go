@@ -29,7 +29,7 @@ func githubWorkflow(t *testing.T, name string) workflow {
 
 // The two examples have the same configuration and the same scripts, so that one set of tests covers both.
 func TestCI_ExamplesAgree(t *testing.T) {
-	for _, name := range []string{"main.tf", "provider.tf", "ci/costs.jq", "ci/costs.sh", "ci/guard.sh", "ci/apply.sh"} {
+	for _, name := range []string{"main.tf", "provider.tf", "ci/gpurent.sh", "ci/apply.sh", "ci/drift.sh"} {
 		if textOf(t, example(ciGitHub, name)) != textOf(t, example(ciGitLab, name)) {
 			t.Errorf("%s differs", name)
 		}
@@ -43,7 +43,7 @@ func TestCIGitHub_SecretsAreInTheStepsThatNeedThem(t *testing.T) {
 	for name, want := range map[string]map[string]string{
 		"plan.yml":  {"Init": state, "Plan": rental},
 		"apply.yml": {"Init": state, "Plan": rental, "Apply": rental},
-		"drift.yml": {"Init": state, "Plan": rental},
+		"drift.yml": {"Init": state, "Check": rental},
 	} {
 		got := map[string]string{}
 		for _, job := range githubWorkflow(t, name).Jobs {
@@ -96,7 +96,7 @@ func TestCIGitHub_JobsHaveTheirPermissions(t *testing.T) {
 }
 
 // Only ci/apply.sh applies, and it compares the plan with its review. Only a person who starts a run can skip that.
-func TestCIGitHub_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
+func TestCIGitHub_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
 	file := githubWorkflow(t, "apply.yml")
 	if events := slices.Sorted(maps.Keys(file.On)); !slices.Equal(events, []string{"push", "workflow_dispatch"}) {
 		t.Errorf("the workflow applies on %v", events)
@@ -143,7 +143,7 @@ type gitlabJob struct {
 type gitlabRule struct{ If, When string }
 
 // A pipeline can start in many ways: only a push and a person apply, and only a person without a review.
-func TestCIGitLab_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
+func TestCIGitLab_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
 	var file map[string]yaml.Node
 	parseYAML(t, &file, ciGitLab, ".gitlab-ci.yml")
 	applies := map[string]gitlabJob{}
@@ -177,6 +177,19 @@ func TestCIGitLab_AppliesOnlyWhatTheGuardHasSeen(t *testing.T) {
 	for _, command := range []string{"$TF apply", "$TF destroy"} {
 		if strings.Contains(textOf(t, example(ciGitLab, ".gitlab-ci.yml")), command) {
 			t.Errorf("%s does not go through ci/apply.sh", command)
+		}
+	}
+}
+
+// The limit for what a plan adds fails the check only after the comment was written, so that people see the costs.
+func TestCI_LimitFollowsTheComment(t *testing.T) {
+	for file, comment := range map[string]string{
+		ciGitHub + "/.github/workflows/plan.yml": "sh ci/github.sh comment",
+		ciGitLab + "/.gitlab-ci.yml":             "sh ci/gitlab.sh note",
+	} {
+		_, after, found := strings.Cut(textOf(t, example(file)), comment)
+		if !found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`) {
+			t.Errorf("%s has no limit after the comment", file)
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package handbook_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,6 +36,7 @@ const (
 type comment struct {
 	ID     int      `json:"id"`
 	Number int      `json:"number"`
+	IID    int      `json:"iid"`
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	State  string   `json:"state"`
@@ -93,6 +97,17 @@ func newCodeHost(t *testing.T) *codeHost {
 	handle("PATCH "+github+"/issues/{id}", func(r *http.Request) any {
 		return decodeInto(t, r, find(t, h.issues, r.PathValue("id")))
 	})
+	handle("GET "+gitlab+"/issues", func(r *http.Request) any {
+		query := r.URL.Query()
+		return slices.DeleteFunc(slices.Clone(h.issues), func(i *comment) bool {
+			return query.Get("state") != "opened" || i.State != "open" || !slices.Contains(i.Labels, query.Get("labels")) ||
+				query.Get("author_id") != strconv.Itoa(i.Author.ID)
+		})
+	})
+	handle("POST "+gitlab+"/issues", func(r *http.Request) any { return decodeGitLabIssue(t, r, addComment(&h.issues)) })
+	handle("PUT "+gitlab+"/issues/{iid}", func(r *http.Request) any {
+		return decodeGitLabIssue(t, r, find(t, h.issues, r.PathValue("iid")))
+	})
 	handle("GET /user", func(*http.Request) any { return map[string]int{"id": ciBotID} })
 	handle("GET "+gitlab+"/merge_requests/1/notes", list)
 	handle("POST "+gitlab+"/merge_requests/1/notes", add)
@@ -106,7 +121,7 @@ func newCodeHost(t *testing.T) *codeHost {
 
 // addComment adds an empty comment of the bot.
 func addComment(to *[]*comment) *comment {
-	added := &comment{ID: 1 + len(*to), Number: 1 + len(*to), State: "open"}
+	added := &comment{ID: 1 + len(*to), Number: 1 + len(*to), IID: 1 + len(*to), State: "open"}
 	added.User.Login, added.Author.ID = ciBotName, ciBotID
 	*to = append(*to, added)
 	return added
@@ -128,6 +143,26 @@ func decodeInto(t *testing.T, r *http.Request, into *comment) *comment {
 		t.Errorf("%s %s: %v", r.Method, r.URL, err)
 	}
 	return into
+}
+
+// decodeGitLabIssue sets what a request to GitLab sets, in other fields than GitHub's.
+func decodeGitLabIssue(t *testing.T, r *http.Request, issue *comment) *comment {
+	t.Helper()
+	var sent struct {
+		Title, Description, Labels string
+		StateEvent                 string `json:"state_event"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		t.Errorf("%s %s: %v", r.Method, r.URL, err)
+	}
+	issue.Title, issue.Body = cmp.Or(sent.Title, issue.Title), cmp.Or(sent.Description, issue.Body)
+	if sent.Labels != "" {
+		issue.Labels = strings.Split(sent.Labels, ",")
+	}
+	if sent.StateEvent == "close" {
+		issue.State = "closed"
+	}
+	return issue
 }
 
 // page returns the page that the request selects with per_page and page.
@@ -206,26 +241,161 @@ func TestCIScripts_KeepOneComment(t *testing.T) {
 	}
 }
 
-// The drift check keeps one issue open, and never touches an issue of somebody else.
+// The nightly check keeps one issue open, and never touches an issue of somebody else.
 func TestCIScripts_KeepOneIssue(t *testing.T) {
 	needs(t, "curl", "jq")
-	h := newCodeHost(t)
-	other := addComment(&h.issues)
-	other.User.Login, other.Title, other.Labels = "somebody", "Servers differ from the configuration", []string{"drift"}
-	const path = ciGitHub + "/ci/github.sh"
-	h.must(t, path, "issue", writeFile(t, "first"))
-	h.must(t, path, "issue", writeFile(t, "second"))
-	if len(h.issues) != 2 || h.issues[1].Body != "second" || h.issues[1].State != "open" {
-		t.Errorf("there are %d issues, the last one is %+v", len(h.issues), h.issues[len(h.issues)-1])
+	for _, path := range []string{ciGitHub + "/ci/github.sh", ciGitLab + "/ci/gitlab.sh"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			h := newCodeHost(t)
+			const title = "Servers differ from the configuration"
+			other := addComment(&h.issues)
+			other.User.Login, other.Author.ID, other.Title, other.Labels = "somebody", 99, title, []string{"drift"}
+			h.must(t, path, "close")
+			h.must(t, path, "issue", writeFile(t, "first"))
+			h.must(t, path, "issue", writeFile(t, "second"))
+			if len(h.issues) != 2 || h.issues[1].Title != title || h.issues[1].Body != "second" || h.issues[1].State != "open" {
+				t.Errorf("there are %d issues, the last one is %+v", len(h.issues), h.issues[len(h.issues)-1])
+			}
+			h.must(t, path, "close")
+			h.must(t, path, "close")
+			if h.issues[1].State != "closed" || other.State != "open" || other.Body != "" {
+				t.Errorf("the issues are %+v and %+v", other, h.issues[1])
+			}
+			h.must(t, path, "issue", writeFile(t, strings.Repeat("ж", 70000)))
+			if length := len([]rune(h.issues[2].Body)); len(h.issues) != 3 || length < 65000 ||
+				path == ciGitHub+"/ci/github.sh" && length > 65536 {
+				t.Errorf("a closed issue was reused, or the body has the wrong length: %d issues", len(h.issues))
+			}
+			if printed, err := h.run(t, "wrong", path, "close"); err == nil {
+				t.Errorf("with a wrong token it succeeds and prints %q", printed)
+			}
+		})
 	}
-	h.must(t, path, "close")
-	h.must(t, path, "close")
-	if h.issues[1].State != "closed" || other.State != "open" || other.Body != "" {
-		t.Errorf("the issues are %+v and %+v", other, h.issues[1])
+}
+
+// stub writes a program for sh into a folder.
+func stub(t *testing.T, folder, name, text string) {
+	t.Helper()
+	if err := errors.Join(
+		os.MkdirAll(folder, 0o700),
+		os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700),
+	); err != nil {
+		t.Fatal(err)
 	}
-	h.must(t, path, "issue", writeFile(t, "third"))
-	if len(h.issues) != 3 || h.issues[1].Body != "second" {
-		t.Errorf("a closed issue was reused: %+v", h.issues[1])
+}
+
+// providerFolder is the folder of a version of the provider after init, in the data folder of a CLI.
+func providerFolder(folder, host, version string) string {
+	return filepath.Join(folder, "providers", host, "gpurent", "gpurent", version, "linux_amd64")
+}
+
+// gpurent.sh runs the version in the lock file, with its arguments and exit status.
+func TestCIScripts_RunTheLockedProvider(t *testing.T) {
+	const lock = `provider "%[1]s/other/other" {
+  version = "9.9.9"
+}
+
+provider "%[1]s/gpurent/gpurent" {
+  version     = "0.2.0"
+  constraints = ">= 0.1.0"
+  hashes = [
+    "h1:x=",
+  ]
+}
+
+provider "%[1]s/zzz/gpurent-not" {
+  version = "0.3.0"
+}
+`
+	for name, test := range map[string]struct {
+		data, host, lock string
+		status           int
+		want             string
+	}{
+		"Terraform":           {".terraform", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
+		"OpenTofu":            {".terraform", "registry.opentofu.org", lock, 7, "0.2.0 [cost][a b]\n"},
+		"another data folder": {"data", "registry.terraform.io", lock, 7, "0.2.0 [cost][a b]\n"},
+		"no lock file":        {".terraform", "registry.terraform.io", "", 1, "run init first"},
+		"another locked one": {
+			".terraform", "registry.terraform.io", strings.Replace(lock, "0.2.0", "0.4.0", 1), 1, "run init first",
+		},
+		"no provider in there": {
+			"data", "registry.terraform.io", strings.Replace(lock, "/gpurent/", "/x/", 1), 1, "run init first",
+		},
+	} {
+		for shell, command := range shells(t) {
+			t.Run(name+"/"+shell, func(t *testing.T) {
+				folder := t.TempDir()
+				for _, version := range []string{"0.1.0", "0.2.0", "0.3.0"} {
+					stub(t, providerFolder(filepath.Join(folder, test.data), test.host, version),
+						"terraform-provider-gpurent_v"+version, `printf '`+version+` '; printf '[%s]' "$@"; echo; exit 7`)
+				}
+				if test.lock != "" {
+					lock := strings.ReplaceAll(test.lock, "%[1]s", test.host)
+					if err := os.WriteFile(filepath.Join(folder, ".terraform.lock.hcl"), []byte(lock), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				env := os.Environ()
+				if test.data != ".terraform" {
+					env = append(env, "TF_DATA_DIR="+test.data)
+				}
+				output, err := script{
+					text: "set -- cost 'a b'\n. '" + example(ciGitHub, "ci", "gpurent.sh") + "'", folder: folder,
+					shell: command, env: env,
+				}.run(t)
+				exit, ok := errors.AsType[*exec.ExitError](err)
+				if !ok || exit.ExitCode() != test.status || !strings.Contains(output, test.want) {
+					t.Errorf("it ended with %v and printed %q, want %d and %q", err, output, test.status, test.want)
+				}
+			})
+		}
+	}
+}
+
+// drift.sh writes an issue for a plan with changes and for unmanaged servers. It fails if either is unknown.
+func TestCIScripts_Drift(t *testing.T) {
+	const table, costs = "### Billed servers in no state\n\n```text\nins_1\n```\n\n", "### Server changes\n"
+	for name, test := range map[string]struct {
+		plan, unmanaged int
+		found           string // by unmanaged
+		status          int
+		issue           string
+	}{
+		"nothing":           {0, 0, "none", 0, ""},
+		"drift":             {2, 0, "none", 0, costs},
+		"unmanaged servers": {0, 2, "ins_1", 0, table},
+		"both":              {2, 2, "ins_1", 0, table + costs},
+		"a failed plan":     {1, 2, "ins_1", 1, ""},
+		"no account":        {2, 1, "", 1, ""},
+		"a usage error":     {2, 2, "", 2, ""},
+	} {
+		for shell, command := range shells(t) {
+			t.Run(name+"/"+shell, func(t *testing.T) {
+				folder := t.TempDir()
+				stub(t, folder, "tf", fmt.Sprintf("case $1 in plan) exit %d ;; *) echo '{}' ;; esac", test.plan))
+				stub(t, filepath.Join(folder, "ci"), "gpurent.sh", fmt.Sprintf(`case $1 in
+cost) printf '<!-- gpurent costs -->\n### Server changes\n<!-- gpurent cost: AAAA -->\n' ;;
+*) test "$*" = 'unmanaged state.json other.json' && printf '%%s' '%s' | sed 's/$/\n/' | grep . ; exit %d ;;
+esac`, test.found, test.unmanaged))
+				drift := textOf(t, example(ciGitHub, "ci", "drift.sh"))
+				if err := os.WriteFile(filepath.Join(folder, "ci", "drift.sh"), []byte(drift), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				output, err := script{
+					text: "exec " + strings.Join(command, " ") + " ci/drift.sh other.json", folder: folder, shell: []string{"sh"},
+					env: append(os.Environ(), "TF="+filepath.Join(folder, "tf")),
+				}.run(t)
+				status := 0
+				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+					status = exit.ExitCode()
+				}
+				issue := textOf(t, filepath.Join(folder, "issue.md"))
+				if status != test.status || status == 0 && issue != test.issue {
+					t.Errorf("it ended with %d and wrote %q, want %d and %q\n%s", status, issue, test.status, test.issue, output)
+				}
+			})
+		}
 	}
 }
 

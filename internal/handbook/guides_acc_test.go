@@ -29,6 +29,7 @@ var guides = map[string]func(*testing.T, *cliSetup, string){
 	"platforms.md":             withService(),
 	"upgrade.md":               withService(),
 	"fix-it-now.md":            withService(),
+	"command-line.md":          withService(),
 }
 
 // The commands of the guides work, and print what the guides show.

@@ -103,8 +103,10 @@ stop_one() {
   api "instances/$id/stop" -X POST -o /dev/null
 }
 
-# destroy_orphan FILE: destroys the server that is not in a list of ids.
-destroy_orphan() { api "instances/$(servers | comm -13 "$1" -)" -X DELETE; }
+# destroy_orphan FILE: destroys the server that is not in a state.
+destroy_orphan() {
+  api "instances/$(terraform-provider-gpurent unmanaged "$1" --format json | grep -o 'ins_[a-z0-9]*')" -X DELETE
+}
 
 # expect_api_keys NUMBER: the account has that many API keys.
 expect_api_keys() { expect "$1" "$(api api-keys | grep -o '"prefix"' | wc -l)"; }

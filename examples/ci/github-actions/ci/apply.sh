@@ -1,7 +1,7 @@
 #!/bin/sh
 # Applies saved.plan if the review showed its changes.
 #
-#   ci/apply.sh REVIEWED       REVIEWED is the file costs.md of the review; empty if there was none
+#   ci/apply.sh REVIEWED       REVIEWED is the comment of the review; empty if there was none
 #   ci/apply.sh --unreviewed   applies without a review
 #
 # TF is the CLI: terraform or tofu. LOCK_TIMEOUT is the maximum wait for the lock of
@@ -15,9 +15,14 @@ case ${1-} in
   exit 2
   ;;
 *)
-  # An existing costs.md could belong to another plan.
-  sh "$(dirname "$0")/costs.sh"
-  sh "$(dirname "$0")/guard.sh" costs.md "$1"
+  # An existing plan.json could belong to another plan.
+  "$TF" show -json saved.plan >plan.json
+  code=0
+  sh "$(dirname "$0")/gpurent.sh" cost plan.json --reviewed "$1" || code=$?
+  if [ "$code" -ne 0 ]; then
+    echo "Nothing was applied. To apply without a review, see the README." >&2
+    exit "$code"
+  fi
   ;;
 esac
 

@@ -3,14 +3,16 @@
 #
 #   ci/github.sh comment PULL FILE   creates or updates the comment on a pull request
 #   ci/github.sh reviewed COMMIT     prints the comment on the pull request of a merged commit
-#   ci/github.sh issue FILE          creates or updates the issue about drift
-#   ci/github.sh close               closes the issue about drift
+#   ci/github.sh issue FILE          creates or updates the issue of the nightly check
+#   ci/github.sh close               closes that issue
 set -eu
 
 # The first line and the author of the comment. Other users could copy the first line.
 marker='<!-- gpurent costs -->'
 author='github-actions[bot]'
+# The title and the label of the issue.
 title='Servers differ from the configuration'
+label=drift
 
 # api METHOD PATH [CURL ARGUMENTS...]
 api() {
@@ -38,12 +40,15 @@ find_comment() {
   done
 }
 
-# open_issue prints the number of the open issue about drift, or nothing.
+# open_issue prints the number of the open issue, or nothing.
 open_issue() {
-  issues=$(api GET '/issues?state=open&labels=drift&per_page=100')
+  issues=$(api GET "/issues?state=open&labels=$label&per_page=100")
   printf '%s' "$issues" |
     jq -r --arg title "$title" --arg author "$author" 'first(.[] | select(.title == $title and .user.login == $author)) | .number'
 }
+
+# issue_body FILE prints the body as JSON. GitHub accepts 65,536 characters.
+issue_body() { jq -n --rawfile body "$1" '{body: $body[:65000]}'; }
 
 case ${1-} in
 comment)
@@ -66,9 +71,9 @@ reviewed)
 issue)
   number=$(open_issue)
   if [ -n "$number" ]; then
-    jq -n --rawfile body "$2" '{$body}' | send PATCH "/issues/$number"
+    issue_body "$2" | send PATCH "/issues/$number"
   else
-    jq -n --rawfile body "$2" --arg title "$title" '{$title, $body, labels: ["drift"]}' | send POST /issues
+    issue_body "$2" | jq --arg title "$title" --arg labels "$label" '. + {$title, labels: [$labels]}' | send POST /issues
   fi
   ;;
 close)
