@@ -199,17 +199,20 @@ func (a *apply) forgetUnreadable(missing []Change) {
 func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*placement.Candidate) (again []Change) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
+	retry := func(change Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		again = append(again, change)
+	}
 	for i, change := range changes {
 		all.Go(func() {
 			a.workers <- struct{}{}
 			defer func() { <-a.workers }()
 			var held spending.Hold
 			if change.Destroys() {
-				var stays bool
-				if held, stays = a.destroyReplaced(ctx, change, candidates[i]); stays {
-					mu.Lock()
-					defer mu.Unlock()
-					again = append(again, change)
+				var another bool
+				if held, another = a.destroyReplaced(ctx, change, candidates[i]); another {
+					retry(change)
 				}
 				if a.occupied(change.Slot) {
 					a.release(candidates[i])
@@ -217,9 +220,7 @@ func (a *apply) rentAll(ctx context.Context, changes []Change, candidates []*pla
 				}
 			}
 			if a.rent(ctx, change, candidates[i], held) {
-				mu.Lock()
-				defer mu.Unlock()
-				again = append(again, Change{Slot: change.Slot, Action: Create, Member: change.Member})
+				retry(Change{Slot: change.Slot, Action: Create, Member: change.Member})
 			}
 		})
 	}

@@ -105,7 +105,7 @@ func (e *env) manager() *reconcile.Manager {
 	return &reconcile.Manager{
 		Client: e.client, Cache: cache, Placement: placement.New(e.client, cache, new(placement.Owners), poll),
 		Lifecycle:     lifecycle.New(e.client, cache.Templates.Find, poll),
-		Spending:      spending.NewAccount(spending.Limits{RequireFunds: spending.FundsOff}, e.client, cache),
+		Spending:      spending.NewAccount(spending.Limits{RequireFunds: spending.FundsOff}, e.client),
 		RecoverWithin: time.Hour,
 	}
 }
@@ -580,7 +580,7 @@ func TestApply_BurnLimitRequests(t *testing.T) {
 		ten, manager := spec(10), e.manager()
 		ten.WaitForOffer = time.Hour
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1_000_000}
-		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
+		manager.Spending = spending.NewAccount(limits, e.client)
 		result := manager.Apply(t.Context(), ten, nil, 2*time.Hour)
 		sent := e.count("GET")
 		e.want(result, 10)

@@ -300,7 +300,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 			total += offer.Price.OnDemandKopH + offer.DiskKopH(10)
 		}
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: total + 10}
-		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
+		manager.Spending = spending.NewAccount(limits, e.client)
 		e.want(manager.Apply(t.Context(), two, nil, 2*time.Hour), 2)
 	})
 }
@@ -319,7 +319,7 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 				limit := other.Instance.Price.RunningKopH + bid + outbid.Instance.Price.StoppedKopH + headroom
 				manager := e.manager()
 				limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: limit}
-				manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
+				manager.Spending = spending.NewAccount(limits, e.client)
 				result := manager.Apply(t.Context(), two, e.read(first.Members), time.Hour)
 				if started := len(result.Failures) == 0; started != (headroom == 0) {
 					t.Errorf("started %t: %s", started, describe(result))

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -21,14 +20,11 @@ func (a *apply) rent(
 	request.Hold = a.hold(slot, a.Spending.Rentals())
 	if held != nil {
 		defer held.Release() // does nothing after Commit
-		request.Hold = after(held, candidate.KopH, request.Hold)
+		request.Hold = useHeld(held, candidate.KopH, request.Hold)
 	}
-	if candidate != nil {
-		expensive := a.MaxTotalKopH > 0 && candidate.KopH > a.total.Left(strconv.Itoa(slot))
-		if expensive || a.halted() || ctx.Err() != nil {
-			a.release(candidate)
-			return true
-		}
+	if candidate != nil && (a.halted() || ctx.Err() != nil) {
+		a.release(candidate)
+		return true
 	}
 	placed, err := a.Placement.Create(ctx, request)
 	if err != nil {

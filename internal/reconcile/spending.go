@@ -26,8 +26,9 @@ func Spending(changes []Change, candidates []placement.Candidate) (sum spending.
 				sum.Replaces, sum.NeedsKopH = true, kopH
 			}
 		case change.Action == Start:
-			sum.StartsKopH += inst.Price.RunningKopH
-			sum.AddedKopH += inst.Price.RunningKopH - inst.BurnKopH()
+			start := spending.StartOf(inst)
+			sum.StartsKopH += start.StartsKopH
+			sum.AddedKopH += start.AddedKopH
 		}
 	}
 	return sum
@@ -79,11 +80,8 @@ func (a *apply) hold(slot int, account spending.HoldFunc) spending.HoldFunc {
 	}
 }
 
-// after returns a comparison whose first result is held, which allows prices up to kopH. held may be nil.
-func after(held spending.Hold, kopH int64, hold spending.HoldFunc) spending.HoldFunc {
-	if held == nil {
-		return hold
-	}
+// useHeld returns a comparison whose first result is held, which allows prices up to kopH.
+func useHeld(held spending.Hold, kopH int64, hold spending.HoldFunc) spending.HoldFunc {
 	return func(ctx context.Context, price int64) (spending.Hold, error) {
 		first := held
 		held = nil

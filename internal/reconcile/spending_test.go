@@ -54,7 +54,7 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 		fleet.WaitForOffer = time.Hour
 		manager := e.manager()
 		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 200}
-		manager.Spending = spending.NewAccount(limits, e.client, manager.Cache)
+		manager.Spending = spending.NewAccount(limits, e.client)
 		result := manager.Apply(t.Context(), fleet, members, 2*time.Hour)
 		if len(result.Members) != 2 {
 			t.Errorf("%d of 2 outbid members are left: %s", len(result.Members), describe(result))

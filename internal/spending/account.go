@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxAge is how old a reading of the account may be when an instance is rented or started. What others rent in that
-	// time is not noticed.
+	// maxAge is how old a reading of the account may be when an instance is rented or started, or as long as a reading
+	// takes. What others rent in that time is not noticed.
 	maxAge = 5 * time.Second
-	// balanceTTL is how long plans use one reading of the balance.
+	// balanceTTL is how long plans use one reading of the balance, whatever this process rents in the meantime.
 	balanceTTL = 30 * time.Second
 	// lag is how long the API may return the account without a change that it has accepted.
 	lag = 30 * time.Second
@@ -25,15 +25,14 @@ const (
 type Account struct {
 	limits  Limits
 	client  *rental.Client
-	cache   *rental.Cache
 	balance rental.Cached[rental.Balance] // for plans
 	reading rental.Cached[reading]
 	ledger  *Ledger
 }
 
 // NewAccount returns the account of a client.
-func NewAccount(limits Limits, client *rental.Client, cache *rental.Cache) *Account {
-	return &Account{limits: limits, client: client, cache: cache, ledger: NewLedger(limits.MaxBurnKopH)}
+func NewAccount(limits Limits, client *rental.Client) *Account {
+	return &Account{limits: limits, client: client, ledger: NewLedger(limits.MaxBurnKopH)}
 }
 
 // reading is the account at one time.
@@ -67,15 +66,16 @@ func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error)
 			return nil, &Error{Kind: AccountUnreadable, Err: err}
 		}
 		hold, err := a.ledger.Hold(id, kopH)
-		switch {
-		case err == nil:
+		if err == nil {
 			return hold, nil
-		case age > 0 || a.ledger.await(ctx):
-		case a.ledger.mayLag(now):
-			_ = backoff.Sleep(ctx, lagInterval) //nolint:errcheck // the next iteration checks ctx
-		default:
+		}
+		if first := age > 0; first || a.ledger.await(ctx) {
+			continue
+		}
+		if !a.ledger.mayLag(now) {
 			return nil, err
 		}
+		_ = backoff.Sleep(ctx, lagInterval) //nolint:errcheck // the next iteration checks ctx
 	}
 }
 
@@ -85,6 +85,9 @@ func (a *Account) Destroyed(id string) { a.ledger.Destroyed(id) }
 // read returns the account as it was at most so long ago, and adds it to the ledger.
 func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) {
 	now, err := a.reading.Get(ctx, age, 0, a.load)
+	if err == nil && time.Since(now.began) > maxAge { // it took long, and another call began it
+		now, err = a.reading.Get(ctx, 0, 0, a.load)
+	}
 	if err == nil {
 		a.ledger.observe(now)
 	}
@@ -104,16 +107,6 @@ func (a *Account) load(ctx context.Context) (reading, error) {
 		now.listed[inst.ID] = inst.BurnKopH()
 	}
 	return now, nil
-}
-
-// burn is the burn rate without some instances. The one that the API returns can lack instances that do not run yet,
-// and the list can lack others.
-func (r reading) burn(without ...string) int64 {
-	burn := max(r.sum(), r.burnKopH)
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(without))) {
-		burn -= r.listed[id]
-	}
-	return burn
 }
 
 // sum is the cost of all listed instances.
@@ -151,28 +144,34 @@ func (l *Ledger) observe(now reading) {
 }
 
 // mayLag reports whether the sum may be too high, because the API returned the account without a change that this
-// process made: the burn rate can contain an instance that is destroyed, or that the list lacks, and an instance that
-// was started may be stopped again.
+// process made: the burn rate can contain an instance that is destroyed, or that the list lacks, an instance that was
+// started may be stopped again, and one whose rental has an unknown outcome may be listed.
 func (l *Ledger) mayLag(now reading) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, own := range l.prices {
 		recent := !own.at.IsZero() && now.began.Sub(own.at) <= lag
-		if recent && (l.other > 0 || !own.rented && own.kopH > now.listed[id]) {
+		if recent && (l.other > 0 || own.kopH > now.listed[id]) {
 			return true
 		}
 	}
 	return false
 }
 
-// changing reports whether this process rents, starts or destroys instances, or did so a moment ago.
-func (l *Ledger) changing() bool {
+// burn is the burn rate of a reading without some instances, and without those that this process has destroyed. The
+// burn rate that the API returns can lack instances that do not run yet, and contain destroyed ones.
+func (l *Ledger) burn(now reading, without []string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, own := range l.prices {
-		if time.Since(own.at) <= lag {
-			return true
+	burn := max(now.sum(), now.burnKopH)
+	for id, own := range l.prices {
+		if own.gone {
+			burn = now.sum()
+			without = append(slices.Clone(without), id)
 		}
 	}
-	return len(l.holds) > 0
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(without))) {
+		burn -= now.listed[id]
+	}
+	return burn
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
-// once, when the outcome of the request is known.
+// when the outcome of the request is known. Later calls do nothing.
 type Hold interface {
 	// Commit records that an instance is or may be billed.
 	Commit(id string, kopH int64)

@@ -51,8 +51,8 @@ func (a *Account) Enforced() bool {
 	return a.limits.RequireFunds == FundsError || a.limits.MaxBurnKopH > 0
 }
 
-// Check compares the plan of one resource with the account. Other resources of the plan do not count, and while this
-// process rents or destroys instances, as in an apply, only Hold compares with the burn limit.
+// Check compares the plan of one resource with the account. Other resources of the plan do not count, nor do requests in
+// flight: only Hold is exact.
 func (a *Account) Check(ctx context.Context, change Change) Problems {
 	if !a.Active() || change.StartsKopH == 0 && change.AddedKopH == 0 {
 		return nil
@@ -62,10 +62,10 @@ func (a *Account) Check(ctx context.Context, change Change) Problems {
 	if shortage := a.checkFunds(balance, change); shortage != nil && err == nil {
 		problems = append(problems, shortage)
 	}
-	if err == nil && a.limits.MaxBurnKopH > 0 && change.StartsKopH > 0 && !a.ledger.changing() {
-		var active *rental.Listing[rental.Instance]
-		if active, err = a.cache.Instances.Recent(ctx); err == nil {
-			problems = append(problems, a.checkBurn(balance, active.Items, change)...)
+	if err == nil && a.limits.MaxBurnKopH > 0 && change.StartsKopH > 0 {
+		var excess *Error
+		if excess, err = a.checkBurn(ctx, change); excess != nil {
+			problems = append(problems, excess)
 		}
 	}
 	if err != nil {
@@ -75,16 +75,23 @@ func (a *Account) Check(ctx context.Context, change Change) Problems {
 	return problems
 }
 
-func (a *Account) checkBurn(balance rental.Balance, active []rental.Instance, change Change) Problems {
-	now := reading{burnKopH: balance.BurnKopH, listed: map[string]int64{}}
-	for _, inst := range active {
-		now.listed[inst.ID] = inst.BurnKopH()
+// checkBurn returns an error if the change exceeds the limit in two readings: servers may have been stopped or destroyed
+// since the first one.
+func (a *Account) checkBurn(ctx context.Context, change Change) (*Error, error) {
+	limit := a.limits.MaxBurnKopH
+	for age := maxAge; ; age = 0 {
+		now, err := a.read(ctx, age)
+		if err != nil {
+			return nil, err
+		}
+		burn := a.ledger.burn(now, change.Without)
+		switch after := burn + change.AddedKopH; {
+		case after <= limit:
+			return nil, nil
+		case age == 0:
+			return &Error{Kind: LimitExceeded, BurnKopH: burn, AfterKopH: after, LimitKopH: limit}, nil
+		}
 	}
-	burn, limit := now.burn(change.Without...), a.limits.MaxBurnKopH
-	if after := burn + change.AddedKopH; after > limit {
-		return Problems{{Kind: LimitExceeded, BurnKopH: burn, AfterKopH: after, LimitKopH: limit}}
-	}
-	return nil
 }
 
 func (a *Account) checkFunds(balance rental.Balance, change Change) *Error {

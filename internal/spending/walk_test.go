@@ -271,7 +271,7 @@ func TestAccount_Walks(t *testing.T) {
 				failing: []float64{0, 0.05}[seed%2],
 			}
 			client := rentaltest.Client(t, w)
-			account := NewAccount(Limits{RequireFunds: FundsOff, MaxBurnKopH: walkLimit}, client, rental.NewCache(client))
+			account := NewAccount(Limits{RequireFunds: FundsOff, MaxBurnKopH: walkLimit}, client)
 			var all sync.WaitGroup
 			for n := range 12 {
 				all.Go(func() { w.actor(t, account, n) })

@@ -61,7 +61,7 @@ func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Cache = rental.NewCache(client)
 	m.Placement = placement.New(client, m.Cache, &m.Owners, m.PollInterval)
 	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
-	m.Spending = spending.NewAccount(limits, client, m.Cache)
+	m.Spending = spending.NewAccount(limits, client)
 }
 
 // Destroyed records that the API has accepted the destruction of an instance.

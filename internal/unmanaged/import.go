@@ -1,7 +1,6 @@
 package unmanaged
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -37,32 +36,12 @@ func (r Report) WriteImport(w io.Writer) error {
 		fmt.Fprintf(&text, "# %s of the account at %s.\n", count(len(r.Servers), "unmanaged server"), r.BaseURL)
 		text.WriteString("# For a server with a resource in the configuration, use only the import block with its address.\n")
 	}
-	for _, s := range r.Servers {
-		first := slices.IndexFunc(r.Servers, func(other *Server) bool { return other.Fleet == s.Fleet })
-		if s.Fleet != "" && r.Servers[first].ID == s.ID {
-			text.WriteString(r.fleetComment(s.Fleet))
-		}
-	}
 	used := map[string]bool{}
 	for _, s := range r.Servers {
 		text.WriteString("\n" + s.importText(s.label(used)))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-// fleetComment describes the import of servers as one fleet.
-func (r Report) fleetComment(fleet string) string {
-	shown := printable(fleet)
-	if r.States.Fleets[fleet] {
-		return fmt.Sprintf("#\n# Some servers have names of members of the fleet %s. A state contains this fleet without "+
-			"them, and\n# it cannot be imported again.\n", quote(shown))
-	}
-	to := cmp.Or(toLabel(fleet), "fleet")
-	return fmt.Sprintf("#\n# Some servers have names of members of a fleet %s. To import them as one resource, replace "+
-		"their blocks\n# by a resource \"gpurent_fleet\" %s with this name, and\n#   import {\n#     to = gpurent_fleet.%s\n"+
-		"#     id = %s\n#   }\n# The import contains all servers of the account with such names.\n",
-		quote(shown), quote(to), to, quote(fleet))
 }
 
 // importText returns the blocks of a server with a resource name.

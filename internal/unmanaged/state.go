@@ -11,9 +11,8 @@ import (
 
 // States are the servers in a number of states.
 type States struct {
-	Count  int             // states that were read
-	IDs    map[string]bool // ids of instances and of members of fleets
-	Fleets map[string]bool // names of fleets
+	Count int             // states that were read
+	IDs   map[string]bool // ids of instances and of members of fleets
 }
 
 // showCommand writes what Read reads.
@@ -65,7 +64,7 @@ func (s *States) add(document map[string]json.RawMessage) error {
 		}
 	}
 	if s.IDs == nil {
-		s.IDs, s.Fleets = map[string]bool{}, map[string]bool{}
+		s.IDs = map[string]bool{}
 	}
 	s.Count++
 	return s.addModule(values.RootModule)
@@ -144,7 +143,6 @@ func (s *States) addObject(o object) error {
 		s.IDs[values.ID] = true
 		return nil
 	}
-	s.Fleets[values.ID] = true
 	for slot, member := range values.Instances {
 		if member.ID == nil {
 			return fmt.Errorf("the member in slot %.10q has no id", slot)

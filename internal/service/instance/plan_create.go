@@ -3,7 +3,6 @@ package instance
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -29,26 +28,34 @@ func (r *instanceResource) checkCreate(
 }
 
 // checkName warns of active instances that have the planned name and that this process has not read from the state: an
-// interrupted run may have rented one of them. It returns all other instances with the name.
+// interrupted run may have rented one of them. It returns the ids of those that the apply may recover, or that the plan
+// may destroy because they are tainted.
 func (r *instanceResource) checkName(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (same []rental.Instance) {
+) (own []string) {
 	same, err := r.sameNames(ctx, plan.Name.ValueString(), replaced)
-	found := slices.DeleteFunc(slices.Clone(same), func(inst rental.Instance) bool {
-		return r.Meta.Placement.Owners.Has(inst.ID)
-	})
+	var found []rental.Instance
+	for _, inst := range same {
+		read := r.Meta.Placement.Owners.Has(inst.ID)
+		if !read {
+			found = append(found, inst)
+		}
+		if read || r.hasKey(plan) {
+			own = append(own, inst.ID)
+		}
+	}
 	if len(found) == 0 {
 		if rental.IsListTooLong(err) && !r.hasKey(plan) {
 			addNamesUnchecked(diags, err)
 		}
 		r.Meta.WarnUnchecked(err, diags)
-		return same
+		return own
 	}
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, found, r.hasKey(plan), r.ownTemplateOf(ctx, found[0], plan))
-	return same
+	return own
 }
 
 // hasKey reports whether a later apply recovers the planned instance by its key.
@@ -88,12 +95,12 @@ func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instan
 	return template.Slug
 }
 
-// checkPrice checks the current state of the offer and the spending limits. same are other instances with the planned
-// name, which the apply recovers or has replaced: their cost does not count. For a new instance a missing offer is a
+// checkPrice checks the current state of the offer and the spending limits. own are instances whose cost does not count,
+// because the apply recovers or replaces them. For a new instance a missing offer is a
 // warning: after a crash, the instance that the crashed run rented may be the reason, and an error would prevent the
 // next apply from recovering it. For a replacement it is an error.
 func (r *instanceResource) checkPrice(
-	ctx context.Context, plan model, replaced *replacedInstance, same []rental.Instance, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced *replacedInstance, own []string, diags *diag.Diagnostics,
 ) {
 	account := r.Meta.Spending
 	if replaced == nil && !account.Active() && plan.MaxPriceKopH.IsNull() {
@@ -111,9 +118,8 @@ func (r *instanceResource) checkPrice(
 	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
 		addHigherPrice(diags, replaced, price)
 	}
-	change := spending.Change{StartsKopH: price, AddedKopH: price, Replaces: replaced != nil, NeedsKopH: price}
-	for _, inst := range same {
-		change.Without = append(change.Without, inst.ID)
+	change := spending.Change{
+		StartsKopH: price, AddedKopH: price, Without: own, Replaces: replaced != nil, NeedsKopH: price,
 	}
 	if replaced != nil {
 		change.Without = append(change.Without, replaced.ID)
