@@ -37,3 +37,11 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 	}
 	return client, nil
 }
+
+// keyAdvice is what to do about an API key that the service rejects; empty for another error.
+func keyAdvice(err error) string {
+	if !rental.IsUnauthorized(err) {
+		return ""
+	}
+	return fmt.Sprintf(". Check %s, or log in with \"%s login\"", provider.EnvAPIKey, program)
+}

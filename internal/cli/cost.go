@@ -70,13 +70,17 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 	if err != nil {
 		return err
 	}
+	reviewed, err := c.readReview()
+	if err != nil {
+		return err
+	}
 	report, err := c.report(ctx, plan)
 	if err != nil {
 		return err
 	}
 	kept := report.Check(c.maxBurn, c.maxAdded)
-	if err := c.review(&report); err != nil {
-		return err
+	if reviewed != nil {
+		report.Differences = cost.Compare(*reviewed, report)
 	}
 	if err := c.print(report, stdout); err != nil {
 		return err
@@ -126,26 +130,25 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 	defer client.CloseIdleConnections()
 	report, err := cost.NewPriceReader(client).Report(ctx, plan)
 	if err != nil {
-		return cost.Report{}, fmt.Errorf("cannot read the prices: %w", err)
+		return cost.Report{}, fmt.Errorf("cannot read the prices: %w%s", err, keyAdvice(err))
 	}
 	return report, nil
 }
 
-// review compares the report with the review.
-func (c *costRun) review(report *cost.Report) error {
+// readReview returns the report of the review; nil without the flag.
+func (c *costRun) readReview() (*cost.Report, error) {
 	if c.reviewed == "" {
-		return nil
+		return nil, nil
 	}
 	data, err := os.ReadFile(c.reviewed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reviewed, err := cost.ReadReview(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.reviewed, err)
+		return nil, fmt.Errorf("%s: %w", c.reviewed, err)
 	}
-	report.Differences = cost.Compare(reviewed, *report)
-	return nil
+	return &reviewed, nil
 }
 
 func (c *costRun) print(report cost.Report, stdout io.Writer) error {

@@ -89,7 +89,7 @@ func listUnmanaged(
 		return fmt.Errorf("cannot list the servers of the account: %w. The API key needs the scope %s",
 			err, rental.ScopeInstancesRead)
 	case err != nil:
-		return fmt.Errorf("cannot list the servers of the account: %w", err)
+		return fmt.Errorf("cannot list the servers of the account: %w%s", err, keyAdvice(err))
 	}
 	if len(states.IDs) > 0 && report.Managed == 0 {
 		screen.warn("The account at %s has none of the %d servers in the states. They may be destroyed, or the states may "+

@@ -16,11 +16,11 @@ var reviewedArguments = map[string][]string{
 	typeFleet: {
 		"name", "size", "type", "offer_queries", "same", "template", "image", "disk_gb", "ssh_key_ids",
 	},
-	"gpurent_template": {
+	typeTemplate: {
 		"name", "image", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb",
 	},
 	"gpurent_api_key": {"name", "scopes", "expires_in_days"},
-	"gpurent_ssh_key": {"name", "public_key"},
+	typeSSHKey:        {"name", "public_key"},
 }
 
 // Values that replace others in Change.Arguments.

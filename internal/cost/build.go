@@ -36,7 +36,7 @@ func newReport(plan Plan, quote quoteFunc) (Report, error) {
 	b := &builder{
 		Report: Report{
 			FormatVersion: formatVersion, Servers: []Server{}, Others: []Change{}, Drift: []Drift{}, Problems: []Problem{},
-			Notes: []string{}, Limits: []Limit{},
+			Notes: []string{}, Limits: []Limit{}, referable: map[string]string{},
 		},
 		quote: quote, seen: map[string]bool{}, existing: map[string]existing{},
 	}
@@ -131,7 +131,7 @@ func (b *builder) other(c resourceChange, change Change) {
 		switch c.Type {
 		case "gpurent_api_key":
 			change.note("New API key with the scopes %s, %s.", codeOf(change.Arguments["scopes"]), lifetime(change.Arguments))
-		case "gpurent_ssh_key":
+		case typeSSHKey:
 			fingerprint := b.read(c, c.Change.After).text("fingerprint")
 			change.note("New SSH key %s.", code(cmp.Or(fingerprint, unknownValue)))
 		}
@@ -181,6 +181,10 @@ func (b *builder) add(s Server) int {
 func (b *builder) priorModule(m module) {
 	for _, r := range m.Resources {
 		c := resourceChange{Address: r.Address, Mode: r.Mode, Type: r.Type, Deposed: r.Deposed}
+		if r.Mode != "data" && (r.Type == typeTemplate || r.Type == typeSSHKey) {
+			id := newValues(r.Values, nil, nil, b.unexpected(c.label())).text("id")
+			b.referable[id] = r.Address
+		}
 		if r.Mode == "data" || b.seen[c.label()] || !isServer(r.Type) {
 			continue
 		}

@@ -36,13 +36,18 @@ func Compare(reviewed, planned Report) []Difference {
 	for _, s := range reviewed.Servers {
 		servers[s.label()] = s
 	}
+	// created are the ids of templates and SSH keys that exist now and that the review showed as created.
+	created := map[string]bool{}
+	for id, address := range planned.referable {
+		created[id] = shown[address].Action.creates()
+	}
 	for _, s := range planned.Servers {
-		if reason := s.refusal(shown, servers[s.label()]); reason != "" {
+		if reason := s.refusal(shown, servers[s.label()], created); reason != "" {
 			add(s.label(), reason)
 		}
 	}
 	for _, change := range planned.Others {
-		if reason := change.missing(shown); reason != "" && change.needsReview() {
+		if reason := change.missing(shown, created); reason != "" && change.needsReview() {
 			add(change.label(), reason)
 		}
 	}
@@ -59,7 +64,7 @@ func (s Server) needsReview() bool { return s.Change.needsReview() || s.RaisesCa
 
 // refusal returns why the guard refuses the change of a server; empty if it accepts it. seen is the server in the
 // review, zero if it is not there.
-func (s Server) refusal(shown map[string]Change, seen Server) string {
+func (s Server) refusal(shown map[string]Change, seen Server, created map[string]bool) string {
 	switch {
 	case s.Uncapped:
 		return "no price cap"
@@ -68,7 +73,7 @@ func (s Server) refusal(shown map[string]Change, seen Server) string {
 	case !s.needsReview():
 		return ""
 	}
-	if reason := s.missing(shown); reason != "" {
+	if reason := s.missing(shown, created); reason != "" {
 		return reason
 	}
 	switch {
@@ -88,7 +93,7 @@ func (s Server) isSizeShown(seen Server) bool {
 	case planned == nil || reviewed == nil:
 		return planned == reviewed
 	case s.SizeBefore == nil || *planned > *s.SizeBefore:
-		return *planned <= *reviewed
+		return *planned <= *reviewed && (seen.SizeBefore == nil || *reviewed > *seen.SizeBefore)
 	case *planned < *s.SizeBefore:
 		return *planned >= *reviewed
 	}
@@ -96,7 +101,7 @@ func (s Server) isSizeShown(seen Server) bool {
 }
 
 // missing returns why a review did not show the change; empty if it did.
-func (c Change) missing(shown map[string]Change) string {
+func (c Change) missing(shown map[string]Change, created map[string]bool) string {
 	seen, found := shown[c.label()]
 	if !found && c.Deposed != "" && c.Action == Destroy {
 		seen, found = shown[c.Address] // the replacement in the review destroys the object
@@ -109,7 +114,10 @@ func (c Change) missing(shown map[string]Change) string {
 	}
 	var different []string
 	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
-		if !isShown(name, seen.Arguments[name], c.Arguments[name]) {
+		if isSensitive(c.Arguments[name]) && !slices.Contains(secretArguments, name) {
+			return name + " is sensitive, so that the review cannot show it"
+		}
+		if !isShown(name, seen.Arguments[name], c.Arguments[name], created) {
 			different = append(different, name)
 		}
 	}
@@ -134,8 +142,23 @@ func (a Action) updates() bool {
 	return slices.Contains([]Action{Update, Start, Stop, Wait, Scale, Repair, Roll}, a)
 }
 
-// isShown reports whether an argument is as in the review, or smaller, or a reference that was unknown in the review.
-func isShown(name string, seen, planned any) bool {
+// secretArguments may be sensitive, because they often contain secrets. They are not compared then.
+var secretArguments = []string{"env", "onstart", "name"}
+
+// isSensitive reports whether a part of an argument is sensitive.
+func isSensitive(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, isSensitive)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), isSensitive)
+	}
+	return value == sensitiveValue
+}
+
+// isShown reports whether an argument is as in the review, or smaller, or refers to an object that the review showed as
+// created.
+func isShown(name string, seen, planned any, created map[string]bool) bool {
 	if reflect.DeepEqual(seen, planned) {
 		return true
 	}
@@ -143,9 +166,10 @@ func isShown(name string, seen, planned any) bool {
 	case "size":
 		return true // see isSizeShown
 	case "template":
-		return seen == unknownValue
+		slug, _ := planned.(string)
+		return seen == unknownValue && created[slug]
 	case "ssh_key_ids":
-		return seen == unknownValue || areKeysShown(seen, planned)
+		return areKeysShown(seen, planned, created)
 	case "disk_gb", "expires_in_days":
 		was, now := integer(seen), integer(planned)
 		return was != nil && now != nil && *now <= *was
@@ -153,28 +177,19 @@ func isShown(name string, seen, planned any) bool {
 	return false
 }
 
-// areKeysShown reports whether each key is in the review, or takes the place of one that was unknown.
-func areKeysShown(seen, planned any) bool {
+// areKeysShown reports whether each key is in the review, or one that the review showed as created, in place of one that
+// was unknown.
+func areKeysShown(seen, planned any, created map[string]bool) bool {
 	was, _ := seen.([]any)
 	now, isList := planned.([]any)
-	known, unknown := map[string]bool{}, 0
-	for _, key := range was {
-		if key == unknownValue {
-			unknown++
-		} else if text, ok := key.(string); ok {
-			known[text] = true
-		}
+	if !isList {
+		return false
 	}
-	for _, key := range now {
-		text, ok := key.(string)
-		if !ok {
-			return false
-		}
-		if !known[text] {
-			unknown--
-		}
-	}
-	return isList && was != nil && unknown >= 0
+	unknown := seen == unknownValue || slices.Contains(was, any(unknownValue))
+	return !slices.ContainsFunc(now, func(key any) bool {
+		id, _ := key.(string)
+		return !slices.Contains(was, key) && !(unknown && created[id])
+	})
 }
 
 func integer(value any) *int64 {

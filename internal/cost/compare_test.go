@@ -218,6 +218,11 @@ func TestCompare_Fleets(t *testing.T) {
 			change(fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 8000`, "running", "running"),
 				fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 9000`)), none, "update is not in the review",
 		},
+		"a growth after a reviewed shrink": {
+			change(fleet(1, `"max_price_kop_h": 5000`, "running"), fleet(3, `"max_price_kop_h": 5000`)),
+			change(fleet(5, `"max_price_kop_h": 5000`, "running", "running", "running", "running", "running"),
+				fleet(3, `"max_price_kop_h": 5000`)), "review: size",
+		},
 		"a lower cap": {change(two, fleet(2, `"max_price_kop_h": 4000, "max_total_kop_h": 20000`)), none, ""},
 		"an unknown size": {
 			reportOf(t, strings.Replace(creation("gpurent_fleet", fleet(2, `"max_price_kop_h": 5000`)), `"after_unknown": {}`,
@@ -230,24 +235,80 @@ func TestCompare_Fleets(t *testing.T) {
 	}
 }
 
-// After a failed apply, the next plan has values for what the first one created. The guard accepts this only for
-// references to resources, and only as many SSH keys as were unknown.
+// After a failed apply, the next plan has values for what the first one created. --reviewed accepts this only for
+// references to templates and SSH keys that the review showed as created.
 func TestCompare_KnownAfterApply(t *testing.T) {
-	create := func(after, unknown string) cost.Report {
-		return reportOf(t, changeOf(instance, "x", `"actions": ["create"], "before": null,
-			"after": {"max_price_kop_h": 1, "disk_gb": 10, `+after+`}, "after_unknown": {`+unknown+`}`))
+	create := func(after, unknown string) string {
+		return changeOf(instance, "x", `"actions": ["create"], "before": null,
+			"after": {"max_price_kop_h": 1, "disk_gb": 10, `+after+`}, "after_unknown": {`+unknown+`}`)
+	}
+	// next is the plan after a failed apply that created the template "mine" and the key "key_9".
+	next := func(after, unknown string) cost.Report {
+		plan, err := cost.Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` + create(after, unknown) + `],
+			"prior_state": {"values": {"root_module": {"resources": [
+				{"address": "gpurent_template.t", "mode": "managed", "type": "gpurent_template", "values": {"id": "mine"}},
+				{"address": "gpurent_template.other", "mode": "managed", "type": "gpurent_template", "values": {"id": "other"}},
+				{"address": "gpurent_ssh_key.k", "mode": "managed", "type": "gpurent_ssh_key", "values": {"id": "key_9"}},
+				{"address": "gpurent_ssh_key.other", "mode": "managed", "type": "gpurent_ssh_key", "values": {"id": "key_8"}}
+			]}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost.NewReport(plan)
 	}
 	const unknown = `"template": true, "image": true, "ssh_key_ids": [false, true]`
-	reviewed := create(`"ssh_key_ids": ["key_1", null]`, unknown)
+	objects := []string{
+		changeOf("gpurent_template", "t", `"actions": ["create"], "before": null, "after": {"name": "t"}`),
+		changeOf("gpurent_ssh_key", "k", `"actions": ["create"], "before": null, "after": {"name": "k"}`),
+	}
+	reviewed := reportOf(t, append(objects, create(`"ssh_key_ids": ["key_1", null]`, unknown))...)
 	expectRefused(t, differences(t, reviewed, reviewed), "")
 	const known = `"template": "mine", "ssh_key_ids": `
-	expectRefused(t, differences(t, create(known+`["key_1", "key_9"]`, `"image": true`), reviewed), "")
-	expectRefused(t, differences(t, create(known+`["key_8", "key_9"]`, `"image": true`), reviewed), "review: ssh_key_ids")
-	expectRefused(t, differences(t, create(known+`["key_1"]`, ``), reviewed), "review: image")
-	expectRefused(t, differences(t, create(known+`["key_1"], "image": "evil:1"`, ``), reviewed), "review: image")
-	all := create(`"ssh_key_ids": null`, `"ssh_key_ids": true`)
-	expectRefused(t, differences(t, create(`"ssh_key_ids": ["key_1"]`, ``), all), "")
-	expectRefused(t, differences(t, all, create(`"ssh_key_ids": ["key_1"]`, ``)), "review: ssh_key_ids")
+	for after, want := range map[string]string{
+		known + `["key_1", "key_9"]`:                      "",
+		known + `["key_9"]`:                               "",
+		known + `["key_1", "key_8"]`:                      "review: ssh_key_ids",
+		known + `["key_1", "key_7"]`:                      "review: ssh_key_ids",
+		known + `["key_1", "(known after apply)"]`:        "",
+		`"template": "other", "ssh_key_ids": ["key_1"]`:   "review: template",
+		`"template": "comfyui", "ssh_key_ids": ["key_1"]`: "review: template",
+		known + `["key_1"], "image": "evil:1"`:            "review: image",
+	} {
+		imageUnknown := `"image": true`
+		if strings.Contains(after, "evil") {
+			imageUnknown = ""
+		}
+		expectRefused(t, differences(t, next(after, imageUnknown), reviewed), want)
+	}
+	all := reportOf(t, append(objects, create(`"ssh_key_ids": null`, `"ssh_key_ids": true`))...)
+	expectRefused(t, differences(t, next(`"ssh_key_ids": ["key_9"]`, ``), all), "")
+	expectRefused(t, differences(t, next(`"ssh_key_ids": ["key_1"]`, ``), all), "review: ssh_key_ids")
+	expectRefused(t, differences(t, all, reportOf(t, create(`"ssh_key_ids": ["key_1"]`, ``))), "review: ssh_key_ids")
+}
+
+// Sensitive arguments cannot be reviewed, except those that often contain secrets.
+func TestCompare_Sensitive(t *testing.T) {
+	for sensitive, want := range map[string]string{
+		`"disk_gb": true`:                       "disk_gb is sensitive",
+		`"offer_query": {"gpu": [true]}`:        "offer_query is sensitive",
+		`"ssh_key_ids": true`:                   "ssh_key_ids is sensitive",
+		`"name": true, "idempotency_key": true`: "",
+	} {
+		r := reportOf(t, changeOf(instance, "x", `"actions": ["create"], "before": null, "after": {"max_price_kop_h": 1,
+			"disk_gb": 10, "name": "a", "ssh_key_ids": ["key_1"], "offer_query": {"gpu": ["a"]}},
+			"after_sensitive": {`+sensitive+`}`))
+		expectRefused(t, differences(t, r, r), want)
+	}
+	for kind, want := range map[string]string{
+		"gpurent_api_key":  `scopes is sensitive`,
+		"gpurent_ssh_key":  `public_key is sensitive`,
+		"gpurent_template": ``,
+	} {
+		r := reportOf(t, changeOf(kind, "x", `"actions": ["create"], "before": null, "after": {"scopes": ["user:read"],
+			"public_key": "ssh-ed25519 AAAA", "env": {"TOKEN": "x"}, "onstart": "x"},
+			"after_sensitive": {"scopes": true, "public_key": true, "env": {"TOKEN": true}, "onstart": true}`))
+		expectRefused(t, differences(t, r, r), want)
+	}
 }
 
 // A replacement that was reviewed also destroys the object that a failed apply left behind.

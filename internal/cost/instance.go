@@ -206,8 +206,7 @@ func (b *builder) rent(change *Change, demand rentalDemand) price {
 			total = total.plus(price{kopH: &kopH, basis: Offer, uncapped: demand.limit == nil})
 		}
 		if found = len(prices); found < demand.Count {
-			change.note("There are offers for %d of %s now: the price cap counts for the others.", found,
-				counted(demand.Count, "server", "servers"))
+			change.note("No offer now for %s: the price cap counts.", counted(demand.Count-found, "server", "servers"))
 		}
 	}
 	return total.plus(cappedPrice(demand.limit, int64(demand.Count-found), demand.DiskGB))

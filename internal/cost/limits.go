@@ -12,7 +12,7 @@ type Limit struct {
 	Undetermined bool `json:"undetermined"`
 }
 
-// Kept reports whether the limit is certainly kept.
+// Kept reports whether the limit is certainly kept, apart from the disk of Totals.DiskExcluded.
 func (l Limit) Kept() bool { return !l.Exceeded && !l.Undetermined }
 
 // Check compares the plan with limits in kopecks per hour, nil for none, and reports whether it keeps them.

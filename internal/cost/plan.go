@@ -22,6 +22,8 @@ const typePrefix = "gpurent_"
 const (
 	typeInstance = "gpurent_instance"
 	typeFleet    = "gpurent_fleet"
+	typeTemplate = "gpurent_template"
+	typeSSHKey   = "gpurent_ssh_key"
 )
 
 // Plan is the JSON of a plan.

@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"time"
 
@@ -59,7 +60,7 @@ func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, erro
 	}
 	choice, err := r.placer.EstimateAll(ctx, demand)
 	if err != nil {
-		return nil, err
+		return nil, errors.Unwrap(err) // a placement.Error, whose text is about a creation
 	}
 	var prices []int64
 	for _, candidate := range choice.Candidates {

@@ -136,7 +136,7 @@ func TestPriceReader_Report(t *testing.T) {
 		t.Errorf("the account is %+v, want %d for %d hours", a, sum, hours)
 	}
 	if table := report.Table(false); !strings.Contains(table, "now "+Rubles(price(0))) ||
-		!strings.Contains(table, "There are offers for 0 of 1 server now") || !strings.Contains(table, "enough for ") {
+		!strings.Contains(table, "No offer now for 1 server") || !strings.Contains(table, "enough for ") {
 		t.Errorf("the table is\n%s", table)
 	}
 }

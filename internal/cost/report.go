@@ -57,6 +57,9 @@ type Report struct {
 	Limits []Limit `json:"limits"`
 	// Differences are the result of --reviewed: what the review did not show. Null without --reviewed.
 	Differences []Difference `json:"differences"`
+
+	// referable are the addresses of the templates and SSH keys of the state, by id.
+	referable map[string]string
 }
 
 // Totals are the sums over all servers of the plan, in kopecks. A price that cannot be determined is not included.

@@ -105,6 +105,10 @@ func decodeReview(data []byte) (Report, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return Report{}, errReview
 	}
+	var parts map[string]json.RawMessage
+	if json.Unmarshal(data, &parts) != nil || parts["totals"] == nil {
+		return Report{}, errors.New("this is not the output of cost --format json or markdown")
+	}
 	if major, _, _ := strings.Cut(report.FormatVersion, "."); major != "1" {
 		return Report{}, errors.New("the review was made by another version of the command, or is no review")
 	}

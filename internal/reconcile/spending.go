@@ -22,8 +22,8 @@ func Spending(changes []Change, candidates []placement.Candidate) (sum spending.
 			sum.StartsKopH += kopH
 			// The old instance makes room only for its own replacement, because others are rented before it is destroyed.
 			sum.AddedKopH += kopH - min(kopH, inst.BurnKopH())
-			if change.Destroys() && (!sum.Replaces || kopH < sum.NeedsKopH) {
-				sum.Replaces, sum.NeedsKopH = true, kopH
+			if change.Destroys() && (sum.NeedsKopH == 0 || kopH < sum.NeedsKopH) {
+				sum.NeedsKopH = kopH
 			}
 		case change.Action == Start:
 			start := spending.StartOf(inst)

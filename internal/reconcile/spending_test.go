@@ -31,7 +31,7 @@ func TestSpending_Replacements(t *testing.T) {
 	}
 	candidates := []placement.Candidate{{KopH: 600}, {KopH: 550}, {KopH: 600}} // none is left for slot 5
 	got := reconcile.Spending(changes, candidates)
-	want := spending.Change{StartsKopH: 600 + 550 + 600 + 300, AddedKopH: 50 + 600 + 290, Replaces: true, NeedsKopH: 550}
+	want := spending.Change{StartsKopH: 600 + 550 + 600 + 300, AddedKopH: 50 + 600 + 290, NeedsKopH: 550}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

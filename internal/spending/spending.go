@@ -29,11 +29,11 @@ type Limits struct {
 type Change struct {
 	StartsKopH int64 // sum of the prices of the instances that it rents and starts
 	AddedKopH  int64 // rise of the burn rate
-	// Without are instances whose cost does not count, because the resource replaces or recovers them.
-	Without []string
-	// Replaces: an instance is destroyed before another one is rented. A balance that cannot cover NeedsKopH, the price of
-	// one of them, is then an error, unless it is ignored.
-	Replaces  bool
+	// Replaced are the instances that are destroyed before anything is rented. Their cost does not count, and exceeding a
+	// limit is certain: nothing else makes room.
+	Replaced []string
+	// NeedsKopH is the price of an instance that is rented after another one was destroyed for it; 0 for none. A balance
+	// that cannot cover it is an error, unless it is ignored.
 	NeedsKopH int64
 }
 
@@ -51,8 +51,8 @@ func (a *Account) Enforced() bool {
 	return a.limits.RequireFunds == FundsError || a.limits.MaxBurnKopH > 0
 }
 
-// Check compares the plan of one resource with the account. Other resources of the plan do not count, nor do requests in
-// flight: only Hold is exact.
+// Check compares the plan of one resource with the account. Other resources of the plan do not count: they can make
+// room, so that a burn rate above the limit is an error only if nothing can prevent it.
 func (a *Account) Check(ctx context.Context, change Change) Problems {
 	if !a.Active() || change.StartsKopH == 0 && change.AddedKopH == 0 {
 		return nil
@@ -65,6 +65,8 @@ func (a *Account) Check(ctx context.Context, change Change) Problems {
 	if err == nil && a.limits.MaxBurnKopH > 0 && change.StartsKopH > 0 {
 		var excess *Error
 		if excess, err = a.checkBurn(ctx, change); excess != nil {
+			certain := len(change.Replaced) > 0 || change.AddedKopH > a.limits.MaxBurnKopH
+			excess.Warning = !certain
 			problems = append(problems, excess)
 		}
 	}
@@ -84,7 +86,7 @@ func (a *Account) checkBurn(ctx context.Context, change Change) (*Error, error) 
 		if err != nil {
 			return nil, err
 		}
-		burn := a.ledger.burn(now, change.Without)
+		burn := a.ledger.burn(now, change.Replaced)
 		switch after := burn + change.AddedKopH; {
 		case after <= limit:
 			return nil, nil
@@ -98,7 +100,7 @@ func (a *Account) checkFunds(balance rental.Balance, change Change) *Error {
 	if a.limits.RequireFunds == FundsOff || change.StartsKopH == 0 {
 		return nil
 	}
-	if change.Replaces {
+	if change.NeedsKopH > 0 {
 		if shortage := MissingFunds(balance, change.NeedsKopH); shortage != nil {
 			return shortage
 		}

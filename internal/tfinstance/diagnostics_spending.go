@@ -27,9 +27,14 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, no
 				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
 			}
 		case spending.LimitExceeded:
-			tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), SpendingErrorText(problem)+" "+notStarted+
-				" Start less, stop or destroy something first, or raise the limit. If a destroy shows this error, add "+
-				"-refresh=false.")
+			text := SpendingErrorText(problem)
+			if problem.Warning {
+				tfkit.AddWarning(diags, tfkit.Summaryf(summaryBurnLimit), text+" The apply compares again right before the "+
+					"request, and rents or starts nothing above the limit.")
+			} else {
+				tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), text+" "+notStarted+" Start less, stop or destroy "+
+					"something first, or raise the limit.")
+			}
 		case spending.AccountUnreadable:
 			addUnreadableAccount(diags, problem)
 		}
@@ -48,8 +53,8 @@ func SpendingErrorText(problem *spending.Error) tfkit.Text {
 
 // MissingFundsText explains a problem of the kind spending.NotEnoughFunds.
 func MissingFundsText(problem *spending.Error) tfkit.Text {
-	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this plan starts costs "+
-		"at least %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
+	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this resource starts costs "+
+		"%s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
 		"balance in the service's console, or start less.",
 		tfkit.HourlyRubles(problem.StartsKopH), tfkit.Rubles(problem.NeedKop), tfkit.Rubles(problem.HaveKop),
 		tfkit.Rubles(problem.NeedKop-problem.HaveKop))

@@ -140,28 +140,11 @@ func (r *fleetResource) checkOffers(
 		}
 	}
 	change := reconcile.Spending(changes, choice.Candidates)
-	if len(replaced) > 0 {
-		change.Replaces, change.NeedsKopH = true, change.StartsKopH
-	}
-	change.Without = r.ownInstances(ctx, spec.Name, changes, replaced)
-	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
-}
-
-// ownInstances returns the ids of the instances whose cost does not count in addition to that of the members: those
-// that are replaced, and those with the name of a member that is created, which the apply recovers.
-func (r *fleetResource) ownInstances(
-	ctx context.Context, name string, changes []reconcile.Change, replaced []reconcile.Member,
-) (ids []string) {
 	for _, member := range replaced {
-		ids = append(ids, member.Instance.ID)
+		change.Replaced = append(change.Replaced, member.Instance.ID)
+		change.NeedsKopH = change.StartsKopH
 	}
-	actions := actionsBySlot(changes)
-	for _, member := range r.membersByName(ctx, name) {
-		if actions[member.Slot] == reconcile.Create {
-			ids = append(ids, member.Instance.ID)
-		}
-	}
-	return ids
+	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
 }
 
 // queriesKnown reports whether the arguments that select offers are known.

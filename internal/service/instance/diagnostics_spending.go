@@ -10,5 +10,5 @@ import (
 // addSpendingProblems reports the problems of a spending check. Each instance beyond the limit has its own error, so
 // that the apply creates none of them.
 func addSpendingProblems(diags *diag.Diagnostics, problems spending.Problems) {
-	tfinstance.AddSpendingProblems(diags, problems, "This instance was not started.")
+	tfinstance.AddSpendingProblems(diags, problems, "The instance was not rented or started.")
 }

@@ -24,38 +24,27 @@ func (r *instanceResource) checkCreate(
 		return
 	}
 	r.checkGPUs(ctx, plan, diags)
-	r.checkPrice(ctx, plan, replaced, r.checkName(ctx, plan, replaced, diags), diags)
+	r.checkName(ctx, plan, replaced, diags)
+	r.checkPrice(ctx, plan, replaced, diags)
 }
 
 // checkName warns of active instances that have the planned name and that this process has not read from the state: an
-// interrupted run may have rented one of them. It returns the ids of those that the apply may recover, or that the plan
-// may destroy because they are tainted.
+// interrupted run may have rented one of them.
 func (r *instanceResource) checkName(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (own []string) {
-	same, err := r.sameNames(ctx, plan.Name.ValueString(), replaced)
-	var found []rental.Instance
-	for _, inst := range same {
-		read := r.Meta.Placement.Owners.Has(inst.ID)
-		if !read {
-			found = append(found, inst)
-		}
-		if read || r.hasKey(plan) {
-			own = append(own, inst.ID)
-		}
-	}
+) {
+	found, err := r.duplicateNames(ctx, plan.Name.ValueString(), replaced)
 	if len(found) == 0 {
 		if rental.IsListTooLong(err) && !r.hasKey(plan) {
 			addNamesUnchecked(diags, err)
 		}
 		r.Meta.WarnUnchecked(err, diags)
-		return own
+		return
 	}
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, found, r.hasKey(plan), r.ownTemplateOf(ctx, found[0], plan))
-	return own
 }
 
 // hasKey reports whether a later apply recovers the planned instance by its key.
@@ -63,8 +52,9 @@ func (r *instanceResource) hasKey(plan model) bool {
 	return !plan.IdempotencyKey.IsNull() || !r.Meta.IdempotencyPrefix.IsNull()
 }
 
-// sameNames returns active instances with the name. If it returns an error, the result may be incomplete.
-func (r *instanceResource) sameNames(
+// duplicateNames returns active instances with the name that this process has not read from the state. If it returns an
+// error, the result may be incomplete.
+func (r *instanceResource) duplicateNames(
 	ctx context.Context, name string, replaced *replacedInstance,
 ) (found []rental.Instance, err error) {
 	if name == "" {
@@ -75,7 +65,8 @@ func (r *instanceResource) sameNames(
 		return nil, err
 	}
 	for _, inst := range active.Items {
-		if inst.NameString() == name && (replaced == nil || replaced.ID != inst.ID) && !inst.Destroyed() {
+		if inst.NameString() == name && (replaced == nil || replaced.ID != inst.ID) && !inst.Destroyed() &&
+			!r.Meta.Placement.Owners.Has(inst.ID) {
 			found = append(found, inst)
 		}
 	}
@@ -95,12 +86,11 @@ func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instan
 	return template.Slug
 }
 
-// checkPrice checks the current state of the offer and the spending limits. own are instances whose cost does not count,
-// because the apply recovers or replaces them. For a new instance a missing offer is a
+// checkPrice checks the current state of the offer and the spending limits. For a new instance a missing offer is a
 // warning: after a crash, the instance that the crashed run rented may be the reason, and an error would prevent the
 // next apply from recovering it. For a replacement it is an error.
 func (r *instanceResource) checkPrice(
-	ctx context.Context, plan model, replaced *replacedInstance, own []string, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
 	account := r.Meta.Spending
 	if replaced == nil && !account.Active() && plan.MaxPriceKopH.IsNull() {
@@ -118,11 +108,9 @@ func (r *instanceResource) checkPrice(
 	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
 		addHigherPrice(diags, replaced, price)
 	}
-	change := spending.Change{
-		StartsKopH: price, AddedKopH: price, Without: own, Replaces: replaced != nil, NeedsKopH: price,
-	}
+	change := spending.Change{StartsKopH: price, AddedKopH: price}
 	if replaced != nil {
-		change.Without = append(change.Without, replaced.ID)
+		change.Replaced, change.NeedsKopH = []string{replaced.ID}, price
 	}
 	addSpendingProblems(diags, account.Check(ctx, change))
 }
