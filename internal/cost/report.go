@@ -112,7 +112,7 @@ type Server struct {
 	MaxKopH *int64 `json:"max_kop_h"`
 	// RaisesCap: an update raises or removes a cap.
 	RaisesCap bool `json:"raises_cap"`
-	// SizeBefore and SizeAfter are the sizes of an updated or new fleet; null if unknown, and omitted for an instance.
+	// SizeBefore and SizeAfter are the sizes of an updated or new fleet; omitted if unknown, and for an instance.
 	SizeBefore *int64 `json:"size_before,omitempty"`
 	SizeAfter  *int64 `json:"size_after,omitempty"`
 }

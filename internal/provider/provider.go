@@ -121,7 +121,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Limits of the account, which require the scope `billing:read`. A plan compares each resource " +
+		MarkdownDescription: "Limits of the account, which require the scopes `billing:read` and `instances:read`. A plan compares each resource " +
 			"alone, with the current prices of offers and the whole disk. With `max_burn_kop_h` or `require_funds = " +
 			"\"error\"`, it also fails if the balance cannot be read. The command `cost` shows the sum of a plan.",
 		Attributes: map[string]schema.Attribute{
@@ -138,8 +138,9 @@ func spendingAttribute() schema.Attribute {
 				MarkdownDescription: "Maximum burn rate of the account in kopecks per hour. Must be at least 1. No limit " +
 					"by default. Right before each rental, start and bid, the apply adds its price, and the prices of requests " +
 					"in flight, to the burn rate, read at most five seconds before. Above the limit, or if the account cannot be " +
-					"read, it rents and starts nothing more, and fails. A plan fails if one resource alone exceeds the limit. The " +
-					"cost of a replaced instance does not count.",
+					"read, it rents and starts nothing more, and fails. A plan compares each resource with the burn rate, and " +
+					"warns; it fails if the resource alone exceeds the limit, and for a replacement, without the cost of the " +
+					"instance that it replaces.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},
