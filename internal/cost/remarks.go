@@ -34,9 +34,6 @@ func (r Report) problemTexts() (texts []string) {
 }
 
 func (r Report) limitTexts() (texts []string) {
-	if len(r.Limits) > 0 && r.Totals.DiskExcluded {
-		texts = append(texts, "**The limits do not include \"+ disk\".** With `--prices`, they include the disks of new servers.")
-	}
 	for _, limit := range r.Limits {
 		flag := "`--" + strings.ReplaceAll(limit.Name, "_", "-") + "`"
 		if limit.Exceeded {
@@ -50,6 +47,9 @@ func (r Report) limitTexts() (texts []string) {
 			}
 			texts = append(texts, text+".")
 		}
+	}
+	if len(r.Limits) > 0 && r.Totals.DiskExcluded {
+		texts = append(texts, "**The limits do not include \"+ disk\".** With `--prices`, they include the disks of new servers.")
 	}
 	return texts
 }
