@@ -68,6 +68,7 @@ type converger struct {
 
 	last      *request // the last start or stop; nil if none was requested
 	starts    int      // requested starts
+	heldKopH  int64    // the price for which Hold allowed the last start
 	stops     int      // requested stops
 	aboveCap  *Error   // a start cost more than MaxPriceKopH, so the instance is being stopped
 	readError error    // of the last read or check; nil if it succeeded

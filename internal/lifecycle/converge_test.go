@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // end is how a wait ends.
@@ -364,6 +365,38 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
 				target := running(OutbidRestart)
 				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
+				checkConverge(t, s, client, target, test.want)
+			})
+		})
+	}
+}
+
+// A start whose price was not known before is stopped if it exceeds a limit of the account.
+func TestConverge_BurnLimitAfterStart(t *testing.T) {
+	expensive := func(s *rentaltest.Service) int {
+		status := rentaltest.Starts(s)
+		s.Inst.Price.RunningKopH = 5010
+		return status
+	}
+	for name, test := range map[string]struct {
+		limit int64
+		want  end
+	}{
+		"within": {5010, end{"", "running", "start"}},
+		"above":  {5009, end{"stopped above the price cap", "stopping", "start stop"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newService := func() *rentaltest.Service {
+				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
+				s.On["start"], s.On["stop"] = expensive, rentaltest.Stops
+				return s
+			}
+			rentaltest.Run(t, newService, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+				ledger := spending.NewLedger(test.limit)
+				target := running(OutbidRestart)
+				target.Hold = func(_ context.Context, kopH int64) (spending.Hold, error) {
+					return ledger.Hold(rentaltest.ID, kopH)
+				}
 				checkConverge(t, s, client, target, test.want)
 			})
 		})

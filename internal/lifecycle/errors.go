@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // ErrorKind is the reason why an instance did not reach its desired state.
@@ -22,7 +23,8 @@ const (
 	OutbidAgain
 	// NotStarted: a start would cost PriceKopH, which is above LimitKopH, and was not requested.
 	NotStarted
-	// StoppedAboveCap: after a start the instance cost PriceKopH, which is above LimitKopH. The API accepted a stop.
+	// StoppedAboveCap: after a start the instance cost PriceKopH, which is above LimitKopH, or exceeded a limit of the
+	// account, with Burn. The API accepted a stop.
 	StoppedAboveCap
 	// RunsAboveCap is StoppedAboveCap, but the stop failed with Err. The instance probably runs.
 	RunsAboveCap
@@ -39,8 +41,9 @@ const (
 type Error struct {
 	Kind      ErrorKind
 	Wanted    rental.DesiredState
-	PriceKopH int64 // kopecks per hour
-	LimitKopH int64 // kopecks per hour
+	PriceKopH int64           // kopecks per hour
+	LimitKopH int64           // kopecks per hour
+	Burn      *spending.Error // nil: LimitKopH is exceeded
 	Starts    int
 	Err       error
 	Cause     error

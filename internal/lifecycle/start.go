@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -27,6 +28,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		if hold, err = c.Hold(ctx, kopH); err != nil {
 			return err
 		}
+		c.heldKopH = kopH
 	}
 	detached, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
@@ -102,11 +104,10 @@ func isPriceError(err error) bool {
 	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
 }
 
-// checkPriceAfterStart stops an instance that this wait started above the cap. It checks every observation after a
-// start, because the response to the start may be lost or contain the old price.
+// checkPriceAfterStart stops an instance that this wait started above the cap or a limit of the account. It checks every
+// observation after a start, because the response to the start may be lost or contain the old price.
 func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Instance) error {
-	if c.MaxPriceKopH == 0 || c.starts == 0 || c.aboveCap != nil || c.last == nil ||
-		c.last.wanted != rental.DesiredRunning {
+	if c.starts == 0 || c.aboveCap != nil || c.last == nil || c.last.wanted != rental.DesiredRunning {
 		return nil
 	}
 	switch inst.Status {
@@ -119,11 +120,8 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 		}
 	default:
 	}
-	if inst.PriceWithoutDisk(c.last.before.Price.StoppedKopH) <= c.MaxPriceKopH {
+	if c.aboveCap = c.exceeds(ctx, *inst); c.aboveCap == nil {
 		return nil
-	}
-	c.aboveCap = &Error{
-		Kind: StoppedAboveCap, Wanted: rental.DesiredRunning, PriceKopH: inst.Price.RunningKopH, LimitKopH: c.MaxPriceKopH,
 	}
 	c.State = rental.DesiredStopped
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
@@ -135,4 +133,30 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 		return c.aboveCap
 	}
 	return nil // the next observations decide whether to repeat the stop
+}
+
+// exceeds returns why the price of an instance that this wait has started is too high; nil if it is not. The price of a
+// start can be unknown before the request.
+func (c *converger) exceeds(ctx context.Context, inst rental.Instance) *Error {
+	price := inst.Price.RunningKopH
+	e := &Error{
+		Kind: StoppedAboveCap, Wanted: rental.DesiredRunning, PriceKopH: price, LimitKopH: c.MaxPriceKopH,
+	}
+	if c.MaxPriceKopH > 0 && inst.PriceWithoutDisk(c.last.before.Price.StoppedKopH) > c.MaxPriceKopH {
+		return e
+	}
+	if c.Hold == nil || price <= c.heldKopH {
+		return nil
+	}
+	hold, err := c.Hold(ctx, price)
+	if err == nil {
+		hold.Commit(inst.ID, price)
+		c.heldKopH = price
+		return nil
+	}
+	if limit, ok := errors.AsType[*spending.Error](err); ok && limit.Kind == spending.LimitExceeded {
+		e.Burn = limit
+		return e
+	}
+	return nil // the next observation compares again
 }

@@ -64,7 +64,7 @@ func (c *creation) fromNamedOffer(ctx context.Context) (Placed, error) {
 		switch {
 		case state == AboveCap:
 			return c.recover(ctx, aboveCap)
-		case state == NotAvailable && (c.Hold != nil || c.keys.isRandom()):
+		case state == NotAvailable:
 			return c.recover(ctx, gone)
 		case err != nil:
 			return Placed{}, err

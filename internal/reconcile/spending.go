@@ -37,13 +37,15 @@ func Spending(changes []Change, candidates []placement.Candidate) (sum spending.
 // slotHold is a Hold of the instance in a slot.
 type slotHold struct {
 	slot    string
+	kopH    int64
 	total   spending.Hold
 	account spending.Hold // nil without a burn limit
 }
 
-// Commit implements spending.Hold.
+// Commit implements spending.Hold. The total counts the price that was held until setInstance: the slot with a higher
+// price must exceed the cap, and not another one.
 func (h slotHold) Commit(id string, kopH int64) {
-	h.total.Commit(h.slot, kopH)
+	h.total.Commit(h.slot, h.kopH)
 	if h.account != nil {
 		h.account.Commit(id, kopH)
 	}
@@ -68,7 +70,7 @@ func (a *apply) hold(slot int, account spending.HoldFunc) spending.HoldFunc {
 		if e, ok := errors.AsType[*spending.Error](err); ok {
 			return nil, &Error{Kind: OverBudget, PriceKopH: e.AfterKopH, LimitKopH: e.LimitKopH}
 		}
-		hold := slotHold{slot: strconv.Itoa(slot), total: total}
+		hold := slotHold{slot: strconv.Itoa(slot), kopH: kopH, total: total}
 		if account == nil {
 			return hold, nil
 		}

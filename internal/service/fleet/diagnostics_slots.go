@@ -148,6 +148,9 @@ func waitErrorText(o outcome, failure reconcile.Failure, e *lifecycle.Error) tfk
 	case lifecycle.NeedsReplacement:
 		return "is " + status + ": the next apply replaces it"
 	case lifecycle.NotStarted, lifecycle.StoppedAboveCap:
+		if e.Burn != nil {
+			return "was stopped again: " + tfinstance.SpendingErrorText(e.Burn)
+		}
 		return tfkit.Textf("is not started: it costs %s, and its limit (max_price_kop_h, or what max_total_kop_h leaves) is "+
 			"%s", tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
 	case lifecycle.RunsAboveCap:

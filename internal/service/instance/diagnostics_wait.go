@@ -182,16 +182,20 @@ func addOutbidAgain(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.
 // addStartAboveCap reports that the start of an instance costs more than the cap. nextStep ends the detail.
 func addStartAboveCap(diags *diag.Diagnostics, inst rental.Instance, e *lifecycle.Error, nextStep tfkit.Text) {
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
+	reason := tfkit.Textf("max_price_kop_h is %s.", limit)
+	if e.Burn != nil {
+		reason = tfinstance.SpendingErrorText(e.Burn)
+	}
 	switch e.Kind {
 	case lifecycle.RunsAboveCap:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryStillRunsAboveCap, inst.ID), tfkit.Textf(
-			"The API started it at %s, and max_price_kop_h is %s. Stopping it again failed: it most likely runs and is "+
-				"billed at %s. Stop it in the service's console now.\n\n%s",
-			price, limit, price, e.Err))
+			"The API started it at %s. %s Stopping it again failed: it most likely runs and is billed at %s. Stop it in the "+
+				"service's console now.\n\n%s",
+			price, reason, price, e.Err))
 	case lifecycle.StoppedAboveCap:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryStoppedAboveCap, inst.ID), tfkit.Textf(
-			"The API started it at %s, and max_price_kop_h is %s. The API accepted its stop: only its disk is billed after "+
-				"that. %s", price, limit, nextStep))
+			"The API started it at %s. %s The API accepted its stop: only its disk is billed after that. %s",
+			price, reason, nextStep))
 	default:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotStarted, inst.ID), tfkit.Textf(
 			"A start costs %s now, and max_price_kop_h is %s. No start was requested: only its disk is billed. %s",
