@@ -177,8 +177,8 @@ func isShown(name string, seen, planned any, created map[string]bool) bool {
 	return false
 }
 
-// areKeysShown reports whether each key is in the review, or one that the review showed as created, in place of one that
-// was unknown.
+// areKeysShown reports whether each key is in the review, or one that the review showed as created, in place of one
+// that was unknown.
 func areKeysShown(seen, planned any, created map[string]bool) bool {
 	was, _ := seen.([]any)
 	now, isList := planned.([]any)

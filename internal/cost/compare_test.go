@@ -244,7 +244,8 @@ func TestCompare_KnownAfterApply(t *testing.T) {
 	}
 	// next is the plan after a failed apply that created the template "mine" and the key "key_9".
 	next := func(after, unknown string) cost.Report {
-		plan, err := cost.Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` + create(after, unknown) + `],
+		changes := create(after, unknown)
+		plan, err := cost.Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` + changes + `],
 			"prior_state": {"values": {"root_module": {"resources": [
 				{"address": "gpurent_template.t", "mode": "managed", "type": "gpurent_template", "values": {"id": "mine"}},
 				{"address": "gpurent_template.other", "mode": "managed", "type": "gpurent_template", "values": {"id": "other"}},

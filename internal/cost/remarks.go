@@ -49,7 +49,8 @@ func (r Report) limitTexts() (texts []string) {
 		}
 	}
 	if len(r.Limits) > 0 && r.Totals.DiskExcluded {
-		texts = append(texts, "**The limits do not include \"+ disk\".** With `--prices`, they include the disks of new servers.")
+		texts = append(texts, "**The limits do not include \"+ disk\".** "+
+			"With `--prices`, they include the disks of new servers.")
 	}
 	return texts
 }

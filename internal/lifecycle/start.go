@@ -104,8 +104,8 @@ func isPriceError(err error) bool {
 	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
 }
 
-// checkPriceAfterStart stops an instance that this wait started above the cap or a limit of the account. It checks every
-// observation after a start, because the response to the start may be lost or contain the old price.
+// checkPriceAfterStart stops an instance that this wait started above the cap or a limit of the account. It checks
+// every observation after a start, because the response to the start may be lost or contain the old price.
 func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Instance) error {
 	if c.starts == 0 || c.aboveCap != nil || c.last == nil || c.last.wanted != rental.DesiredRunning {
 		return nil

@@ -121,9 +121,10 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Limits of the account, which require the scopes `billing:read` and `instances:read`. A plan compares each resource " +
-			"alone, with the current prices of offers and the whole disk. With `max_burn_kop_h` or `require_funds = " +
-			"\"error\"`, it also fails if the balance cannot be read. The command `cost` shows the sum of a plan.",
+		MarkdownDescription: "Limits of the account, which require the scopes `billing:read` and `instances:read`. A plan " +
+			"compares each resource alone, with the current prices of offers and the whole disk. With `max_burn_kop_h` or " +
+			"`require_funds = \"error\"`, it also fails if the balance cannot be read. The command `cost` " +
+			"shows the sum of a plan.",
 		Attributes: map[string]schema.Attribute{
 			"require_funds": schema.StringAttribute{
 				Optional: true,

@@ -77,8 +77,8 @@ func (a *Account) Check(ctx context.Context, change Change) Problems {
 	return problems
 }
 
-// checkBurn returns an error if the change exceeds the limit in two readings: servers may have been stopped or destroyed
-// since the first one.
+// checkBurn returns an error if the change exceeds the limit in two readings: servers may have been stopped or
+// destroyed since the first one.
 func (a *Account) checkBurn(ctx context.Context, change Change) (*Error, error) {
 	limit := a.limits.MaxBurnKopH
 	for age := maxAge; ; age = 0 {

@@ -53,8 +53,8 @@ func SpendingErrorText(problem *spending.Error) tfkit.Text {
 
 // MissingFundsText explains a problem of the kind spending.NotEnoughFunds.
 func MissingFundsText(problem *spending.Error) tfkit.Text {
-	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this resource starts costs "+
-		"%s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
+	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this resource starts "+
+		"costs %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
 		"balance in the service's console, or start less.",
 		tfkit.HourlyRubles(problem.StartsKopH), tfkit.Rubles(problem.NeedKop), tfkit.Rubles(problem.HaveKop),
 		tfkit.Rubles(problem.NeedKop-problem.HaveKop))

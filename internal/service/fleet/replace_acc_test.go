@@ -226,7 +226,8 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy",
-			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:", "!Instances have the names of members")
+			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:",
+			"!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
 	setLogLines(t, env)
