@@ -11,7 +11,7 @@ import (
 )
 
 // maxSize is the bound for a release, in bytes. An empty provider has 17.4 MB. The goal is 22.0 MB.
-const maxSize = 22_900_000
+const maxSize = 23_000_000
 
 func TestBinarySize(t *testing.T) {
 	t.Setenv("GOOS", "linux")

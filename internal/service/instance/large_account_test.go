@@ -85,7 +85,7 @@ func TestPlan_LargeAccount(t *testing.T) {
 			expectDiags(t, "the plan for another server", tf.plan(nil, other).diags, test.other...)
 			most := int64(listedPages)
 			if test.arguments != nil {
-				most *= 2 // the limit has a reading of its own
+				most *= 2 // the limit reads the list separately
 			}
 			if pages.Load() > most {
 				t.Errorf("%d pages were read, want %d at most", pages.Load(), most)
