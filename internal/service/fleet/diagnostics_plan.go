@@ -102,7 +102,7 @@ func addMembersAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, above []re
 			tfkit.HourlyRubles(spec.MaxPriceKopH), text))
 }
 
-// addOtherMembers describes instances that are not in the state. created: the plan creates the fleet.
+// addOtherMembers describes instances with the names of members. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
 	var list tfkit.Text
 	for _, inst := range others[:min(len(others), maxLines)] {
@@ -114,7 +114,7 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
 		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, import them " +
 		"(`terraform-provider-gpurent unmanaged --format import` prints the blocks), or destroy them in the service's " +
-		"console.")
+		"console. Those that another resource or state has stay there: give them other names.")
 	if created {
 		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
 			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +

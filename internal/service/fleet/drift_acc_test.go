@@ -125,8 +125,8 @@ func TestAccFleet_notReduced(t *testing.T) {
 	w.Run("destroy", "-auto-approve")
 }
 
-// A plan does not warn of instances of the same configuration that have names of members, in any order in which
-// Terraform reads them.
+// A plan warns of instances of the same configuration that have names of members, in any order in which Terraform reads
+// them.
 func TestAccFleet_namesOfInstances(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
@@ -145,7 +145,7 @@ resource "gpurent_instance" "others" {
 	w.Configure(provider + plain(2, 20) + instances)
 	w.Run("apply", "-auto-approve")
 	for range 4 {
-		contains(t, w.Run("plan", "-no-color"), "No changes.", "!Instances have the names")
+		contains(t, w.Run("plan", "-no-color"), "No changes.", "Instances have the names", "(train-5)")
 	}
 	w.Run("destroy", "-auto-approve")
 }

@@ -158,13 +158,13 @@ func queriesKnown(ctx context.Context, plan model) bool {
 	return true
 }
 
-// warnOfOthers warns of active instances that have the names of members and are not in the state. created: the plan
-// creates the fleet, and the warning includes another fleet of the state, which may not be read yet.
+// warnOfOthers warns of active instances that have the names of members and are none, also if another resource has them.
+// created: the plan creates the fleet, so that all of them are others.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
 	var others []rental.Instance
 	for _, member := range r.membersByName(ctx, name) {
-		owner, found := r.Meta.Placement.Owners.Owner(member.Instance.ID)
-		if !found || created && owner.Fleet == name && !owner.Destroyed {
+		owner, _ := r.Meta.Placement.Owners.Owner(member.Instance.ID)
+		if !owner.Destroyed && (created || owner.Fleet != name) {
 			others = append(others, member.Instance)
 		}
 	}
