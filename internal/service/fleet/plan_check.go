@@ -158,8 +158,8 @@ func queriesKnown(ctx context.Context, plan model) bool {
 	return true
 }
 
-// warnOfOthers warns of active instances that have the names of members and are none, also if another resource has them.
-// created: the plan creates the fleet, so that all of them are others.
+// warnOfOthers warns of active instances that have the names of members and are none, also if another resource has
+// them. created: the plan creates the fleet, so that all of them are others.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
 	var others []rental.Instance
 	for _, member := range r.membersByName(ctx, name) {
