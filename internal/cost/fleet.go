@@ -12,9 +12,6 @@ import (
 // maxSize is the highest size of a fleet.
 const maxSize = 5000
 
-// customTemplate is the template for which image is an argument.
-const customTemplate = "custom"
-
 // member is a server in a slot of a fleet.
 type member struct {
 	server
@@ -253,7 +250,7 @@ func fleetSpec(v values) reconcile.Spec {
 		MaxTotalKopH:  v.count("max_total_kop_h"),
 		ShrinkByPrice: v.text("shrink") == "most_expensive",
 	}
-	if spec.Order.Template == customTemplate {
+	if spec.Order.Template == rental.CustomTemplate {
 		spec.Order.Image = spec.Image
 	}
 	same := v.texts("same")

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
 // maxComment limits a comment, in characters. GitHub accepts 65,536: the rest is for a link that a pipeline adds.
@@ -52,7 +54,7 @@ func (r Report) comment(rows int) string {
 	t := r.Totals
 	fmt.Fprintf(&text, "| **per hour** | | **%s** | **%s** |\n", Rubles(t.BeforeKopH), t.after(1))
 	fmt.Fprintf(&text, "| **per month (730 hours)** | | **%s** | **%s** |\n\n", Rubles(t.BeforeKopMonth),
-		t.after(hoursPerMonth))
+		t.after(rubles.HoursPerMonth))
 	for _, remark := range r.remarks(rows) {
 		fmt.Fprintf(&text, "- %s\n", remark)
 	}

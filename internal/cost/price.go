@@ -1,13 +1,9 @@
 package cost
 
+import "github.com/gpurent/terraform-provider-gpurent/internal/placement"
+
 // maxKopH is the highest amount that counts as a price: 10 billion rubles per hour. Its price per month fits in int64.
 const maxKopH = 1e12
-
-// baseDiskGB is the disk size that the price of an offer includes at least: no server has a smaller disk.
-const baseDiskGB = 10
-
-// hoursPerMonth is the mean month.
-const hoursPerMonth = 730
 
 // Basis is how certain a price is.
 type Basis string
@@ -42,7 +38,7 @@ func cappedPrice(limit *int64, count, diskGB int64) price {
 	case limit == nil:
 		return price{basis: None, uncapped: true}
 	}
-	return price{kopH: times(limit, count), basis: Cap, diskExcluded: diskGB != baseDiskGB}
+	return price{kopH: times(limit, count), basis: Cap, diskExcluded: diskGB != placement.BaseDiskGB}
 }
 
 // plus is the sum of two prices, as uncertain as the less certain one.

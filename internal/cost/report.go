@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
 // formatVersion is the version of the JSON. A new minor version only adds fields and values.
@@ -191,7 +193,7 @@ func (r *Report) total() {
 	}
 	t.BeforeKopH, t.AfterKopH = *before.kopH, *after.kopH
 	t.ChangeKopH = t.AfterKopH - t.BeforeKopH
-	t.BeforeKopMonth, t.AfterKopMonth = t.BeforeKopH*hoursPerMonth, t.AfterKopH*hoursPerMonth
+	t.BeforeKopMonth, t.AfterKopMonth = t.BeforeKopH*rubles.HoursPerMonth, t.AfterKopH*rubles.HoursPerMonth
 	t.Basis, t.DiskExcluded = after.basis, after.diskExcluded
 	t.Undetermined = slices.Compact(t.Undetermined)
 	r.Totals = t

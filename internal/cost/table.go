@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
 // Colors of a terminal.
@@ -40,7 +41,7 @@ func (r Report) Table(colors bool) string {
 	t := r.Totals
 	rows = append(rows,
 		row{cells: [4]string{"per hour", "", Rubles(t.BeforeKopH), t.after(1)}, color: bold},
-		row{cells: [4]string{"per month (730 h)", "", Rubles(t.BeforeKopMonth), t.after(hoursPerMonth)}, color: bold})
+		row{cells: [4]string{"per month (730 h)", "", Rubles(t.BeforeKopMonth), t.after(rubles.HoursPerMonth)}, color: bold})
 	lines := aligned(rows, colors)
 	var text strings.Builder
 	if servers > 1 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -17,8 +17,8 @@ func TestRubles_SameAsProvider(t *testing.T) {
 			t.Errorf("%d: %q, want %q", kop, got, want)
 		}
 	}
-	if tfinstance.CustomTemplate != "custom" {
-		t.Errorf("customTemplate is not %q", tfinstance.CustomTemplate)
+	if rental.CustomTemplate != "custom" {
+		t.Errorf("customTemplate is not %q", rental.CustomTemplate)
 	}
 }
 

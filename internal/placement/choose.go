@@ -57,14 +57,14 @@ type Choice struct {
 	Split bool
 }
 
-// maxDiskIncluded is the disk size that the price of an offer includes at least: no instance has a smaller disk.
-const maxDiskIncluded = 10
+// BaseDiskGB is the disk size that the price of an offer includes at least: no instance has a smaller disk.
+const BaseDiskGB = 10
 
 // PriceWithDisk returns the highest price of an instance from an offer. It is false if the offer has no price for the
 // rental type.
 func PriceWithDisk(offer rental.Offer, kind rental.RentalType, diskGB int64) (kopH int64, ok bool) {
 	price, ok := offer.PriceKopH(kind)
-	return price + offer.DiskKopH(max(0, diskGB-maxDiskIncluded)), ok
+	return price + offer.DiskKopH(max(0, diskGB-BaseDiskGB)), ok
 }
 
 // Choose reserves offers for instances that are about to be created: as many as possible, those of the first query

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
@@ -15,7 +14,7 @@ func (a *apply) startLimit(slot int) int64 {
 	if a.MaxTotalKopH == 0 {
 		return a.MaxPriceKopH
 	}
-	left := max(1, a.total.Left(strconv.Itoa(slot)))
+	left := max(1, a.total.Left(ledgerKey(slot)))
 	if a.MaxPriceKopH > 0 {
 		return min(left, a.MaxPriceKopH)
 	}
@@ -69,6 +68,6 @@ func (a *apply) exceeds(slot int, placed placement.Placed, request placement.Req
 		return nil
 	}
 	a.discards[slot] = *a.members[slot]
-	a.total.Destroyed(strconv.Itoa(slot))
+	a.total.Destroyed(ledgerKey(slot))
 	return reason
 }

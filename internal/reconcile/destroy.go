@@ -52,8 +52,7 @@ func (a *apply) destroy(ctx context.Context, member Member) (confirmed bool, err
 	if confirmed, err = a.Lifecycle.Destroy(ctx, id, member.CreatedAt); err != nil {
 		return confirmed, err
 	}
-	a.Placement.Destroyed(id)
-	a.Spending.Destroyed(id)
+	a.setDestroyed(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.destroyed++

@@ -164,8 +164,7 @@ func (a *apply) discard(ctx context.Context, member *Member, replayed bool, reas
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.remove(member.Slot)
-	a.Placement.Destroyed(id)
-	a.Spending.Destroyed(id)
+	a.setDestroyed(id)
 	a.destroyed++
 	return reason
 }

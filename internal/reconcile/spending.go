@@ -66,11 +66,11 @@ func (a *apply) hold(slot int, account spending.HoldFunc) spending.HoldFunc {
 		return account
 	}
 	return func(ctx context.Context, kopH int64) (spending.Hold, error) {
-		total, err := a.total.Hold(strconv.Itoa(slot), kopH)
+		total, err := a.total.Hold(ledgerKey(slot), kopH)
 		if e, ok := errors.AsType[*spending.Error](err); ok {
 			return nil, &Error{Kind: OverBudget, PriceKopH: e.AfterKopH, LimitKopH: e.LimitKopH}
 		}
-		hold := slotHold{slot: strconv.Itoa(slot), kopH: kopH, total: total}
+		hold := slotHold{slot: ledgerKey(slot), kopH: kopH, total: total}
 		if account == nil {
 			return hold, nil
 		}
@@ -98,14 +98,23 @@ func useHeld(held spending.Hold, kopH int64, hold spending.HoldFunc) spending.Ho
 	}
 }
 
+// ledgerKey is the key of a slot in the ledger of the total cap.
+func ledgerKey(slot int) string { return strconv.Itoa(slot) }
+
+// setDestroyed records that the API has accepted the destruction of an instance.
+func (m *Manager) setDestroyed(id string) {
+	m.Placement.Destroyed(id)
+	m.Spending.Destroyed(id)
+}
+
 // setInstance records the instance of a member as it was last read. The lock is held.
 func (a *apply) setInstance(member *Member, inst rental.Instance) {
 	member.Instance = inst
-	a.total.Set(strconv.Itoa(member.Slot), inst.Price.RunningKopH)
+	a.total.Set(ledgerKey(member.Slot), inst.Price.RunningKopH)
 }
 
 // remove records that a slot is empty. The lock is held.
 func (a *apply) remove(slot int) {
 	delete(a.members, slot)
-	a.total.Destroyed(strconv.Itoa(slot))
+	a.total.Destroyed(ledgerKey(slot))
 }

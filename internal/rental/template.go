@@ -26,6 +26,9 @@ const (
 	OwnerMe      TemplateOwner = "me"      // the account of the API key
 )
 
+// CustomTemplate is the slug of the template that accepts any image.
+const CustomTemplate = "custom"
+
 // Template is the software of an instance.
 type Template struct {
 	Slug              string            `json:"slug"` // the id, for InstanceCreate.Template

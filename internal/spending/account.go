@@ -2,7 +2,6 @@ package spending
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -158,19 +157,23 @@ func (l *Ledger) mayLag(now reading) bool {
 	return false
 }
 
-// burn is the burn rate of a reading without some instances, and without those that this process has destroyed. The
-// burn rate that the API returns can lack instances that do not run yet, and contain destroyed ones.
-func (l *Ledger) burn(now reading, without []string) int64 {
+// burn is the burn rate of a reading without the replaced instances, and without those that this process has destroyed.
+// The burn rate that the API returns can lack instances that do not run yet, and contain destroyed ones.
+func (l *Ledger) burn(now reading, replaced []string) int64 {
+	left := map[string]bool{}
+	for _, id := range replaced {
+		left[id] = true
+	}
+	sum := now.sum()
+	burn := max(sum, now.burnKopH)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	burn := max(now.sum(), now.burnKopH)
 	for id, own := range l.prices {
 		if own.gone {
-			burn = now.sum()
-			without = append(slices.Clone(without), id)
+			burn, left[id] = sum, true
 		}
 	}
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(without))) {
+	for id := range left {
 		burn -= now.listed[id]
 	}
 	return burn

@@ -2,8 +2,6 @@ package spending
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -53,20 +51,6 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Problems holds the errors and warnings of a plan.
 type Problems []*Error
-
-// Error is a short text for logs.
-func (p Problems) Error() string {
-	texts := make([]string, len(p))
-	for i, problem := range p {
-		texts[i] = problem.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-// Failed reports whether a problem is an error.
-func (p Problems) Failed() bool {
-	return slices.ContainsFunc(p, func(problem *Error) bool { return !problem.Warning })
-}
 
 // FundedHours is the number of hours for which the balance must cover an instance before the API starts it.
 const FundedHours = 2

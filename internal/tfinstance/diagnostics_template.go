@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -30,7 +31,7 @@ func addOtherImage(diags *diag.Diagnostics, templateImage string) {
 	tfkit.AddAttributeError(diags, path.Root("image"), tfkit.Summaryf(summaryOtherImage), tfkit.Textf(
 		"The template uses the image %q, and image is another one. Only the template %q accepts any image. Remove image, "+
 			"set template = %q, or create a gpurent_template with this image.",
-		templateImage, CustomTemplate, CustomTemplate))
+		templateImage, rental.CustomTemplate, rental.CustomTemplate))
 }
 
 func addDiskBelowMinimum(diags *diag.Diagnostics, minimum, disk int64) {

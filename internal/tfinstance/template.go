@@ -10,9 +10,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// CustomTemplate is the slug of the template that accepts any image.
-const CustomTemplate = "custom"
-
 // TemplateArguments are the arguments of an instance that CheckTemplate compares with the template.
 type TemplateArguments struct {
 	Template  types.String
@@ -35,7 +32,7 @@ func CheckTemplate(
 	}
 	template, found, err := meta.Cache.Templates.Find(ctx, slug)
 	image := arguments.Image.ValueString()
-	hasOwnImage := image != "" && slug != CustomTemplate
+	hasOwnImage := image != "" && slug != rental.CustomTemplate
 	switch {
 	case err != nil && (rental.IsUnauthorized(err) || replaces || hasOwnImage):
 		tfkit.AddAPIError(diags, "read the template", err)

@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// customTemplate is the template that accepts any image.
-	customTemplate = "custom"
 
 	// Bounds of disk_gb.
 	minDiskGB, maxDiskGB = 10, 2000
@@ -116,7 +114,7 @@ func (s *Server) blocks(label string, desired rental.DesiredState, onOutbid life
 	}
 	add("name", quote(s.NameString()), s.NameString() != "")
 	add("template", quote(s.Template.Slug), s.Template.Slug != "")
-	add("image", quote(s.Image), s.Template.Slug == customTemplate && s.Image != "")
+	add("image", quote(s.Image), s.Template.Slug == rental.CustomTemplate && s.Image != "")
 	add("disk_gb", fmt.Sprint(s.DiskGB), s.DiskGB != 0)
 	add("type", quote(string(s.Type)), s.Type != rental.OnDemand)
 	add("desired_state", quote(string(desired)), desired != rental.DesiredRunning)

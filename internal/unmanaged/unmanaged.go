@@ -140,7 +140,7 @@ func (s *Server) readAgain(ctx context.Context, client *rental.Client) (found bo
 		now.CostSoFarKop, now.Omitted.CostSoFar = listed.CostSoFarKop, listed.Omitted.CostSoFar
 	}
 	if now.Omitted.Name || now.CreatedAt.IsZero() || now.DiskGB == 0 || now.Template.Slug == "" ||
-		now.Template.Slug == customTemplate && now.Image == "" {
+		now.Template.Slug == rental.CustomTemplate && now.Image == "" {
 		now = client.ReadOmitted(ctx, now)
 	}
 	s.Instance = now

@@ -51,14 +51,14 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 // omitsField reports whether an instance lacks a field that the API returns for another member.
 func omitsField(inst, other rental.Instance) bool {
 	return inst.Template.Slug == "" && other.Template.Slug != "" || inst.DiskGB == 0 && other.DiskGB > 0 ||
-		inst.Image == "" && other.Image != "" && other.Template.Slug == tfinstance.CustomTemplate ||
+		inst.Image == "" && other.Image != "" && other.Template.Slug == rental.CustomTemplate ||
 		inst.Omitted.SSH && inst.Status == rental.StatusRunning && other.SSH != nil
 }
 
 // actualOrder returns what an instance was created with, as far as the API has returned it.
 func actualOrder(inst rental.Instance) rental.InstanceCreate {
 	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
-	if order.Template == tfinstance.CustomTemplate {
+	if order.Template == rental.CustomTemplate {
 		order.Image = inst.Image
 	}
 	return order

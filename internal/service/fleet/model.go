@@ -188,7 +188,7 @@ func (m model) completeOrder(order *rental.InstanceCreate) {
 	order.Template = cmp.Or(order.Template, m.Template.ValueString())
 	order.DiskGB = cmp.Or(order.DiskGB, m.DiskGB.ValueInt64())
 	order.Type = cmp.Or(order.Type, rental.RentalType(m.Type.ValueString()))
-	if isCustom(m) && order.Template == tfinstance.CustomTemplate {
+	if isCustom(m) && order.Template == rental.CustomTemplate {
 		order.Image = cmp.Or(order.Image, m.Image.ValueString())
 	}
 }
@@ -276,7 +276,7 @@ func (m model) spec(ctx context.Context) (reconcile.Spec, diag.Diagnostics) {
 	if !m.MinReady.IsNull() && !m.MinReady.IsUnknown() {
 		spec.MinReady = int(m.MinReady.ValueInt64())
 	}
-	if spec.Order.Template == tfinstance.CustomTemplate {
+	if spec.Order.Template == rental.CustomTemplate {
 		spec.Order.Image = spec.Image
 	}
 	if !m.SSHKeyIDs.IsNull() {

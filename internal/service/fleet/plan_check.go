@@ -18,7 +18,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-func isCustom(m model) bool { return m.Template.ValueString() == tfinstance.CustomTemplate }
+func isCustom(m model) bool { return m.Template.ValueString() == rental.CustomTemplate }
 
 // checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
 // it replaces.

@@ -163,7 +163,7 @@ func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnos
 		OfferID:      plan.OfferID.ValueString(),
 		MaxPriceKopH: plan.MaxPriceKopH.ValueInt64(),
 	}
-	if request.Order.Template == tfinstance.CustomTemplate {
+	if request.Order.Template == rental.CustomTemplate {
 		request.Order.Image = plan.Image.ValueString()
 	}
 	var diags diag.Diagnostics
