@@ -19,7 +19,7 @@ func (c *call) listOffers() (any, error) {
 	if req.after != nil {
 		market = req.after.PriceChanges
 	}
-	sorted := filters.sorted(c.offers, market)
+	sorted := filters.sorted(c.withPhantom(filters, market), market)
 	if req.after != nil {
 		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.id == req.after.After })
 		sorted = sorted[last+1:]
@@ -30,6 +30,9 @@ func (c *call) listOffers() (any, error) {
 
 func (c *call) getOffer() (any, error) {
 	o := c.findOffer(c.params["id"])
+	if o == nil {
+		o = c.findPhantom(c.params["id"])
+	}
 	if o == nil {
 		return nil, notFound("Предложение не найдено", "Offer not found")
 	}

@@ -23,9 +23,12 @@ func (c *call) createInstance() (any, error) {
 	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
-	if i := c.byIdempotencyKey[idempotencyKey]; i != nil {
+	if i := c.byIdempotencyKey[idempotencyKey]; i != nil && !c.forgets(i) {
 		c.status = 200
 		c.header.Set("Idempotent-Replayed", "true")
+		if i.FirstAnswer != nil && c.requestHas(quirkFirstAnswerReplays) {
+			return *i.FirstAnswer, nil
+		}
 		return c.viewInstance(i), nil
 	}
 	f, err := parseFields(c.body)
@@ -36,13 +39,20 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.refuseOffer(o.offerID); err != nil {
+		return nil, err
+	}
 	o.callers = c.callers()
 	i, err := c.rent(o)
 	if err != nil {
 		return nil, err
 	}
 	c.byIdempotencyKey[idempotencyKey] = i
-	return c.viewInstance(i), nil
+	answer := c.viewInstance(i)
+	if c.quirks.has(quirkFirstAnswerReplays) {
+		i.FirstAnswer = &answer
+	}
+	return answer, nil
 }
 
 var errNoInstance = text{"Сервер не найден", "Instance not found"}
@@ -104,7 +114,14 @@ func (c *call) stopInstance() (any, error) {
 	return c.applyAction(func(i *instance) error { return c.stop(i, stoppedByUser) })
 }
 
-func (c *call) deleteInstance() (any, error) { return c.applyAction(c.destroy) }
+func (c *call) deleteInstance() (any, error) {
+	return c.applyAction(func(i *instance) error {
+		if c.isBusy(i) {
+			return stateConflict(i)
+		}
+		return c.destroy(i)
+	})
+}
 
 type logsView struct {
 	Lines []string `json:"lines"`

@@ -32,6 +32,12 @@ const (
 	quirkForbiddenBalance     = "forbidden-balance"
 	quirkGatewayErrors        = "gateway-errors"
 	quirkLimitHeadersAbsent   = "limit-headers-absent"
+	quirkForgottenKeys        = "forgotten-keys"
+	quirkFirstAnswerReplays   = "first-answer-replays"
+	quirkBusyWhileBooting     = "busy-while-booting"
+	quirkFailedIsBilled       = "failed-is-billed"
+	quirkRefusedDisks         = "refused-disks"
+	quirkPhantomOffers        = "phantom-offers"
 
 	// allQuirks enables all quirks.
 	allQuirks = "all"
@@ -124,6 +130,42 @@ var quirkTable = []quirk{
 		quirkCachedOffers,
 		"Offers and GPU models are up to 60 seconds old, so a rented offer can be listed and readable as available.",
 		"Public GET endpoints (`/gpus`, `/offers`, `/templates`) send CORS headers and are cached for 60 seconds.",
+	}, nil},
+	{Quirk{
+		quirkForgottenKeys,
+		"A create with the idempotency key of a destroyed instance rents a new instance.",
+		"A repeat with the same Idempotency-Key does not create a second instance: it returns the existing one with " +
+			"status 200 and the response header `Idempotent-Replayed: true`.",
+	}, nil},
+	{Quirk{
+		quirkFirstAnswerReplays,
+		"A repeated create returns the first response again, with the status `creating`, also if the instance runs, " +
+			"has failed or is destroyed. GET returns its current state.",
+		"`Idempotent-Replayed: true`",
+	}, nil},
+	{Quirk{
+		quirkBusyWhileBooting,
+		"DELETE returns 409 `conflict` while the instance is creating or starting.",
+		"A state that forbids the action gives 409 `conflict`",
+	}, nil},
+	{Quirk{
+		quirkFailedIsBilled,
+		"`burn_kop_h` of the balance includes the running price of failed instances. They are not charged.",
+		"total burn over all instances, kopecks per hour",
+	}, nil},
+	{Quirk{
+		quirkRefusedDisks,
+		"About every third offer is listed and readable, and a create with it returns 422 `validation_error` for " +
+			"`disk_gb`.",
+		"404 when the offer or template is not found; 409 when the price changed or a limit is reached; 422 invalid " +
+			"input",
+	}, nil},
+	{Quirk{
+		quirkPhantomOffers,
+		"Each list of offers contains one more offer: a copy of the cheapest server with the requested properties, " +
+			"available or not, at a lower price. It is readable as available, and a create with it returns 409 " +
+			"`conflict`.",
+		"GPU availability data refreshes about every minute.",
 	}, nil},
 	{Quirk{
 		quirkImageSpelling,

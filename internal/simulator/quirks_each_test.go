@@ -146,6 +146,150 @@ func TestQuirk_LaggingGet(t *testing.T) {
 	r.do("GET", "/instances/"+i.ID, nil).want(200)
 }
 
+func TestQuirk_ForgottenKeys(t *testing.T) {
+	r := newRig(t, withQuirks("forgotten-keys"))
+	i := r.running("a", nil)
+	var again instance
+	r.rent("a", nil).want(200).into(&again)
+	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+	r.rent("a", nil).want(200)
+	r.Advance(bootComplete)
+	var next instance
+	r.rent("a", nil).want(201).into(&next)
+	if again.ID != i.ID || next.ID == i.ID {
+		t.Errorf("%s, then %s while it exists and %s after it is destroyed", i.ID, again.ID, next.ID)
+	}
+	r.rent("a", nil).want(200).into(&again)
+	if again.ID != next.ID {
+		t.Errorf("a repeat returns %s, want %s", again.ID, next.ID)
+	}
+}
+
+func TestQuirk_FirstAnswerReplays(t *testing.T) {
+	r := newRig(t, withQuirks("first-answer-replays"))
+	first := r.rent("a", nil).want(201)
+	var i instance
+	first.into(&i)
+	for _, status := range []string{"running", "failed", "destroyed"} {
+		r.Advance(bootComplete)
+		if err := r.SetInstance(i.ID, simulator.InstancePatch{Status: &status}); err != nil {
+			t.Fatal(err)
+		}
+		again := r.rent("a", m{"name": "other"}).want(200)
+		if string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%s: %s, first %s", status, again.raw, first.raw)
+		}
+		if now := r.instance(i.ID); now.Status != status {
+			t.Errorf("GET returns %s, want %s", now.Status, status)
+		}
+	}
+}
+
+func TestQuirk_BusyWhileBooting(t *testing.T) {
+	r := newRig(t, withQuirks("busy-while-booting"))
+	var i instance
+	r.rent("a", nil).want(201).into(&i)
+	for _, status := range []string{"creating", "starting"} {
+		r.do("DELETE", "/instances/"+i.ID, nil).refused(409, "conflict")
+		if now := r.instance(i.ID); now.Status != status || now.DesiredState != "running" {
+			t.Errorf("%s, desired %s, want %s", now.Status, now.DesiredState, status)
+		}
+		r.Advance(boot / 2)
+	}
+	r.Advance(boot)
+	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+}
+
+func TestQuirk_FailedIsBilled(t *testing.T) {
+	r := newRig(t, withQuirks("failed-is-billed"))
+	first, second := r.running("a", nil), r.running("b", nil)
+	if err := r.SetInstance(first.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+		t.Fatal(err)
+	}
+	before := r.balance()
+	if want := first.Price.Running + second.Price.Running; before.Burn != want {
+		t.Errorf("burns %d, want %d", before.Burn, want)
+	}
+	r.Advance(3600e9)
+	if spent := before.Available - r.balance().Available; spent > second.Price.Running+1 {
+		t.Errorf("an hour costs %d, want the price of the second one, %d", spent, second.Price.Running)
+	}
+	r.do("DELETE", "/instances/"+first.ID, nil).want(200)
+	if b := r.balance(); b.Burn != second.Price.Running {
+		t.Errorf("after the DELETE: burns %d, want %d", b.Burn, second.Price.Running)
+	}
+}
+
+func TestQuirk_RefusedDisks(t *testing.T) {
+	r := newRig(t, withQuirks("refused-disks"))
+	offers := list[offer](r, "/offers?num_gpus=1", 50)[:30]
+	refused := 0
+	for n, o := range offers {
+		body := m{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}
+		a := r.rent(fmt.Sprint(n), body)
+		if a.status == 201 {
+			continue
+		}
+		a.invalid("disk_gb")
+		refused++
+		r.rent(fmt.Sprint("again ", n), body).invalid("disk_gb")
+		var now offer
+		if r.do("GET", "/offers/"+o.ID, nil).want(200).into(&now); !now.Available {
+			t.Errorf("offer %s is not available", o.ID)
+		}
+	}
+	if refused < 4 || refused > 16 {
+		t.Errorf("%d of %d offers are refused", refused, len(offers))
+	}
+}
+
+func TestQuirk_PhantomOffers(t *testing.T) {
+	r := newRig(t, withQuirks("phantom-offers"))
+	servers := r.offers()
+	phantoms := func(path string) (found []offer) {
+		t.Helper()
+		for _, o := range list[offer](r, path, 2) {
+			if !slices.ContainsFunc(servers, func(other offer) bool { return other.ID == o.ID }) {
+				found = append(found, o)
+			}
+		}
+		return found
+	}
+	const query = "/offers?gpu=rtx_4090&num_gpus=1"
+	found := phantoms(query)
+	if len(found) != 1 || found[0].Price.OnDemand >= servers[0].Price.OnDemand || found[0].GPU != servers[0].GPU {
+		t.Fatalf("phantoms %+v, the first offer is %+v", found, servers[0])
+	}
+	phantom := found[0]
+	if first := list[offer](r, query, 50)[0]; first.ID != phantom.ID {
+		t.Errorf("the list begins with %s, want the phantom", first.ID)
+	}
+	if last := list[offer](r, query+"&order=-price", 50); last[len(last)-1].ID != phantom.ID {
+		t.Errorf("the other order ends with %s, want the phantom", last[len(last)-1].ID)
+	}
+	if above := phantoms(fmt.Sprintf("%s&max_price_kop_h=%d", query, phantom.Price.OnDemand-1)); len(above) > 0 {
+		t.Errorf("phantoms above the maximum price: %v", above)
+	}
+	r.rent("a", m{"offer_id": phantom.ID}).refused(409, "conflict")
+	var now offer
+	if r.do("GET", "/offers/"+phantom.ID, nil).want(200).into(&now); !now.Available {
+		t.Error("GET returns the phantom as not available")
+	}
+	// It stays when no server with these properties is available.
+	for _, o := range servers {
+		if err := r.SetOffer(o.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := list[offer](r, query, 50); len(left) != 1 || left[0].ID != phantom.ID {
+		t.Errorf("%v is left, want the phantom", left)
+	}
+	if err := r.SetQuirks(); err != nil {
+		t.Fatal(err)
+	}
+	r.do("GET", "/offers/"+phantom.ID, nil).refused(404, "not_found")
+}
+
 func TestQuirk_CachedOffers(t *testing.T) {
 	r := newRig(t, withQuirks("cached-offers"))
 	first := list[offer](r, "/offers?gpu=rtx_4090", 200)

@@ -49,3 +49,27 @@ func (e *engine) lagsGet(i *instance) bool {
 	lag := time.Duration(1+e.quirks.randomInt(3, quirkLaggingGet, i.ID)) * time.Second
 	return e.now.Before(i.CreatedAt.Add(lag))
 }
+
+// requestHas reports whether a quirk applies to the request.
+func (c *call) requestHas(quirk string) bool { return c.quirks.has(quirk) && !isWithoutQuirks(c.r) }
+
+// forgets implements forgotten-keys.
+func (c *call) forgets(i *instance) bool { return i.destroyed() && c.requestHas(quirkForgottenKeys) }
+
+// isBusy implements busy-while-booting.
+func (c *call) isBusy(i *instance) bool {
+	return (i.Status == statusCreating || i.Status == statusStarting) && c.requestHas(quirkBusyWhileBooting)
+}
+
+// burnKopH returns the burn rate that the balance shows, and implements failed-is-billed.
+func (e *engine) burnKopH() int64 {
+	burn := e.unposted.Rate
+	if e.quirks.has(quirkFailedIsBilled) {
+		for _, i := range e.active {
+			if i.Status == statusFailed {
+				burn += i.RunningKopH
+			}
+		}
+	}
+	return burn
+}

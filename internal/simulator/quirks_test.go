@@ -82,11 +82,16 @@ func runScenario(r *rig) (responses []string) {
 	send("GET", "/offers?type=interruptible", nil)
 	key := r.with("Idempotency-Key", "story")
 	var i instance
-	body := m{"offer_id": r.offers()[0].ID, "template": "pytorch", "disk_gb": 50, "type": "interruptible",
-		"name": "story"}
-	a := key.retry("POST", "/instances", body)
-	responses = append(responses, string(a.raw))
-	a.into(&i)
+	body := m{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": "story"}
+	for _, o := range r.offers() {
+		body["offer_id"] = o.ID
+		a := key.retry("POST", "/instances", body)
+		responses = append(responses, string(a.raw))
+		if a.status == 201 || a.status == 200 {
+			a.into(&i)
+			break
+		}
+	}
 	poll := func() {
 		for range 8 {
 			r.Advance(2 * time.Second)
@@ -103,6 +108,22 @@ func runScenario(r *rig) (responses []string) {
 	send("DELETE", "/instances/"+i.ID, nil)
 	poll()
 	send("GET", "/transactions", nil)
+	responses = append(responses, string(key.retry("POST", "/instances", body).raw))
+	booting := r.with("Idempotency-Key", "booting")
+	for _, o := range r.offers() {
+		a := booting.retry("POST", "/instances", m{"offer_id": o.ID, "template": "pytorch", "disk_gb": 50})
+		responses = append(responses, string(a.raw))
+		if a.status == 201 || a.status == 200 {
+			a.into(&i)
+			break
+		}
+	}
+	r.Advance(4 * time.Second)
+	send("DELETE", "/instances/"+i.ID, nil)
+	if err := r.SetInstance(i.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+		r.t.Fatal(err)
+	}
+	send("GET", "/balance", nil)
 	return responses
 }
 
@@ -163,7 +184,7 @@ func TestQuirks_Switching(t *testing.T) {
 			}
 		}
 		r.control("GET", "/quirks", nil).want(200).into(&p)
-		if len(p.Data) != 19 {
+		if len(p.Data) != len(simulator.AllQuirks()) {
 			t.Fatalf("%d quirks are listed", len(p.Data))
 		}
 		for _, q := range p.Data {
@@ -180,7 +201,7 @@ func TestQuirks_Switching(t *testing.T) {
 		t.Errorf("at first: %v", on)
 	}
 	r.control("POST", "/quirks", m{"names": []string{"all"}}).want(204)
-	if on := listed(); len(on) != 19 {
+	if on := listed(); len(on) != len(simulator.AllQuirks()) {
 		t.Errorf("all: %v", on)
 	}
 	refused := r.control("POST", "/quirks", m{"names": []string{"no-such"}})
