@@ -12,8 +12,17 @@ import (
 // quirks is set by make quirks.
 var quirks = flag.String("acctest.quirks", "", "quirks of the simulator for every test, a comma-separated list, or all")
 
+// offerQuirks make listed offers impossible to rent. A test with an offer_id from a list, or that counts offers or
+// compares their prices, cannot pass with them, so that a run has them only in tests with ChoosesOffers.
+var offerQuirks = []string{"phantom-offers", "refused-disks"}
+
+func isOfferQuirk(name string) bool { return slices.Contains(offerQuirks, name) }
+
 // quirksOfRun returns the names of the quirks for all tests of the run.
-func quirksOfRun() []string {
+func quirksOfRun() []string { return slices.DeleteFunc(namedQuirks(), isOfferQuirk) }
+
+// namedQuirks returns the names of the quirks of the run, those of offers included.
+func namedQuirks() []string {
 	switch *quirks {
 	case "":
 		return nil
@@ -21,6 +30,18 @@ func quirksOfRun() []string {
 		return quirkNames()
 	}
 	return strings.Split(*quirks, ",")
+}
+
+// ChoosesOffers adds the quirks of the run that make listed offers impossible to rent. It is for tests in which the
+// provider chooses offers and has enough of them.
+func ChoosesOffers() Option {
+	return func(c *simulator.Config) {
+		for _, name := range namedQuirks() {
+			if isOfferQuirk(name) {
+				c.Quirks = append(c.Quirks, name)
+			}
+		}
+	}
 }
 
 func quirkNames() []string {

@@ -20,6 +20,9 @@ func TestQuirks_RunAndTest(t *testing.T) {
 		{"small-pages,other-gpu", []Option{WithoutQuirks("other-gpu")}, []string{"small-pages"}},
 		{"all", []Option{WithoutQuirks(quirkNames()[1:]...)}, quirkNames()[:1]},
 		{"", []Option{WithQuirks("small-pages")}, []string{"small-pages"}},
+		{"refused-disks,small-pages", nil, []string{"small-pages"}},
+		{"refused-disks,small-pages", []Option{ChoosesOffers()}, []string{"refused-disks", "small-pages"}},
+		{"", []Option{ChoosesOffers()}, nil},
 	} {
 		*quirks = c.run
 		if on := Start(t, c.options...).Quirks(); !slices.Equal(on, c.want) {

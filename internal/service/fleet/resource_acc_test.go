@@ -42,7 +42,7 @@ func slots(s *terraform.State) map[string]string {
 }
 
 func TestAccFleet_basic(t *testing.T) {
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.ChoosesOffers())
 	var before map[string]string
 	remember := func(s *terraform.State) error {
 		before = slots(s)

@@ -53,7 +53,7 @@ func (r *remembered) changed(want ...string) resource.TestCheckFunc {
 
 // A failed and a lost member are replaced, and the plan names them and the reason.
 func TestAccFleet_heals(t *testing.T) {
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.ChoosesOffers())
 	var before remembered
 	test(t, env,
 		resource.TestStep{Config: env.Config(config(4)), Check: before.remember},
@@ -210,7 +210,7 @@ func TestAccFleet_minReadyZero(t *testing.T) {
 
 // desired_state stops and starts all members in place.
 func TestAccFleet_stopsAndStarts(t *testing.T) {
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.ChoosesOffers())
 	var before remembered
 	test(t, env,
 		resource.TestStep{Config: env.Config(config(2)), Check: before.remember},
@@ -232,7 +232,7 @@ func TestAccFleet_stopsAndStarts(t *testing.T) {
 
 // A change to the arguments of the members replaces the fleet, or with update = "rolling" its members in place.
 func TestAccFleet_update(t *testing.T) {
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.ChoosesOffers())
 	var before remembered
 	larger := func(arguments ...string) string {
 		return env.Config(strings.ReplaceAll(config(3, arguments...), "disk_gb       = 20", "disk_gb       = 30"))
