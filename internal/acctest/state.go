@@ -28,6 +28,8 @@ func (w *Workspace) state() []byte {
 type Saved[T any] struct {
 	Attributes T
 	Tainted    bool
+	// Deposed reports whether another object has replaced it, with create_before_destroy.
+	Deposed bool
 }
 
 // SavedIn returns the instances of a resource type in the state of a workspace, including deposed ones. It returns none
@@ -55,15 +57,22 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 		for _, instance := range r.Instances {
 			var object struct {
 				Status     string // "tainted", or empty
+				Deposed    string // the key of a deposed object, or empty
 				Attributes T
 			}
 			if err := json.Unmarshal(instance, &object); err != nil {
 				w.t.Fatalf("%v in the state:\n%s", err, instance)
 			}
-			all = append(all, Saved[T]{object.Attributes, object.Status == "tainted"})
+			all = append(all, Saved[T]{object.Attributes, object.Status == "tainted", object.Deposed != ""})
 		}
 	}
 	return all
+}
+
+// LoseState empties the state, as if the run had been killed before it was saved.
+func (w *Workspace) LoseState() {
+	w.t.Helper()
+	w.Write(stateFile, "")
 }
 
 // PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
