@@ -35,6 +35,9 @@ func available(t *testing.T, env *acctest.Env, available bool, ids ...string) {
 	}
 }
 
+// anyOffer returns a fleet whose members may differ in their GPUs.
+func anyOffer(fleet string) string { return strings.Replace(fleet, only, "offer_queries = [{}]", 1) }
+
 // statuses returns the statuses of the members in the state by id.
 func statuses(w *acctest.Workspace) map[string]string {
 	found := map[string]string{}
@@ -136,7 +139,7 @@ func TestAccFleet_busyWhileBooting(t *testing.T) {
 	offers := env.Offers("limit=200")
 	limitOffers(t, env, 4)
 	last = offers[3].ID
-	w := env.Workspace(env.Provider() + strings.Replace(plain(4, 20, `allocation = "all"`), only, "offer_queries = [{}]", 1))
+	w := env.Workspace(env.Provider() + anyOffer(plain(4, 20, `allocation = "all"`)))
 	expectApply(t, w, false)
 	if env.CountRequests(http.MethodPost, "/instances") == 0 {
 		t.Error("nothing was rented")
@@ -226,7 +229,7 @@ func TestAccFleet_destroyedWhileBooting(t *testing.T) {
 func TestAccFleet_fewOffers(t *testing.T) {
 	env := startStory(t, nil)
 	withheld := limitOffers(t, env, 2)
-	config := strings.Replace(plain(4, 20), only, "offer_queries = [{}]", 1)
+	config := anyOffer(plain(4, 20))
 	w := env.Workspace(env.Provider() + config)
 	output := expectApply(t, w, true, "Warning: Fleet train", "offer")
 	if !regexp.MustCompile(`(?i)slots? 2\b`).MatchString(acctest.WithoutFrame(output)) {
@@ -249,7 +252,7 @@ func TestAccFleet_fewOffers(t *testing.T) {
 func TestAccFleet_fewOffersMinReady(t *testing.T) {
 	env := startStory(t, nil)
 	withheld := limitOffers(t, env, 2)
-	config := strings.Replace(plain(4, 20, "min_ready = 4"), only, "offer_queries = [{}]", 1)
+	config := anyOffer(plain(4, 20, "min_ready = 4"))
 	w := env.Workspace(env.Provider() + config)
 	expectApply(t, w, false, "Error: Fleet train")
 	expectLive(t, env, w, 2)

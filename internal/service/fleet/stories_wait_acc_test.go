@@ -19,7 +19,7 @@ func TestAccFleet_allWaitsForLostOffer(t *testing.T) {
 	env = startStory(t, nil, onPost(false, func() { available(t, env, false, last) }))
 	last = env.Offers("limit=200")[3].ID
 	limitOffers(t, env, 4)
-	fleet := strings.Replace(plain(4, 20, `allocation = "all"`, `wait_for_offer = "5m"`), only, "offer_queries = [{}]", 1)
+	fleet := anyOffer(plain(4, 20, `allocation = "all"`, `wait_for_offer = "5m"`))
 	provider := strings.Replace(env.Provider(), `poll_interval = "1ms"`, `poll_interval = "20ms"`, 1)
 	w := env.Workspace(provider + fleet)
 	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
