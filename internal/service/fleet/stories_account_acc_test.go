@@ -135,7 +135,8 @@ func TestAccFleet_firstAnswerReplays(t *testing.T) {
 func TestAccFleet_busyWhileBooting(t *testing.T) {
 	var env *acctest.Env
 	var last string
-	env = startStory(t, []string{"busy-while-booting"}, onPost(false, func() { available(t, env, false, last) }))
+	env = startStory(t, []string{"busy-while-booting"}, onPost(false, func() { available(t, env, false, last) }),
+		func(c *simulator.Config) { c.Boot = time.Minute })
 	offers := env.Offers("limit=200")
 	limitOffers(t, env, 4)
 	last = offers[3].ID
