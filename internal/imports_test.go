@@ -30,11 +30,12 @@ var allowedImports = map[string][]string{
 		"internal/backoff",
 		"internal/credentials",
 	},
-	"internal/unmanaged": {"internal/reconcile", "internal/lifecycle", "internal/rubles", "internal/rental"},
+	"internal/unmanaged": {"internal/fleet", "internal/lifecycle", "internal/rubles", "internal/rental"},
 	"internal/cost": {
-		"internal/reconcile",
-		"internal/placement",
+		"internal/fleet",
+		"internal/market",
 		"internal/lifecycle",
+		"internal/failure",
 		"internal/rubles",
 		"internal/rental",
 	},
@@ -46,43 +47,45 @@ var allowedImports = map[string][]string{
 		"internal/credentials",
 	},
 	"internal/service/*": {
-		"internal/reconcile",
+		"internal/fleet",
 		"internal/tfinstance",
 		"internal/tfkit",
-		"internal/placement",
+		"internal/market",
 		"internal/lifecycle",
 		"internal/spending",
+		"internal/failure",
 		"internal/backoff",
 		"internal/rubles",
 		"internal/rental",
 	},
 	"internal/tfinstance": {
 		"internal/tfkit",
-		"internal/placement",
+		"internal/market",
 		"internal/lifecycle",
-		"internal/spending",
+		"internal/failure",
 		"internal/backoff",
 		"internal/rental",
 	},
-	"internal/reconcile": {
-		"internal/placement",
+	"internal/fleet": {
+		"internal/market",
 		"internal/lifecycle",
 		"internal/spending",
+		"internal/failure",
 		"internal/rental",
-		"internal/backoff",
 	},
-	"internal/placement": {"internal/spending", "internal/rental", "internal/backoff"},
-	"internal/lifecycle": {"internal/spending", "internal/rental", "internal/backoff"},
-	"internal/spending":  {"internal/rental", "internal/backoff"},
+	"internal/market":    {"internal/lifecycle", "internal/failure", "internal/rental", "internal/backoff"},
+	"internal/lifecycle": {"internal/spending", "internal/failure", "internal/rental", "internal/backoff"},
+	"internal/spending":  {"internal/failure", "internal/rental", "internal/backoff"},
+	"internal/failure":   {"internal/rental"},
 	"internal/tfkit": {
-		"internal/placement",
+		"internal/market",
 		"internal/lifecycle",
 		"internal/spending",
 		"internal/rubles",
 		"internal/rental",
 		"internal/backoff",
 	},
-	"internal/rental/rentaltest":     {"internal/rental"},
+	"internal/rental/rentaltest":     {"internal/rental", "internal/backoff"},
 	"internal/rental":                {"internal/backoff"},
 	"internal/credentials":           {"internal/atomicfile"},
 	"internal/simulator":             {"internal/contract", "internal/simulator/console", "internal/atomicfile"},
@@ -118,7 +121,8 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 		{"internal/service/instance", "internal/provider"},
 		{"internal/rental", "internal/tfkit"},
 		{"internal/lifecycle", "internal/tfkit"},
-		{"internal/placement", "internal/lifecycle"},
+		{"internal/lifecycle", "internal/market"},
+		{"internal/market", "internal/fleet"},
 		{"internal/tfkit", "internal/service/instance"},
 		{"internal/tfkit", "internal/tfinstance"},
 		{"internal/tfinstance", "internal/service/instance"},
@@ -136,7 +140,9 @@ func TestImportRule_ForbiddenPairs(t *testing.T) {
 
 // The domain packages work on instances and requests, and do not depend on Terraform.
 func TestImportRule_DomainPackages(t *testing.T) {
-	domain := []string{"./reconcile", "./placement", "./lifecycle", "./spending", "./cost", "./unmanaged", "./rubles"}
+	domain := []string{
+		"./fleet", "./market", "./lifecycle", "./spending", "./failure", "./cost", "./unmanaged", "./rubles",
+	}
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, domain...)...).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -48,11 +48,11 @@ func TestClaims_HaveTests(t *testing.T) {
 	}
 }
 
-// testFunctions returns the functions in test files, by folder and name. Two folders with the same name are an error,
+// testFunctions returns the functions in test files, by folder and name. Two tests with the same ones are an error,
 // because a citation would be ambiguous.
 func testFunctions(t *testing.T) map[string]*ast.FuncDecl {
 	t.Helper()
-	functions, folders := map[string]*ast.FuncDecl{}, map[string]string{}
+	functions := map[string]*ast.FuncDecl{}
 	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(file, "_test.go") {
 			return err
@@ -61,19 +61,20 @@ func testFunctions(t *testing.T) map[string]*ast.FuncDecl {
 		if err != nil {
 			return err
 		}
-		pkg := filepath.Base(folder)
-		if other, ok := folders[pkg]; ok && other != folder {
-			return fmt.Errorf("%s and %s have the same name", folder, other)
-		}
-		folders[pkg] = folder
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		for _, declared := range parsed.Decls {
-			if function, ok := declared.(*ast.FuncDecl); ok && function.Recv == nil {
-				functions[pkg+"."+function.Name.Name] = function
+			function, ok := declared.(*ast.FuncDecl)
+			if !ok || function.Recv != nil {
+				continue
 			}
+			name := filepath.Base(folder) + "." + function.Name.Name
+			if ambiguous := strings.HasPrefix(function.Name.Name, "Test"); ambiguous && functions[name] != nil {
+				return fmt.Errorf("there are two tests %s", name)
+			}
+			functions[name] = function
 		}
 		return nil
 	})

@@ -7,7 +7,7 @@ output "nodes" {
   description = "Input of join.sh: number, SSH host and SSH port of each running server. The number of a worker is its slot and 1. The head has the number 0, followed by the host and the port for the tunnels."
   value = join("", concat(
     [try("0 ${gpurent_instance.head.ssh.host} ${gpurent_instance.head.ssh.port} ${join(" ", local.tunnel_address)}\n", "")],
-    [for slot, worker in gpurent_fleet.worker.instances : try("${slot + 1} ${worker.ssh.host} ${worker.ssh.port}\n", "")],
+    [for slot, worker in gpurent_fleet.worker.instances : try("${slot + 1} ${worker.ssh_host} ${worker.ssh_port}\n", "")],
   ))
 }
 

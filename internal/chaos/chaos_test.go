@@ -234,12 +234,15 @@ type savedServer struct {
 // saved returns the servers in the state, including deposed ones and the members of the fleet.
 func (r *run) saved() []acctest.Saved[savedServer] {
 	type fleet struct {
-		Instances map[string]struct{ ID, Offer string }
+		Instances map[string]struct {
+			ID      string
+			OfferID string `json:"offer_id"`
+		}
 	}
 	all := acctest.SavedIn[savedServer](r.workspace, "gpurent_instance")
 	for _, saved := range acctest.SavedIn[fleet](r.workspace, "gpurent_fleet") {
 		for _, member := range saved.Attributes.Instances {
-			all = append(all, acctest.Saved[savedServer]{Attributes: savedServer{member.ID, member.Offer}})
+			all = append(all, acctest.Saved[savedServer]{Attributes: savedServer{member.ID, member.OfferID}})
 		}
 	}
 	return all

@@ -205,9 +205,9 @@ func (b *builder) drift(c resourceChange) {
 	burn := func(object json.RawMessage) *int64 {
 		v := newValues(object, nil, nil, b.unexpected(c.label()))
 		if c.Type == typeFleet {
-			return burnOf(fleetMembers(v, v))
+			return burnOf(fleetMembers(v)).kopH
 		}
-		return instanceOf(v, v).now().kopH
+		return instanceOf(v).now().kopH
 	}
 	drift.BeforeKopH = burn(c.Change.Before)
 	if !drift.Gone {

@@ -175,7 +175,7 @@ func TestCompare_Fleets(t *testing.T) {
 	fleet := func(size int, caps string, members ...string) string {
 		for slot := range members {
 			members[slot] = fmt.Sprintf(`"%d": {"id": "ins_%d", "status": "%s",
-				"price": {"running_kop_h": 4000, "stopped_kop_h": 100}}`, slot, slot, members[slot])
+				"running_kop_h": 4000}`, slot, slot, members[slot])
 		}
 		return fmt.Sprintf(`"name": "train", "size": %d, "type": "on_demand", "template": "pytorch", "disk_gb": 60,
 			"desired_state": "running", "offer_queries": [{"gpu": ["rtx_4090"]}], %s, "instances": {%s}`,

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -18,8 +18,8 @@ type member struct {
 	slot int
 }
 
-// fleetMembers returns the members of a fleet by slot. arguments has their type.
-func fleetMembers(v, arguments values) []member {
+// fleetMembers returns the members of a fleet by slot.
+func fleetMembers(v values) []member {
 	var members []member
 	for key, element := range v.children("instances") {
 		slot, err := strconv.Atoi(key)
@@ -27,7 +27,7 @@ func fleetMembers(v, arguments values) []member {
 			v.report("instances." + key)
 			continue
 		}
-		s := instanceOf(element, arguments)
+		s := memberOf(element, v)
 		if s.ID == "" || !s.priced {
 			v.report("instances." + key)
 		}
@@ -37,25 +37,43 @@ func fleetMembers(v, arguments values) []member {
 	return members
 }
 
+// memberOf returns the member of a fleet with these values.
+func memberOf(v, fleet values) server {
+	s := server{diskUnpriced: true, Instance: rental.Instance{
+		ID: v.text("id"), Status: rental.InstanceStatus(v.text("status")), Type: rental.RentalType(fleet.text("type")),
+	}}
+	if running := v.number("running_kop_h"); running != nil {
+		s.priced, s.Price.RunningKopH = true, *running
+	}
+	if s.Status == rental.StatusOutbid { // an apply stops such a member only if the fleet was to run
+		s.DesiredState = rental.DesiredState(fleet.text("desired_state"))
+	}
+	return s
+}
+
 // burnOf is what members cost now.
-func burnOf(members []member) *int64 {
+func burnOf(members []member) price {
 	total := knownPrice(0)
 	for _, m := range members {
 		total = total.plus(m.now())
 	}
-	return total.kopH
+	return total
 }
 
 // fleet adds a fleet.
 func (b *builder) fleet(c resourceChange, change Change) {
 	before, after := b.readBefore(c), b.read(c, c.Change.After)
-	members := fleetMembers(before, before)
-	s := Server{Change: change, BeforeKopH: burnOf(members)}
+	members := fleetMembers(before)
+	now := burnOf(members)
+	s := Server{Change: change, BeforeKopH: now.kopH}
+	if now.diskExcluded {
+		s.note("The plan does not contain the prices of the disks of its stopped members.")
+	}
 	s.MaxPriceKopH, s.MaxKopH = after.number("max_price_kop_h"), fleetCap(after)
 	if change.Action.creates() {
 		s.Arguments, s.SizeAfter = arguments(c), after.size()
 	}
-	switch now := (price{kopH: s.BeforeKopH, basis: Known}); change.Action {
+	switch change.Action {
 	case Unchanged, Forget:
 		s.setAfter(now)
 	case Destroy:
@@ -128,11 +146,11 @@ func (b *builder) updatedFleet(s *Server, before, after values, members []member
 	}
 	spec := fleetSpec(after)
 	made := fleetSpec(before)
-	planned := make([]reconcile.Member, len(members))
+	planned := make([]fleet.Member, len(members))
 	for i, m := range members {
-		planned[i] = reconcile.Member{Slot: m.slot, Generation: 1, Instance: m.Instance, Order: made.Order}
+		planned[i] = fleet.Member{Slot: m.slot, Generation: 1, Instance: m.Instance, Order: made.Order}
 	}
-	changes := reconcile.Plan(spec, planned)
+	changes := fleet.Changes(fleet.Plan(spec, planned))
 	if len(changes) == 0 && after.isUnknown("instances") {
 		s.Action = Repair
 		s.note("The plan does not contain which members are replaced: the highest possible price counts.")
@@ -162,23 +180,23 @@ func highestOfFleet(s *Server, after values, members []member) price {
 }
 
 // fleetAction names what the changes of a fleet are.
-func fleetAction(s *Server, changes []reconcile.Change) Action {
-	counts := map[reconcile.Action]int{}
+func fleetAction(s *Server, changes []fleet.Change) Action {
+	counts := map[fleet.Action]int{}
 	for _, change := range changes {
 		counts[change.Action]++
 	}
 	switch {
 	case s.SizeBefore != nil && *s.SizeBefore != *s.SizeAfter:
 		return Scale
-	case counts[reconcile.Update] > 0:
+	case counts[fleet.Update] > 0:
 		return Roll
-	case counts[reconcile.Create]+counts[reconcile.Replace]+counts[reconcile.Destroy] > 0:
+	case counts[fleet.Create]+counts[fleet.Replace]+counts[fleet.Destroy] > 0:
 		return Repair
-	case counts[reconcile.Start] > 0:
+	case counts[fleet.Start] > 0:
 		return Start
-	case counts[reconcile.Stop] > 0:
+	case counts[fleet.Stop] > 0:
 		return Stop
-	case counts[reconcile.Wait] > 0:
+	case counts[fleet.Wait] > 0:
 		return Wait
 	}
 	return Update
@@ -186,16 +204,16 @@ func fleetAction(s *Server, changes []reconcile.Change) Action {
 
 // changedFleet is the price of a fleet after changes of its members.
 func (b *builder) changedFleet(
-	s *Server, after values, spec reconcile.Spec, members []member, changes []reconcile.Change,
+	s *Server, after values, spec fleet.Spec, members []member, changes []fleet.Change,
 ) price {
-	bySlot := map[int]reconcile.Action{}
+	bySlot := map[int]fleet.Action{}
 	rents, updates := 0, 0
 	for _, change := range changes {
 		bySlot[change.Slot] = change.Action
 		if change.Action.Rents() {
 			rents++
 		}
-		if change.Action == reconcile.Update {
+		if change.Action == fleet.Update {
 			updates++
 		}
 	}
@@ -203,13 +221,13 @@ func (b *builder) changedFleet(
 		s.note("%d members are replaced. Only the new ones count while both exist.", updates)
 	}
 	fixed, started := knownPrice(0), knownPrice(0)
-	var stays []reconcile.Member
+	var stays []fleet.Member
 	for _, m := range members {
 		action := bySlot[m.slot]
-		if action == reconcile.Destroy || action.Rents() {
+		if action == fleet.Destroy || action.Rents() {
 			continue
 		}
-		stays = append(stays, reconcile.Member{Slot: m.slot, Instance: m.Instance})
+		stays = append(stays, fleet.Member{Slot: m.slot, Instance: m.Instance})
 		if p := m.after(action, spec.State, s.MaxPriceKopH, spec.Order.DiskGB); p.basis == Known {
 			fixed = fixed.plus(p)
 		} else {
@@ -224,13 +242,13 @@ func (b *builder) changedFleet(
 }
 
 // after is the price of a member after an action.
-func (m member) after(action reconcile.Action, state rental.DesiredState, limit *int64, diskGB int64) price {
+func (m member) after(action fleet.Action, state rental.DesiredState, limit *int64, diskGB int64) price {
 	switch action {
-	case reconcile.Stop:
+	case fleet.Stop:
 		return m.stopped()
-	case reconcile.Start:
+	case fleet.Start:
 		return m.started(limit, diskGB)
-	case reconcile.Wait:
+	case fleet.Wait:
 		return m.waited(state, m.started(limit, diskGB))
 	default:
 		return m.now()
@@ -238,8 +256,8 @@ func (m member) after(action reconcile.Action, state rental.DesiredState, limit 
 }
 
 // fleetSpec returns the description of a fleet, without its queries.
-func fleetSpec(v values) reconcile.Spec {
-	spec := reconcile.Spec{
+func fleetSpec(v values) fleet.Spec {
+	spec := fleet.Spec{
 		Size: int(v.count("size")),
 		Order: rental.InstanceCreate{
 			Template: v.text("template"), DiskGB: v.count("disk_gb"), Type: rental.RentalType(v.text("type")),
@@ -259,9 +277,9 @@ func fleetSpec(v values) reconcile.Spec {
 }
 
 // fleetDemand is what a fleet rents for count slots. stays are the members that stay.
-func fleetDemand(v values, spec reconcile.Spec, count int, stays []reconcile.Member) rentalDemand {
-	demand := rentalDemand{kind: spec.Order.Type, limit: v.number("max_price_kop_h"), known: true}
-	demand.DiskGB = spec.Order.DiskGB
+func fleetDemand(v values, spec fleet.Spec, count int, stays []fleet.Member) rentalDemand {
+	demand := rentalDemand{limit: v.number("max_price_kop_h"), known: true}
+	demand.Order = spec.Order
 	queries := v.children("offer_queries")
 	for i := range len(queries) {
 		demand.addQuery(queries[strconv.Itoa(i)])
@@ -269,7 +287,7 @@ func fleetDemand(v values, spec reconcile.Spec, count int, stays []reconcile.Mem
 	for _, name := range []string{"offer_queries", "max_price_kop_h", "max_total_kop_h", "same", "type"} {
 		demand.known = demand.known && !v.isUnknown(name)
 	}
-	spec.Queries = demand.Queries
+	spec.Queries, spec.MaxPriceKopH = demand.Queries, v.count("max_price_kop_h")
 	demand.Demand = spec.Demand(count, stays)
 	return demand
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -12,18 +12,17 @@ import (
 type server struct {
 	rental.Instance
 	priced bool
+	// diskUnpriced: the plan does not contain the price of the disk, as for the members of a fleet.
+	diskUnpriced bool
 }
 
-// instanceOf returns the instance with these values, without what a plan does not need. arguments has its type.
-func instanceOf(v, arguments values) server {
+// instanceOf returns the instance with these values, without what a plan does not need.
+func instanceOf(v values) server {
 	s := server{Instance: rental.Instance{
 		ID: v.text("id"), Status: rental.InstanceStatus(v.text("status")),
-		DesiredState: rental.DesiredState(v.text("desired_state")), Type: rental.RentalType(arguments.text("type")),
+		DesiredState: rental.DesiredState(v.text("desired_state")), Type: rental.RentalType(v.text("type")),
 	}}
 	prices := v.child("price")
-	if isNull(v.attributes["price"]) {
-		prices = v
-	}
 	running, stopped := prices.number("running_kop_h"), prices.number("stopped_kop_h")
 	if running != nil {
 		s.priced = true
@@ -46,13 +45,22 @@ func (s server) costs(kopH int64) price {
 
 // now is what the instance costs now, by the same rule as the spending limits of the provider: the API document gives
 // no price to a failed instance. An unknown status counts as running.
-func (s server) now() price { return s.costs(s.BurnKopH()) }
+func (s server) now() price {
+	if s.Status == rental.StatusStopped || s.Status == rental.StatusOutbid {
+		return s.stopped()
+	}
+	return s.costs(s.BurnKopH())
+}
 
 // running is the price while the instance runs, if no start changes it.
 func (s server) running() price { return s.costs(s.Price.RunningKopH) }
 
-// stopped is the price of the disk.
-func (s server) stopped() price { return s.costs(s.Price.StoppedKopH) }
+// stopped is the price of the disk. Without it, the price is zero and marked, so that a start adds the whole price.
+func (s server) stopped() price {
+	p := s.costs(s.Price.StoppedKopH)
+	p.diskExcluded = s.priced && s.diskUnpriced
+	return p
+}
 
 // started is the price after a start. The price of an on-demand instance is locked. A start of another one is a new
 // bid, which costs at most the cap.
@@ -77,7 +85,7 @@ func (s server) waited(wanted rental.DesiredState, start price) price {
 // instance adds an instance.
 func (b *builder) instance(c resourceChange, change Change) {
 	before, after := b.readBefore(c), b.read(c, c.Change.After)
-	old := instanceOf(before, before)
+	old := instanceOf(before)
 	s := Server{Change: change, BeforeKopH: new(int64(0))}
 	if !isNull(c.Change.Before) {
 		s.BeforeKopH = old.now().kopH
@@ -141,13 +149,14 @@ func updatedInstance(s *Server, old server, after values) price {
 func (b *builder) newInstance(change *Change, after, before values, limit *int64) price {
 	noteStopped(change, after)
 	noteHidden(change, after, "max_price_kop_h", "type")
-	demand := rentalDemand{kind: rental.RentalType(after.text("type")), limit: limit, known: !after.isUnknown("type")}
-	demand.Count, demand.DiskGB = 1, after.count("disk_gb")
-	demand.offerID = after.text("offer_id")
+	demand := rentalDemand{limit: limit, known: !after.isUnknown("type")}
+	demand.Order = rental.InstanceCreate{DiskGB: after.count("disk_gb"), Type: rental.RentalType(after.text("type"))}
+	demand.Count, demand.MaxPriceKopH = 1, after.count("max_price_kop_h")
+	demand.OfferID = after.text("offer_id")
 	for _, name := range []string{"offer_id", "offer_query", "fallback_queries", "max_price_kop_h"} {
 		demand.known = demand.known && !after.isUnknown(name)
 	}
-	if demand.offerID == "" {
+	if demand.OfferID == "" {
 		demand.addQuery(after.child("offer_query"))
 		fallbacks := after.children("fallback_queries")
 		for i := range len(fallbacks) {
@@ -186,11 +195,9 @@ func noteForgotten(change *Change) {
 
 // rentalDemand is what a plan rents.
 type rentalDemand struct {
-	placement.Demand
-	kind    rental.RentalType
-	offerID string // instead of Queries
-	limit   *int64 // price cap of each server
-	known   bool   // all arguments that select the offers are known
+	market.Demand
+	limit *int64 // price cap of each server
+	known bool   // all arguments that select the offers are known
 }
 
 // quoteFunc returns the prices of the offers for what a plan rents, at most Count, with the disks.
@@ -209,5 +216,5 @@ func (b *builder) rent(change *Change, demand rentalDemand) price {
 			change.note("No offer now for %s: the price cap counts.", counted(demand.Count-found, "server", "servers"))
 		}
 	}
-	return total.plus(cappedPrice(demand.limit, int64(demand.Count-found), demand.DiskGB))
+	return total.plus(cappedPrice(demand.limit, int64(demand.Count-found), demand.Order.DiskGB))
 }

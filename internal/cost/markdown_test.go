@@ -190,7 +190,7 @@ gpurent_instance.gone  destroy       48,00 ₽                    0,00 ₽
 1 unchanged                          48,00 ₽                   48,00 ₽
 
 "up to": the price cap, because the price is not known before the apply.
-"+ disk": disk beyond the base disk of an offer comes in addition.
+"+ disk": disk beyond the base disk of an offer, or of stopped members of a fleet, comes in addition.
 
 per hour                            144,00 ₽     up to 186,00 ₽ + disk
 per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk

@@ -18,8 +18,8 @@ type recorded struct {
 }
 
 // The sums are computed by hand: 4627, 4813, 4824 and 4851 are the prices of the four cheapest offers, with a disk of
-// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. In mixed and unknown-arguments, each CLI
-// created the servers in another order.
+// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. The plan of a fleet has no prices of disks. In
+// mixed and unknown-arguments, each CLI created the servers in another order.
 var plans = map[string]recorded{
 	"create":             {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
 	"create-base-disk":   {0, 9000, []string{"gpurent_instance.a create 0 <=9000"}, nil},
@@ -101,9 +101,9 @@ var plans = map[string]recorded{
 		4627 + 4813 + 4824, 4627, []string{"gpurent_fleet.train scale 14264 4627"}, []string{"scale 3 → 1"},
 	},
 	"fleet-repair":  {4627 + 4824, 4627 + 4824 + 9000, []string{"gpurent_fleet.train repair 9451 <=18451+disk"}, nil},
-	"fleet-start":   {121 + 90, 4627 + 4813, []string{"gpurent_fleet.train start 211 9440"}, nil},
-	"fleet-stop":    {4627 + 4813, 121 + 90, []string{"gpurent_fleet.train stop 9440 211"}, nil},
-	"fleet-outbid":  {62 + 2816, 2816 + 9000, []string{"gpurent_fleet.train start 2878 <=11816+disk"}, nil},
+	"fleet-start":   {0, 4627 + 4813, []string{"gpurent_fleet.train start 0 9440"}, []string{"its stopped members"}},
+	"fleet-stop":    {4627 + 4813, 0, []string{"gpurent_fleet.train stop 9440 0+disk"}, nil},
+	"fleet-outbid":  {2816, 2816 + 9000, []string{"gpurent_fleet.train start 2816 <=11816+disk"}, nil},
 	"fleet-rolling": {9440, 2 * 9000, []string{"gpurent_fleet.train replace_members 9440 <=18000+disk"}, nil},
 	"fleet-replace": {9440, 2 * 9000, []string{"gpurent_fleet.train replace 9440 <=18000+disk"}, nil},
 	"fleet-destroy": {9440, 0, []string{"gpurent_fleet.train destroy 9440 0"}, nil},
@@ -173,17 +173,14 @@ func lineOf(s cost.Server) string {
 }
 
 func afterOf(s cost.Server) string {
-	switch {
-	case s.AfterKopH == nil && s.Uncapped:
+	if s.AfterKopH == nil && s.Uncapped {
 		return "no-cap"
-	case s.Basis == cost.Cap && s.DiskExcluded:
-		return "<=" + amountOf(s.AfterKopH) + "+disk"
-	case s.Basis == cost.Cap:
-		return "<=" + amountOf(s.AfterKopH)
-	case s.Basis == cost.Offer:
-		return "now " + amountOf(s.AfterKopH)
 	}
-	return amountOf(s.AfterKopH)
+	text := map[cost.Basis]string{cost.Cap: "<=", cost.Offer: "now "}[s.Basis] + amountOf(s.AfterKopH)
+	if s.AfterKopH != nil && s.DiskExcluded {
+		text += "+disk"
+	}
+	return text
 }
 
 func amountOf(kopH *int64) string {

@@ -1,6 +1,6 @@
 package cost
 
-import "github.com/gpurent/terraform-provider-gpurent/internal/placement"
+import "github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 
 // maxKopH is the highest amount that counts as a price: 10 billion rubles per hour. Its price per month fits in int64.
 const maxKopH = 1e12
@@ -20,7 +20,7 @@ const (
 type price struct {
 	kopH  *int64 // nil: it cannot be determined
 	basis Basis
-	// diskExcluded: disk beyond the base disk of an offer is not included.
+	// diskExcluded: disk beyond the base disk of an offer, or the disk of a stopped member of a fleet, is not included.
 	diskExcluded bool
 	// uncapped: no price cap limits what is rented or started.
 	uncapped bool
@@ -38,7 +38,7 @@ func cappedPrice(limit *int64, count, diskGB int64) price {
 	case limit == nil:
 		return price{basis: None, uncapped: true}
 	}
-	return price{kopH: times(limit, count), basis: Cap, diskExcluded: diskGB != placement.BaseDiskGB}
+	return price{kopH: times(limit, count), basis: Cap, diskExcluded: diskGB != lifecycle.BaseDiskGB}
 }
 
 // plus is the sum of two prices, as uncertain as the less certain one.

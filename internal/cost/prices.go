@@ -7,21 +7,22 @@ import (
 	"maps"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // PriceReader reads the prices of offers and the balance from the API.
 type PriceReader struct {
 	client *rental.Client
-	placer *placement.Placer
+	market *market.Market
 	taken  map[string]bool // offers that other servers of the plan count with
 }
 
 // NewPriceReader returns a PriceReader.
 func NewPriceReader(client *rental.Client) *PriceReader {
-	placer := placement.New(client, rental.NewCache(client), new(placement.Owners), time.Second)
-	return &PriceReader{client: client, placer: placer, taken: map[string]bool{}}
+	offers := market.New(rental.NewCache(client), nil, time.Second)
+	return &PriceReader{client: client, market: offers, taken: map[string]bool{}}
 }
 
 // Report is NewReport with the prices that offers have now, and with the account if the client has a key.
@@ -48,19 +49,20 @@ func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
 
 // prices is a quoteFunc. It chooses offers as the apply does, but never one offer for two servers of the plan.
 func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, error) {
-	if d.offerID != "" {
-		return r.priceOf(ctx, d)
-	}
 	demand := d.Demand
-	if demand.SameGPU || demand.SameCountry || demand.BudgetKopH != nil {
+	if demand.SameGPU || demand.SameCountry || demand.Budget != nil || d.OfferID != "" {
 		demand.Except = maps.Clone(r.taken)
 		maps.Copy(demand.Except, d.Except)
 	} else {
 		demand.Count = rounded(d.Count + len(r.taken)) // the list can begin with those that are taken
 	}
-	choice, err := r.placer.EstimateAll(ctx, demand)
-	if err != nil {
-		return nil, errors.Unwrap(err) // a placement.Error, whose text is about a creation
+	choice, err := r.market.Estimate(ctx, demand)
+	switch failure.KindOf(err) {
+	case failure.OfferRefused, failure.AboveLimit:
+		return nil, nil // the configured offer cannot be rented
+	case failure.OffersUnreadable:
+		return nil, errors.Unwrap(err) // the error of the API
+	default:
 	}
 	var prices []int64
 	for _, candidate := range choice.Candidates {
@@ -80,24 +82,6 @@ func rounded(n int) int {
 		limit *= 10
 	}
 	return limit
-}
-
-// priceOf is the price of the configured offer, if it can be rented within the cap.
-func (r *PriceReader) priceOf(ctx context.Context, d rentalDemand) ([]int64, error) {
-	offer, err := r.client.GetOffer(ctx, d.offerID)
-	if rental.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	base, _ := offer.PriceKopH(d.kind)
-	kopH, rentable := placement.PriceWithDisk(offer, d.kind, d.DiskGB)
-	if !rentable || !offer.Available || d.limit != nil && base > *d.limit {
-		return nil, nil
-	}
-	r.taken[offer.ID] = true
-	return []int64{kopH}, nil
 }
 
 // account describes the account after the plan. The credit limit can be spent, too, as for the two hours that the API
@@ -129,12 +113,12 @@ func (d *rentalDemand) addQuery(v values) {
 		v.report("its filters")
 		return
 	}
-	disk := float64(d.DiskGB)
+	disk := float64(d.Order.DiskGB)
 	if q.MinDiskGB == nil || *q.MinDiskGB < disk {
 		q.MinDiskGB = &disk
 	}
-	d.Queries = append(d.Queries, placement.Query{OfferQuery: rental.OfferQuery{
-		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: d.kind, Country: q.Country,
+	d.Queries = append(d.Queries, market.Query{OfferQuery: rental.OfferQuery{
+		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: d.Order.Type, Country: q.Country,
 		MinReliability: q.MinReliability, MinVRAMGB: q.MinVRAMGB, MaxPriceKopH: d.limit, Verified: q.Verified,
 		MinCUDA: q.MinCUDA, MinDiskGB: q.MinDiskGB, MinInetDownMbps: q.MinInetDownMbps, Order: q.Order,
 		MinRAMGB: q.MinRAMGB, MinCPUCores: q.MinCPUCores, MinInetUpMbps: q.MinInetUpMbps,

@@ -38,9 +38,11 @@ func TestQuery_HasEveryFilter(t *testing.T) {
 		if name == "num_gpus" {
 			value = "[2]"
 		}
-		w := rentalDemand{kind: rental.OnDemand}
+		w := rentalDemand{}
+		w.Order.Type = rental.OnDemand
 		w.addQuery(newValues([]byte(`{"`+name+`": `+value+`}`), nil, nil, func(s string) { t.Error(s) }))
-		none := rentalDemand{kind: rental.OnDemand}
+		none := rentalDemand{}
+		none.Order.Type = rental.OnDemand
 		none.addQuery(newValues([]byte(`{}`), nil, nil, func(s string) { t.Error(s) }))
 		same := w.Queries[0].Key() == none.Queries[0].Key()
 		if same != (name == "max_attempts") {

@@ -74,7 +74,7 @@ type Totals struct {
 	AfterKopMonth  int64 `json:"after_kop_month"`
 	// Basis is the least certain Basis of the prices after the apply, without those that cannot be determined.
 	Basis Basis `json:"basis"`
-	// DiskExcluded: the price of disk beyond the base disk is not included for at least one server.
+	// DiskExcluded: a disk is not included for at least one server: see Server.DiskExcluded.
 	DiskExcluded bool `json:"disk_excluded"`
 	// Undetermined are the addresses whose price before or after the apply cannot be determined.
 	Undetermined []string `json:"undetermined"`
@@ -98,13 +98,15 @@ type Change struct {
 // Server is an instance or a fleet. All prices are kopecks per hour.
 type Server struct {
 	Change
-	// BeforeKopH is what it costs now. Null if the plan does not contain the price.
+	// BeforeKopH is what it costs now, without the disks of stopped members of a fleet. Null if the plan does not contain
+	// the price.
 	BeforeKopH *int64 `json:"before_kop_h"`
 	// AfterKopH is what it costs after the apply. Null if that cannot be determined.
 	AfterKopH *int64 `json:"after_kop_h"`
 	// Basis is how certain AfterKopH is: "known", "offer", "cap" or "none".
 	Basis Basis `json:"basis"`
-	// DiskExcluded: the price of disk beyond the base disk comes in addition to AfterKopH.
+	// DiskExcluded: the price of disk beyond the base disk, or of the disks of stopped members of a fleet, comes in
+	// addition to AfterKopH.
 	DiskExcluded bool `json:"disk_excluded"`
 	// Uncapped: it rents or starts servers without a price cap. The guard never accepts that.
 	Uncapped bool `json:"uncapped"`

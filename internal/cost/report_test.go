@@ -158,10 +158,10 @@ func TestReport_TooLargeSum(t *testing.T) {
 // An update that the plan cannot describe completely counts with the highest price that it can lead to.
 func TestNewReport_HighestPrice(t *testing.T) {
 	members := `"instances": {
-		"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}},
-		"1": {"id": "ins_2", "status": "stopped", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}}`
-	const running = `{"id": "ins_1", "status": "running", "price": {"running_kop_h": 9500, "stopped_kop_h": 1}}`
-	const cheap = `{"id": "ins_2", "status": "running", "price": {"running_kop_h": 500, "stopped_kop_h": 2}}`
+		"0": {"id": "ins_1", "status": "running", "running_kop_h": 9500},
+		"1": {"id": "ins_2", "status": "stopped", "running_kop_h": 500}}`
+	const running = `{"id": "ins_1", "status": "running", "running_kop_h": 9500}`
+	const cheap = `{"id": "ins_2", "status": "running", "running_kop_h": 500}`
 	two := `"instances": {"0": ` + running + `, "1": ` + cheap + `}`
 	fleet := `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
 	resized := func(size string) string {
@@ -171,11 +171,10 @@ func TestNewReport_HighestPrice(t *testing.T) {
 		return strings.Replace(update("gpurent_fleet", fleet+","+members, fleet), `"after_unknown": {}`,
 			`"after_unknown": {"`+name+`": true}`, 1)
 	}
-	flat := strings.NewReplacer(`"price": {`, ``, `1}}`, `1}`, `2}}}`, `2}}`).Replace(members)
 	for name, test := range map[string]struct {
 		change, want string
 	}{
-		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9502 <=10400+disk"},
+		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9500 <=10400+disk"},
 		"members that it does not list": {
 			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x repair 10000 <=10400+disk",
 		},
@@ -196,8 +195,12 @@ func TestNewReport_HighestPrice(t *testing.T) {
 				`"after_unknown": {}`, `"after_unknown": {"desired_state": true}`, 1),
 			"gpurent_instance.x update 100 4800",
 		},
-		"flat members": {
-			update("gpurent_fleet", fleet+","+flat, fleet), "gpurent_fleet.x start 9502 10000",
+		"a start of a member": {
+			update("gpurent_fleet", fleet+","+members, fleet), "gpurent_fleet.x start 9500 10000",
+		},
+		"a stop": {
+			update("gpurent_fleet", fleet+","+two, strings.Replace(fleet, `"running"`, `"stopped"`, 1)),
+			"gpurent_fleet.x stop 10000 0+disk",
 		},
 		"a wait for a start": {
 			update(instance, strings.Replace(runs, `"running"`, `"starting"`, 1), limited), "gpurent_instance.x wait 4800 4800",

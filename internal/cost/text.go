@@ -46,21 +46,26 @@ func code(text string) string {
 	}) + "`"
 }
 
-// amount is a price; note is what does not fit into it.
+// String is the price with how certain it is.
 func (p price) String() string {
 	switch {
 	case p.kopH == nil && p.uncapped:
 		return "no cap"
 	case p.kopH == nil:
 		return "unknown"
-	case p.basis == Cap && p.diskExcluded:
-		return "up to " + Rubles(*p.kopH) + " + disk"
-	case p.basis == Cap:
-		return "up to " + Rubles(*p.kopH)
-	case p.basis == Offer:
-		return "now " + Rubles(*p.kopH)
 	}
-	return Rubles(*p.kopH)
+	text := Rubles(*p.kopH)
+	switch p.basis {
+	case Cap:
+		text = "up to " + text
+	case Offer:
+		text = "now " + text
+	default:
+	}
+	if p.diskExcluded {
+		text += " + disk"
+	}
+	return text
 }
 
 // beforeText is the price now.

@@ -290,13 +290,11 @@ type fleet struct {
 	Name, Type   string
 	MaxPriceKopH int64 `json:"max_price_kop_h"`
 	Instances    map[string]struct {
-		server
-
-		Offer string
-		Price struct {
-			Running int64 `json:"running_kop_h"`
-			Stopped int64 `json:"stopped_kop_h"`
-		}
+		ID, Status, Country string
+		Offer               string `json:"offer_id"`
+		RunningKopH         int64  `json:"running_kop_h"`
+		Host                string `json:"ssh_host"`
+		Port                int    `json:"ssh_port"`
 	}
 }
 
@@ -304,14 +302,25 @@ type fleet struct {
 // more than its cap, apart from its disk.
 func (l *exampleRun) members(want int) map[string]server {
 	l.t.Helper()
-	all := map[string]server{}
+	all, disks := map[string]server{}, map[string]int64{} // prices of the disks by id
+	acctest.List(l.env, "instances?limit=200", func(inst struct {
+		ID    string
+		Price struct {
+			Stopped int64 `json:"stopped_kop_h"`
+		}
+	}) {
+		disks[inst.ID] = inst.Price.Stopped
+	})
 	for _, saved := range acctest.SavedIn[fleet](l.Workspace, "gpurent_fleet") {
 		f := saved.Attributes
 		for slot, member := range f.Instances {
-			s := member.server
-			s.Name, s.Type, s.Offer = f.Name+"-"+slot, f.Type, member.Offer
+			s := server{
+				ID: member.ID, Name: f.Name + "-" + slot, Type: f.Type, Status: member.Status, Offer: member.Offer,
+				Country: member.Country,
+			}
+			s.SSH.Host, s.SSH.Port = member.Host, member.Port
 			all[s.Name] = s
-			if price := member.Price.Running - member.Price.Stopped; s.Status == "running" && price > f.MaxPriceKopH {
+			if price := member.RunningKopH - disks[s.ID]; s.Status == "running" && price > f.MaxPriceKopH {
 				l.t.Errorf("%s costs %d, and the cap is %d", s.Name, price, f.MaxPriceKopH)
 			}
 		}

@@ -43,8 +43,8 @@ const picturedPlan = `{"format_version": "1.2", "resource_changes": [
 	{"address": "gpurent_fleet.batch", "mode": "managed", "type": "gpurent_fleet", "change": {
 		"actions": ["update"], "before": {"name": "batch", "size": 2, "type": "on_demand", "desired_state": "running",
 			"max_price_kop_h": 5000, "max_total_kop_h": 20000, "instances": {
-			"0": {"id": "ins_1", "status": "running", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}},
-			"1": {"id": "ins_2", "status": "running", "price": {"running_kop_h": 4814, "stopped_kop_h": 158}}}},
+			"0": {"id": "ins_1", "status": "running", "running_kop_h": 4814},
+			"1": {"id": "ins_2", "status": "running", "running_kop_h": 4814}}},
 		"after": {"name": "batch", "size": 3, "type": "on_demand", "desired_state": "running", "max_price_kop_h": 5000,
 			"max_total_kop_h": 20000}, "after_unknown": {"instances": true}}},
 	{"address": "gpurent_instance.old", "mode": "managed", "type": "gpurent_instance", "change": {

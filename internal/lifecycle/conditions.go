@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -24,12 +25,6 @@ type Conditions struct {
 	SSHReachable  bool           // its SSH server sends a banner
 	URLsReachable bool           // each of its web pages answers with a status below 500
 	LogPattern    *regexp.Regexp // matches a line of its startup log; nil for no condition
-}
-
-// Missing is a condition that an instance does not meet.
-type Missing struct {
-	Condition string // "ssh_reachable", "urls_reachable" or "log_pattern"
-	Err       error  // what was observed last
 }
 
 const (
@@ -63,23 +58,25 @@ func newNetwork() network {
 // conditions checks the conditions of one wait. A condition that was met stays met until the instance stops.
 type conditions struct {
 	met     []string
-	missing []Missing
+	missing []failure.Missing
 	logRead time.Time // when the log was read last
 	logErr  error     // what it lacks
 }
 
 // meetsConditions reports whether a running instance meets the conditions of the target.
 func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) bool {
-	var checks []func() Missing
+	var checks []func() failure.Missing
 	add := func(demanded bool, name string, check func(context.Context, rental.Instance) error) {
 		if demanded && !slices.Contains(c.met, name) {
-			checks = append(checks, func() Missing { return Missing{name, check(ctx, inst)} })
+			checks = append(checks, func() failure.Missing {
+				return failure.Missing{Condition: name, Err: check(ctx, inst)}
+			})
 		}
 	}
 	add(c.Ready.SSHReachable, conditionSSH, c.manager.network.checkSSH)
 	add(c.Ready.URLsReachable, conditionURLs, c.checkURLs)
 	add(c.Ready.LogPattern != nil, conditionLog, c.checkLog)
-	results := make([]Missing, len(checks))
+	results := make([]failure.Missing, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
 		all.Go(func() { results[i] = check() })

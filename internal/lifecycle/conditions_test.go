@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -44,9 +45,9 @@ func (f *fakeNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: f.status, Header: header, Body: http.NoBody, Request: req}, nil
 }
 
-func newRunning() *rentaltest.Service {
+func newRunning() *service {
 	s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-	rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
+	is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
 	page := "http://203.0.113.1:8888/"
 	s.Inst.URLs = []rental.InstanceURL{{Label: "Jupyter", URL: &page}}
 	return s
@@ -55,7 +56,7 @@ func newRunning() *rentaltest.Service {
 // A response that omits the web pages does not meet the condition. Without pages in the template, it does.
 func TestConverge_OmittedURLs(t *testing.T) {
 	for _, ports := range [][]int64{{8888}, nil} {
-		rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 			manager, fake := newManager(client), &fakeNetwork{status: 503}
 			manager.network = network{fake.dial, fake}
 			c := &converger{manager: manager, Target: running(OutbidKeep), readiness: readiness{
@@ -103,7 +104,7 @@ func TestConverge_Conditions(t *testing.T) {
 		"nothing met":                 {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+			rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 				s.Log = []string{test.log}
 				manager, fake := newManager(client), &fakeNetwork{banner: test.banner, status: test.status}
 				manager.network = network{fake.dial, fake}
@@ -114,7 +115,7 @@ func TestConverge_Conditions(t *testing.T) {
 				_, _, err := manager.Converge(ctx, s.Inst, target)
 				var missing []string
 				text := ""
-				if e, ok := errors.AsType[*Error](err); ok {
+				if e, ok := errors.AsType[*failure.Error](err); ok {
 					for i, m := range e.Missing {
 						missing = append(missing, m.Condition)
 						if i == 0 {
@@ -135,7 +136,7 @@ func TestConverge_Conditions(t *testing.T) {
 
 // A page receives one GET request without the API key. Redirects are not followed.
 func TestCheckURLs_RequestWithoutKey(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		manager, fake := newManager(client), &fakeNetwork{status: http.StatusFound}
 		manager.network = network{fake.dial, fake}
 		target := running(OutbidKeep)
@@ -151,7 +152,7 @@ func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 
 // A condition that is met later ends the wait.
 func TestConverge_ConditionMetLater(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		manager, fake := newManager(client), &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: time.Now().Add(5 * time.Minute)}
 		manager.network = network{fake.dial, fake}
 		target := running(OutbidKeep)
@@ -166,7 +167,7 @@ func TestConverge_ConditionMetLater(t *testing.T) {
 
 // Many instances that wait for their logs read 30 logs in a minute together, after 15 at once.
 func TestLogBudget(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		manager := newManager(client)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
@@ -190,14 +191,14 @@ func TestLogBudget(t *testing.T) {
 
 // While the log cannot be read, each read is one request, and does not delay the observation of the instance.
 func TestConverge_LogUnavailable(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
-		s.On["logs"] = rentaltest.Replies(http.StatusServiceUnavailable)
-		s.Later(10*time.Minute, rentaltest.Is(rental.StatusFailed, rental.DesiredRunning))
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
+		s.On["logs"] = replies(http.StatusServiceUnavailable)
+		s.Later(10*time.Minute, is(rental.StatusFailed, rental.DesiredRunning))
 		target := running(OutbidKeep)
 		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		began := time.Now()
 		_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
-		if took := time.Since(began); KindOf(err) != NeedsReplacement || took > 10*time.Minute+35*time.Second {
+		if took := time.Since(began); failure.KindOf(err) != failure.NeedsReplacement || took > 10*time.Minute+35*time.Second {
 			t.Errorf("the failure was observed after %s: %v", took, err)
 		}
 		if s.LogReads > 2*10+2 {
@@ -213,7 +214,7 @@ func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
 
 // Checks that the end of the run cuts off do not replace the results of the checks before them.
 func TestConverge_ChecksCutOff(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		manager, fake := newManager(client), &fakeNetwork{banner: "220 smtp\r\n"}
 		manager.network = network{fake.dial, fake}
 		c := &converger{manager: manager, Target: running(OutbidKeep)}

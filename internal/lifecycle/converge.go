@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -21,12 +22,10 @@ type Target struct {
 	Template string
 	// Ready are the conditions of a running instance, in addition to its addresses.
 	Ready Conditions
-	// New: the instance was just created, so the API may not find it yet.
-	New bool
+	// CreatedAt is when the instance was created, by the clock of the API; zero if that is unknown. The API may not find a
+	// new instance at first.
+	CreatedAt time.Time
 
-	// Accept is called with every observation of the instance. If it returns false, the wait ends with Rejected. started
-	// reports whether this run has started the instance. A nil Accept accepts everything.
-	Accept func(inst rental.Instance, started bool) bool
 	// Hold is called before each start with the price of the instance afterwards, as far as it is known. An error ends the
 	// wait and is returned unchanged. A nil Hold allows every start.
 	Hold spending.HoldFunc
@@ -52,11 +51,11 @@ type Outcome struct {
 
 // Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
 // use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
-// Errors are of type *Error or *rental.Error.
+// Errors are of type *failure.Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
-	c := &converger{manager: m, client: m.client, Target: target, began: time.Now()}
+	c := m.newConverger(target)
 	inst, err := c.run(ctx, inst)
-	return inst, Outcome{Requested: c.last != nil, NoSSH: c.noSSH}, err
+	return inst, c.outcome(), err
 }
 
 // converger moves one instance to a state.
@@ -64,29 +63,45 @@ type converger struct {
 	Target
 	manager *Manager
 	client  *rental.Client
-	began   time.Time
 
-	last      *request // the last start or stop; nil if none was requested
-	starts    int      // requested starts
-	heldKopH  int64    // the price for which Hold allowed the last start
-	stops     int      // requested stops
-	aboveCap  *Error   // a start cost more than MaxPriceKopH, so the instance is being stopped
-	readError error    // of the last read or check; nil if it succeeded
+	// accept is called with every observation of a new instance. An error means that the instance must not run.
+	accept   func(ctx context.Context, inst rental.Instance) *failure.Error
+	rejected *failure.Error // the error of accept
+
+	seen      bool           // a request has found the instance
+	last      *request       // the last start or stop; nil if none was requested
+	starts    int            // requested starts
+	heldKopH  int64          // the price for which Hold allowed the instance
+	stops     int            // requested stops
+	aboveCap  *failure.Error // a start cost more than a limit, so the instance is being stopped
+	readError error          // of the last read or check; nil if it succeeded
+	// priceError is why the price could not be compared with the limits again; nil if it was, or need not be.
+	priceError error
 
 	readiness
 	conditions
 }
 
+func (m *Manager) newConverger(target Target) *converger {
+	return &converger{manager: m, client: m.client, Target: target}
+}
+
+func (c *converger) outcome() Outcome { return Outcome{Requested: c.last != nil, NoSSH: c.noSSH} }
+
 func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
 	inst, err := c.wait(ctx, inst)
-	if err != nil && ctx.Err() != nil && c.aboveCap == nil && !isPriceError(err) {
-		err = &Error{Kind: Interrupted, Wanted: c.State, Err: ctx.Err(), Cause: c.lastReadError(), Missing: c.missing}
+	priced := c.aboveCap != nil || failure.KindOf(err) == failure.AboveLimit || c.rejected != nil
+	if err != nil && ctx.Err() != nil && !priced {
+		err = &failure.Error{
+			Kind: failure.Interrupted, Wanted: c.State, Err: ctx.Err(), Last: c.lastReadError(), Missing: c.missing,
+		}
 	}
 	if c.aboveCap == nil {
 		return inst, err
 	}
-	if kind := KindOf(err); err != nil && !errors.Is(err, c.aboveCap) && kind != Gone && kind != NeedsReplacement {
-		c.aboveCap.Kind, c.aboveCap.Err = RunsAboveCap, err
+	kind := failure.KindOf(err)
+	if err != nil && !errors.Is(err, c.aboveCap) && kind != failure.Gone && kind != failure.NeedsReplacement {
+		c.aboveCap.Removal, c.aboveCap.Err = failure.NotRemoved, err
 	}
 	return inst, c.aboveCap
 }
@@ -99,10 +114,10 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 	check := func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
 		switch {
 		case err == nil:
-			c.readError, inst = nil, seen
+			c.readError, inst, c.seen = nil, seen, true
 			return c.advance(ctx, &inst)
 		case rental.IsNotFound(err) && !c.mayAppear():
-			return false, c.failure(Gone)
+			return false, c.failure(failure.Gone)
 		case (!rental.IsDefinitive(err) || rental.IsNotFound(err)) && ctx.Err() == nil:
 			c.readError = err // the instance is billed whether or not the API responds now
 			return false, nil
@@ -130,8 +145,10 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if c.last != nil {
 		c.last.observe(*inst)
 	}
-	if c.Accept != nil && !c.Accept(*inst, c.starts > 0) {
-		return false, c.failure(Rejected)
+	if c.accept != nil {
+		if c.rejected = c.accept(ctx, *inst); c.rejected != nil {
+			return false, c.rejected
+		}
 	}
 	if err := c.checkPriceAfterStart(ctx, inst); err != nil {
 		return false, err
@@ -140,7 +157,7 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if err != nil {
 		return false, err
 	}
-	if next == ActionNone && c.isReady(ctx, *inst) {
+	if next == ActionNone && c.priceError == nil && c.isReady(ctx, *inst) {
 		return true, nil
 	}
 	if c.Progress != nil {
@@ -152,9 +169,9 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	case ActionStop:
 		return false, c.stop(ctx, inst)
 	case ActionReplace:
-		return false, c.failure(NeedsReplacement)
+		return false, c.failure(failure.NeedsReplacement)
 	case ActionGone:
-		return false, c.failure(Gone)
+		return false, c.failure(failure.Gone)
 	case ActionNone, ActionWait:
 	}
 	return false, nil
@@ -189,7 +206,7 @@ func (c *converger) send(
 	case err == nil:
 		*inst = response
 	case rental.IsNotFound(err) && !c.mayAppear():
-		return c.failure(Gone)
+		return c.failure(failure.Gone)
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err) && !rental.IsNotFound(err):
 		return err
 	}
@@ -198,9 +215,13 @@ func (c *converger) send(
 }
 
 // mayAppear reports whether a 404 can mean that the API does not find the new instance yet.
-func (c *converger) mayAppear() bool { return c.New && time.Since(c.began) < rental.NewInstanceLag }
+func (c *converger) mayAppear() bool {
+	return !c.seen && c.client.LagLeft(c.CreatedAt, rental.NewInstanceLag) > 0
+}
 
-func (c *converger) failure(kind ErrorKind) *Error { return &Error{Kind: kind, Wanted: c.State} }
+func (c *converger) failure(kind failure.Kind) *failure.Error {
+	return &failure.Error{Kind: kind, Wanted: c.State}
+}
 
 // lastReadError returns the error of the last read, or of a start or stop with an unknown outcome.
 func (c *converger) lastReadError() error {

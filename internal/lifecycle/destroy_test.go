@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -10,65 +11,98 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
+// The request is repeated until the API accepts it, or does not find the instance.
 func TestDestroy(t *testing.T) {
-	destroys := func(s *rentaltest.Service) int {
+	destroys := func(s *service) int {
 		if s.Inst.DesiredState == rental.DesiredDestroyed {
 			return http.StatusConflict
 		}
-		rentaltest.Is(rental.StatusDestroying, rental.DesiredDestroyed)(&s.Inst)
-		s.Later(10*time.Second, rentaltest.Is(rental.StatusDestroyed, rental.DesiredDestroyed))
+		is(rental.StatusDestroying, rental.DesiredDestroyed)(&s.Inst)
+		s.Later(10*time.Second, is(rental.StatusDestroyed, rental.DesiredDestroyed))
 		return http.StatusOK
 	}
-	foreign := func(s *rentaltest.Service) int {
+	notWhileBooting := func(s *service) int {
+		if s.Inst.Status == rental.StatusStarting {
+			return http.StatusConflict
+		}
+		return destroys(s)
+	}
+	foreign := func(s *service) int {
 		if time.Now().Before(s.Stale.Add(40 * time.Second)) {
 			return http.StatusTeapot
 		}
 		return http.StatusOK
 	}
-	const deadline = "context deadline exceeded"
 	for name, test := range map[string]struct {
-		destroy, read func(*rentaltest.Service) int
+		destroy, read func(*service) int
 		lag           time.Duration
-		timeout       time.Duration
-		confirmed     bool
-		err           string
+		boots         time.Duration
+		accepted      bool
+		status        int // of the error of the API; 0 for none
 	}{
-		"plain":                       {destroy: destroys, confirmed: true},
-		"not found":                   {destroy: rentaltest.Replies(http.StatusNotFound)},
-		"already being destroyed":     {destroy: rentaltest.Loses(destroys, 500, 0), confirmed: true},
-		"all responses lost":          {destroy: rentaltest.Loses(destroys, 0, 2), confirmed: true},
-		"a conflict, the status lags": {destroy: rentaltest.Loses(destroys, 502, 0), lag: 25 * time.Second, confirmed: true},
-		"all lost, the status lags":   {destroy: rentaltest.Loses(destroys, 503, 2), lag: 25 * time.Second, confirmed: true},
-		"a foreign response to reads": {destroy: destroys, read: foreign, confirmed: true},
-		"refused":                     {destroy: rentaltest.Replies(http.StatusConflict), err: "API"},
-		"never carried out":           {destroy: rentaltest.Replies(http.StatusServiceUnavailable), err: "API"},
-		"a timeout while it ends": {
-			destroy: rentaltest.Replies(http.StatusOK), timeout: time.Minute, confirmed: true, err: deadline,
-		},
-		"a timeout before its response": {
-			destroy: rentaltest.Replies(http.StatusBadGateway), timeout: 20 * time.Second, err: "API",
-		},
+		"plain":                       {destroy: destroys, accepted: true},
+		"not found":                   {destroy: replies(http.StatusNotFound)},
+		"already being destroyed":     {destroy: loses(destroys, 500, 0), accepted: true},
+		"all responses lost":          {destroy: loses(destroys, 0, 2), accepted: true},
+		"a conflict, the status lags": {destroy: loses(destroys, 502, 0), lag: 25 * time.Second, accepted: true},
+		"all lost, the status lags":   {destroy: loses(destroys, 503, 2), lag: 25 * time.Second, accepted: true},
+		"a foreign response to reads": {destroy: destroys, read: foreign, accepted: true},
+		"refused while it boots":      {destroy: notWhileBooting, boots: 20 * time.Minute, accepted: true},
+		"no permission":               {destroy: replies(http.StatusForbidden), status: http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newService := func() *rentaltest.Service {
+			newService := func() *service {
 				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
+				if test.boots > 0 {
+					s.Inst.Status = rental.StatusStarting
+					s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
+				}
 				s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
 				return s
 			}
-			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
-				timeout := time.Hour
-				if test.timeout > 0 {
-					timeout = test.timeout
+			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
+				began, m := time.Now(), newManager(client)
+				accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
+				if accepted != test.accepted || (err == nil) != (test.status == 0) {
+					t.Errorf("accepted: %t, %v", accepted, err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), timeout)
+				if took := time.Since(began); took > test.boots+decided {
+					t.Errorf("it took %s", took)
+				}
+				if owner, _ := m.Owners.Owner(rentaltest.ID); owner.Destroyed != (err == nil) {
+					t.Errorf("recorded as destroyed: %t", owner.Destroyed)
+				}
+			})
+		})
+	}
+}
+
+// The end of the context ends the attempts. The error contains the last refusal.
+func TestDestroy_ContextEnds(t *testing.T) {
+	for name, test := range map[string]struct {
+		response func(*service) int
+		accepted bool
+		status   int // of the last refusal
+	}{
+		"refused":                     {replies(http.StatusConflict), false, http.StatusConflict},
+		"accepted, but never carried": {replies(http.StatusOK), true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newService := func() *service {
+				s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
+				s.On["DELETE"] = test.response
+				return s
+			}
+			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				began := time.Now()
-				confirmed, err := newManager(client).Destroy(ctx, rentaltest.ID, time.Time{})
-				if confirmed != test.confirmed || classOf(err) != test.err {
-					t.Errorf("confirmed: %t, %v", confirmed, err)
+				accepted, err := newManager(client).Destroy(ctx, rentaltest.ID, time.Time{})
+				if accepted != test.accepted || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Hour {
+					t.Errorf("accepted %t after %s, %v", accepted, time.Since(began), err)
 				}
-				if took := time.Since(began); took > decided {
-					t.Errorf("it took %s", took)
+				if e, _ := errors.AsType[*rental.Error](err); test.status > 0 && (e == nil || e.Status != test.status) {
+					t.Errorf("the error lacks the last refusal: %v", err)
 				}
 			})
 		})
@@ -80,111 +114,94 @@ func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 	for name, hidden := range map[string]int{"found at last": 2, "gone": 1000} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			newService := func() *rentaltest.Service {
+			newService := func() *service {
 				asked = 0
 				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-				s.On["DELETE"] = func(s *rentaltest.Service) int {
+				s.On["DELETE"] = func(s *service) int {
 					if asked++; asked <= hidden {
 						return http.StatusNotFound
 					}
-					rentaltest.Is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
+					is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
 					return http.StatusOK
 				}
 				return s
 			}
-			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
-				confirmed, err := newManager(client).Destroy(t.Context(), rentaltest.ID, client.Now())
-				if err != nil || confirmed != (hidden == 2) || asked < 3 {
-					t.Errorf("confirmed %t after %d requests, %v", confirmed, asked, err)
+			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
+				accepted, err := newManager(client).Destroy(t.Context(), rentaltest.ID, client.Now())
+				if err != nil || accepted != (hidden == 2) || asked < 3 {
+					t.Errorf("accepted %t after %d requests, %v", accepted, asked, err)
 				}
 			})
 		})
 	}
 }
 
-// A wait for a new instance continues while the API does not find it. Later, or for another instance, a 404 ends it.
+// A wait for a new instance continues while the API does not find it. After a minute, or once it was found, a 404 ends
+// it.
 func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 	for name, test := range map[string]struct {
-		isNew  bool
-		hidden time.Duration
-		gone   bool
+		age          time.Duration
+		hidden, gone time.Duration // the API does not find it until, and from then on
+		want         string
 	}{
-		"new, then found":     {true, 50 * time.Second, false},
-		"new, never found":    {true, time.Hour, true},
-		"an earlier instance": {false, 50 * time.Second, true},
+		"new, then found":            {0, 50 * time.Second, time.Hour, ""},
+		"new, never found":           {0, time.Hour, time.Hour, "gone"},
+		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "gone"},
+		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newService := func() *rentaltest.Service {
-				s, began := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning), time.Now()
-				s.On["GET"] = func(*rentaltest.Service) int {
-					if time.Since(began) < test.hidden {
+			newService := func() *service {
+				s, began := rentaltest.New(rental.OnDemand, rental.StatusCreating, rental.DesiredRunning), time.Now()
+				s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
+				s.On["GET"] = func(*service) int {
+					if at := time.Since(began); at < test.hidden || at > test.gone {
 						return http.StatusNotFound
 					}
 					return http.StatusOK
 				}
 				return s
 			}
-			rentaltest.Run(t, newService, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
-				inst := s.Inst
-				rentaltest.Is(rental.StatusCreating, rental.DesiredRunning)(&inst)
-				target := running(OutbidRestart)
-				target.New = test.isNew
-				_, _, err := newManager(client).Converge(t.Context(), inst, target)
-				if gone := KindOf(err) == Gone; gone != test.gone || !gone && err != nil {
-					t.Errorf("got %v", err)
+			rentaltest.Run(t, newService, func(t *testing.T, s *service, client *rental.Client) {
+				began, target := time.Now(), running(OutbidRestart)
+				target.CreatedAt = client.Now().Add(-test.age)
+				_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
+				if took := time.Since(began); classOf(err) != test.want || took > decided {
+					t.Errorf("got %v after %s", err, took)
 				}
 			})
 		})
 	}
 }
 
-// A stop or destruction is repeated while the API refuses it because of the status, or its response is lost.
-func TestRequestUntilAccepted(t *testing.T) {
-	type response = func(*rentaltest.Service) int
-	onlyWhileRunning := func(accept response) response {
-		return func(s *rentaltest.Service) int {
-			if s.Inst.Status != rental.StatusRunning {
-				return http.StatusConflict
-			}
-			return accept(s)
+// A stop is repeated while the API refuses it because of the status, or its response is lost.
+func TestRequestStop(t *testing.T) {
+	whileRunning := func(s *service) int {
+		if s.Inst.Status != rental.StatusRunning {
+			return http.StatusConflict
 		}
-	}
-	destroys := func(s *rentaltest.Service) int {
-		rentaltest.Is(rental.StatusDestroying, rental.DesiredDestroyed)(&s.Inst)
-		return http.StatusOK
+		return stops(s)
 	}
 	for name, test := range map[string]struct {
-		response func(accept response) response
+		response func(*service) int
 		err      string
 	}{
-		"only while it runs":   {onlyWhileRunning, ""},
-		"the response is lost": {func(accept response) response { return rentaltest.Loses(accept, 0, 2) }, ""},
-		"no response":          {func(response) response { return rentaltest.Replies(503) }, "API"},
-		"no permission":        {func(response) response { return rentaltest.Replies(402) }, "API"},
+		"only while it runs":   {whileRunning, ""},
+		"the response is lost": {loses(stops, 0, 2), ""},
+		"no response":          {replies(503), "API"},
+		"no permission":        {replies(403), "API"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, what := range []string{"stop", "destroy"} {
-				newService := func() *rentaltest.Service {
-					s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
-					s.Later(time.Minute, rentaltest.Is(rental.StatusRunning, rental.DesiredRunning))
-					s.On["stop"], s.On["DELETE"] = test.response(rentaltest.Stops), test.response(destroys)
-					return s
-				}
-				rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
-					m := newManager(client)
-					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-					defer cancel()
-					var err error
-					if what == "stop" {
-						_, err = m.RequestStop(ctx, rentaltest.ID)
-					} else {
-						err = m.RequestDestroy(ctx, rentaltest.ID, time.Time{})
-					}
-					if classOf(err) != test.err {
-						t.Errorf("%s: %v", what, err)
-					}
-				})
+			newService := func() *service {
+				s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
+				s.Later(time.Minute, is(rental.StatusRunning, rental.DesiredRunning))
+				s.On["stop"] = test.response
+				return s
 			}
+			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
+				if _, err := newManager(client).requestStop(t.Context(), rentaltest.ID); classOf(err) != test.err {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
@@ -192,25 +209,25 @@ func TestRequestUntilAccepted(t *testing.T) {
 // A new name whose response was lost is no error if the instance has it.
 func TestRename(t *testing.T) {
 	name := "new"
-	renames := func(s *rentaltest.Service) int {
+	renames := func(s *service) int {
 		s.Inst.Name = &name
 		return http.StatusServiceUnavailable
 	}
 	for story, test := range map[string]struct {
-		patch func(*rentaltest.Service) int
+		patch func(*service) int
 		err   string
 	}{
 		"all responses lost": {renames, ""},
-		"never carried out":  {rentaltest.Replies(http.StatusServiceUnavailable), "API"},
-		"refused":            {rentaltest.Replies(http.StatusNotFound), "API"},
+		"never carried out":  {replies(http.StatusServiceUnavailable), "API"},
+		"refused":            {replies(http.StatusNotFound), "API"},
 	} {
 		t.Run(story, func(t *testing.T) {
-			newService := func() *rentaltest.Service {
+			newService := func() *service {
 				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
 				s.On["PATCH"] = test.patch
 				return s
 			}
-			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
+			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
 				inst, err := newManager(client).Rename(t.Context(), rentaltest.ID, &name)
 				if classOf(err) != test.err || err == nil && inst.NameString() != name {
 					t.Errorf("got %q, %v", inst.NameString(), err)

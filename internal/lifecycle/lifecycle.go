@@ -1,5 +1,6 @@
-// Package lifecycle moves instances to their desired state: it starts, stops and destroys them and waits until they are
-// there. It is about instances and requests of the API and does not depend on Terraform.
+// Package lifecycle has the life of one instance: it is rented exactly once under an idempotency key, moved to its
+// desired state, and destroyed. It keeps two objects from having one instance. It is about instances and requests of the
+// API and does not depend on Terraform. All prices are kopecks per hour.
 package lifecycle
 
 import (
@@ -8,9 +9,10 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// Manager starts, stops and destroys instances. All waits share one poller. It is safe for concurrent use.
+// Manager rents, starts, stops and destroys instances. All waits share one poller. It is safe for concurrent use.
 type Manager struct {
 	client       *rental.Client
 	templates    func(ctx context.Context, slug string) (rental.Template, bool, error)
@@ -18,18 +20,30 @@ type Manager struct {
 	poller       Poller
 	network      network
 	logs         logBudget
+	rentals      chan struct{} // limits the creations in flight
+	account      *spending.Account
+
+	// Owners records which objects of this process have which instances.
+	Owners *Owners
 }
 
-// New returns a Manager. templates finds a template by its slug; pollInterval is the first pause between two reads of
-// an instance that is changing.
-func New(
-	client *rental.Client,
-	templates func(context.Context, string) (rental.Template, bool, error),
-	pollInterval time.Duration,
-) *Manager {
+// Config configures a Manager.
+type Config struct {
+	Client *rental.Client
+	// Template finds a template by its slug.
+	Template func(ctx context.Context, slug string) (rental.Template, bool, error)
+	// PollInterval is the first pause between two reads of an instance that is changing.
+	PollInterval time.Duration
+	Account      *spending.Account
+	Owners       *Owners
+}
+
+// New returns a Manager.
+func New(config Config) *Manager {
 	return &Manager{
-		client: client, templates: templates, pollInterval: pollInterval, poller: Poller{client: client},
-		network: newNetwork(),
+		client: config.Client, templates: config.Template, pollInterval: config.PollInterval,
+		poller: Poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
+		account: config.Account, Owners: config.Owners,
 	}
 }
 

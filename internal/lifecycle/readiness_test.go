@@ -48,7 +48,7 @@ func TestIsReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &converger{manager: New(nil, nil, time.Second)}
+				c := &converger{manager: New(Config{PollInterval: time.Second})}
 				c.addresses = &addresses{ssh: !test.bare, urls: !test.bare}
 				c.isReady(t.Context(), test.inst)
 				if !test.rarely {

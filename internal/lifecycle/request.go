@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -83,13 +84,13 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 	case !r.visible && r.err != nil:
 		return c.repeat(next, r.err)
 	case c.State == rental.DesiredRunning && outbid:
-		return c.repeat(next, &Error{Kind: OutbidAgain, Wanted: c.State, Starts: c.starts})
+		return c.repeat(next, &failure.Error{Kind: failure.OutbidAgain, Wanted: c.State, Starts: c.starts})
 	}
-	return ActionWait, c.failure(Reverted)
+	return ActionWait, c.failure(failure.Reverted)
 }
 
-func (c *converger) refused(err error) *Error {
-	return &Error{Kind: Refused, Wanted: c.State, Err: err}
+func (c *converger) refused(err error) *failure.Error {
+	return &failure.Error{Kind: failure.StateRefused, Wanted: c.State, Err: err}
 }
 
 // repeat returns next while the wait may request it again, else err.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -25,7 +26,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	kopH := inst.StartKopH(bid)
 	var hold spending.Hold
 	if c.Hold != nil {
-		if hold, err = c.Hold(ctx, kopH); err != nil {
+		if hold, err = c.Hold(ctx, inst.ID, kopH); err != nil {
 			return err
 		}
 		c.heldKopH = kopH
@@ -94,14 +95,11 @@ func (c *converger) checkPriceBeforeStart(inst rental.Instance, bid *int64) erro
 
 func (c *converger) checkPrice(kopH int64) error {
 	if kopH > c.MaxPriceKopH {
-		return &Error{Kind: NotStarted, Wanted: c.State, PriceKopH: kopH, LimitKopH: c.MaxPriceKopH}
+		return &failure.Error{
+			Kind: failure.AboveLimit, Limit: failure.MaxPrice, Wanted: c.State, PriceKopH: kopH, LimitKopH: c.MaxPriceKopH,
+		}
 	}
 	return nil
-}
-
-func isPriceError(err error) bool {
-	kind := KindOf(err)
-	return kind == NotStarted || kind == StoppedAboveCap || kind == RunsAboveCap
 }
 
 // checkPriceAfterStart stops an instance that this wait started above the cap or a limit of the account. It checks
@@ -135,28 +133,38 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 	return nil // the next observations decide whether to repeat the stop
 }
 
-// exceeds returns why the price of an instance that this wait has started is too high; nil if it is not. The price of a
-// start can be unknown before the request.
-func (c *converger) exceeds(ctx context.Context, inst rental.Instance) *Error {
-	price := inst.Price.RunningKopH
-	e := &Error{
-		Kind: StoppedAboveCap, Wanted: rental.DesiredRunning, PriceKopH: price, LimitKopH: c.MaxPriceKopH,
-	}
+// exceeds returns why the price of an instance that this wait has started is too high; nil if it is not.
+func (c *converger) exceeds(ctx context.Context, inst rental.Instance) *failure.Error {
 	if c.MaxPriceKopH > 0 && inst.PriceWithoutDisk(c.last.before.Price.StoppedKopH) > c.MaxPriceKopH {
-		return e
+		return &failure.Error{
+			Kind: failure.AboveLimit, Limit: failure.MaxPrice, Removal: failure.Stopped, Wanted: rental.DesiredRunning,
+			PriceKopH: inst.Price.RunningKopH, LimitKopH: c.MaxPriceKopH,
+		}
 	}
-	if c.Hold == nil || price <= c.heldKopH {
+	excess := c.holdMore(ctx, inst)
+	if excess != nil {
+		excess.Removal = failure.Stopped
+	}
+	return excess
+}
+
+// holdMore compares the price of an instance with the limits again if it is higher than the one that they have allowed:
+// the price of a new bid can be unknown before the request, and a rental can cost more than its offer.
+func (c *converger) holdMore(ctx context.Context, inst rental.Instance) *failure.Error {
+	price := inst.Price.RunningKopH
+	if c.priceError = nil; c.Hold == nil || price <= c.heldKopH {
 		return nil
 	}
-	hold, err := c.Hold(ctx, price)
+	hold, err := c.Hold(ctx, inst.ID, price)
 	if err == nil {
 		hold.Commit(inst.ID, price)
 		c.heldKopH = price
 		return nil
 	}
-	if limit, ok := errors.AsType[*spending.Error](err); ok && limit.Kind == spending.LimitExceeded {
-		e.Burn = limit
-		return e
+	if excess, ok := errors.AsType[*failure.Error](err); ok && excess.Kind == failure.AboveLimit {
+		excess.Instance = inst
+		return excess
 	}
-	return nil // the next observation compares again
+	c.readError, c.priceError = err, err // the next observation compares again
+	return nil
 }

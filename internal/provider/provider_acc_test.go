@@ -71,18 +71,12 @@ func TestAccProvider_exampleIsValid(t *testing.T) {
 func TestAccProvider_language(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
-	const config = `
-resource "gpurent_instance" "none" {
-  offer_id = "off_gone"
-  template = "pytorch"
-  disk_gb  = 60
-}
-`
+	const config = "\ndata \"gpurent_instance_logs\" \"none\" {\n  instance_id = \"ins_none\"\n}\n"
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: env.Provider(`language = "ru"`) + config, ExpectError: regexp.MustCompile(`[А-я]{3}`)},
-			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`Offer\s+not\s+found`)},
+			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`Instance\s+not\s+found`)},
 		},
 	})
 }

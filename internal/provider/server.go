@@ -108,9 +108,6 @@ func (s *server) ValidateResourceConfig(
 func (s *server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	if resp, ok := upgradedFleet(req); ok {
-		return resp, nil
-	}
 	return call(ctx, s.frameworkServer.UpgradeResourceState, req,
 		func(r *tfprotov6.UpgradeResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }
@@ -118,9 +115,6 @@ func (s *server) UpgradeResourceState(
 func (s *server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	if resp, ok := s.readFleet(ctx, req); ok {
-		return resp, nil
-	}
 	return call(ctx, s.frameworkServer.ReadResource, req,
 		func(r *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
 }

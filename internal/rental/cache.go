@@ -94,17 +94,8 @@ func (c *Cache) Balance(ctx context.Context) (Balance, error) {
 	return c.money.Get(ctx, balanceTTL, c.client.Writes("instances"), c.client.GetBalance)
 }
 
-// Offers returns the first offers of a query, limit of them at most. Fewer means that there are no others.
-func (c *Cache) Offers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
-	return c.OffersWithin(ctx, query, limit, offersTTL)
-}
-
-// FreshOffers is Offers without a cached result.
-func (c *Cache) FreshOffers(ctx context.Context, query OfferQuery, limit int) ([]Offer, error) {
-	return c.OffersWithin(ctx, query, limit, 0)
-}
-
-// OffersWithin is Offers with a result that is not older than maxAge.
+// OffersWithin returns the first offers of a query, limit of them at most. Fewer means that there are no others. The
+// result is not older than maxAge.
 func (c *Cache) OffersWithin(
 	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
 ) ([]Offer, error) {
@@ -115,7 +106,17 @@ func (c *Cache) OffersWithin(
 		c.offers[key] = new(Cached[[]Offer])
 	}
 	cached := c.offers[key]
+	var complete []Offer
+	found := false
+	for other, list := range c.offers { // a list that was not cut serves every limit
+		if offers, ok := list.Last(maxAge, 0); ok && other.query == key.query && len(offers) < other.limit {
+			complete, found = offers[:min(limit, len(offers))], true
+		}
+	}
 	c.mu.Unlock()
+	if found {
+		return complete, nil
+	}
 	return cached.Get(ctx, maxAge, 0, func(ctx context.Context) ([]Offer, error) {
 		var offers []Offer
 		for offer, err := range c.client.ListOffers(ctx, query) {
@@ -141,6 +142,19 @@ func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Of
 	}
 	c.KeepOffer(offer)
 	return offer, offer.Available, nil
+}
+
+// ReadOffer reads an offer now. It is not found if the API does not find it.
+func (c *Cache) ReadOffer(ctx context.Context, id string) (offer Offer, found bool, err error) {
+	offer, err = c.client.GetOffer(ctx, id)
+	switch {
+	case IsNotFound(err):
+		return Offer{}, false, nil
+	case err != nil:
+		return Offer{}, false, err
+	}
+	c.KeepOffer(offer)
+	return offer, true, nil
 }
 
 // KeepOffer records an offer that was just read.

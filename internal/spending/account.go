@@ -2,9 +2,12 @@ package spending
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -31,7 +34,7 @@ type Account struct {
 
 // NewAccount returns the account of a client.
 func NewAccount(limits Limits, client *rental.Client) *Account {
-	return &Account{limits: limits, client: client, ledger: NewLedger(limits.MaxBurnKopH)}
+	return &Account{limits: limits, client: client, ledger: NewLedger(failure.MaxBurn, limits.MaxBurnKopH)}
 }
 
 // reading is the account at one time.
@@ -41,19 +44,15 @@ type reading struct {
 	began    time.Time
 }
 
-// Rentals returns the comparison of a new instance with the burn limit, nil without a limit.
-func (a *Account) Rentals() HoldFunc { return a.Starts("") }
-
-// Starts returns the comparison of an instance that is started with the burn limit, or of a new one that replaces it;
-// nil without a limit.
-func (a *Account) Starts(id string) HoldFunc {
+// Hold returns the comparison of an instance with the burn limit, nil without a limit.
+func (a *Account) Hold() HoldFunc {
 	if a.limits.MaxBurnKopH == 0 {
 		return nil
 	}
-	return func(ctx context.Context, kopH int64) (Hold, error) { return a.hold(ctx, id, kopH) }
+	return a.hold
 }
 
-// hold adds the price to the burn rate just read. It refuses the price only if the burn rate is certain: after requests
+// hold implements HoldFunc: it adds the price to the burn rate just read. It refuses the price only if the burn rate is certain: after requests
 // in flight have ended, and while the API does not lag.
 func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error) {
 	for age := maxAge; ; age = 0 {
@@ -62,7 +61,7 @@ func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			return nil, &Error{Kind: AccountUnreadable, Err: err}
+			return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: err}
 		}
 		hold, err := a.ledger.Hold(id, kopH)
 		if err == nil {
@@ -99,13 +98,29 @@ func (a *Account) load(ctx context.Context) (reading, error) {
 	if now.burnKopH = balance.BurnKopH; err != nil {
 		return reading{}, err
 	}
+	failed := map[string]int64{}
 	for inst, err := range a.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
 		if err != nil {
 			return reading{}, err
 		}
 		now.listed[inst.ID] = inst.BurnKopH()
+		if inst.Status == rental.StatusFailed {
+			failed[inst.ID] = inst.Price.RunningKopH
+		}
 	}
+	now.attribute(failed)
 	return now, nil
+}
+
+// attribute adds what the account costs above the sum of its instances to those that failed, at most their running
+// prices: the API may bill them until they are destroyed, and a replacement then makes room.
+func (r reading) attribute(failed map[string]int64) {
+	rest := r.burnKopH - r.sum()
+	for _, id := range slices.Sorted(maps.Keys(failed)) {
+		billed := max(0, min(rest, failed[id]))
+		r.listed[id] += billed
+		rest -= billed
+	}
 }
 
 // sum is the cost of all listed instances.

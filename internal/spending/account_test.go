@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -71,19 +72,11 @@ func inBubble(t *testing.T, limit int64, test func(*testing.T, *fakeAccount, *Ac
 // rent holds the price of a new instance, and commits it.
 func rent(t *testing.T, account *Account, id string, kopH int64) error {
 	t.Helper()
-	hold, err := account.Rentals()(t.Context(), kopH)
+	hold, err := account.Hold()(t.Context(), "", kopH)
 	if err == nil {
 		hold.Commit(id, kopH)
 	}
 	return err
-}
-
-func kindOf(err error) Kind {
-	e, _ := errors.AsType[*Error](err)
-	if e == nil {
-		return 0
-	}
-	return e.Kind
 }
 
 func TestMissingFunds(t *testing.T) {
@@ -107,11 +100,11 @@ func TestMissingFunds(t *testing.T) {
 	}
 }
 
-func kinds(problems Problems) string {
+func kinds(problems []*failure.Error) string {
 	text := ""
 	for _, problem := range problems {
-		name := map[Kind]string{
-			NotEnoughFunds: "funds", LimitExceeded: "burn", AccountUnreadable: "unreadable",
+		name := map[failure.Kind]string{
+			failure.NotEnoughFunds: "funds", failure.AboveLimit: "burn", failure.AccountUnreadable: "unreadable",
 		}[problem.Kind]
 		if problem.Warning {
 			name += " (warning)"
@@ -170,11 +163,46 @@ func TestAccount_Check(t *testing.T) {
 				failed := slices.ContainsFunc(strings.Split(test.want, ", "), func(kind string) bool {
 					return kind != "" && !strings.HasSuffix(kind, "(warning)")
 				})
-				isError := func(problem *Error) bool { return !problem.Warning }
+				isError := func(problem *failure.Error) bool { return !problem.Warning }
 				if got := kinds(problems); got != test.want || slices.ContainsFunc(problems, isError) != failed {
 					t.Errorf("%q, want %q, failed %t", got, test.want, failed)
 				}
 			}
+		})
+	}
+}
+
+// The API may bill a failed instance until it is destroyed, although its price is zero: its replacement makes room, and
+// nothing else does.
+func TestAccount_FailedInstance(t *testing.T) {
+	failed := running("failed", 100)
+	failed.Status = rental.StatusFailed
+	for name, test := range map[string]struct {
+		burn, price int64
+		id          string
+		want        failure.Kind
+	}{
+		"billed":                            {200, 100, "failed", 0},
+		"billed, a more expensive one":      {200, 101, "failed", failure.AboveLimit},
+		"billed, not a replacement":         {200, 1, "", failure.AboveLimit},
+		"not billed":                        {100, 100, "failed", 0},
+		"not billed, not a replacement":     {100, 100, "", 0},
+		"another one is billed in addition": {250, 51, "failed", failure.AboveLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 200, func(t *testing.T, api *fakeAccount, account *Account) {
+				api.set(test.burn, running("other", 100), failed)
+				if _, err := account.Hold()(t.Context(), test.id, test.price); failure.KindOf(err) != test.want {
+					t.Errorf("apply: %v", err)
+				}
+				change := Change{StartsKopH: test.price, Replacements: []Replacement{{"failed", test.price}}}
+				if test.id == "" {
+					change.Replacements, change.AddedKopH = nil, test.price
+				}
+				if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != 0) {
+					t.Errorf("plan: %v", problems)
+				}
+			})
 		})
 	}
 }
@@ -217,7 +245,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 			all = append(all, running(fmt.Sprint(n), 1))
 		}
 		api.set(200, all...)
-		if err := rent(t, account, "more", 1); kindOf(err) != LimitExceeded || api.readings != 2 {
+		if err := rent(t, account, "more", 1); failure.KindOf(err) != failure.AboveLimit || api.readings != 2 {
 			t.Errorf("%v after %d readings", err, api.readings)
 		}
 		api.set(199, all[1:]...)
@@ -226,7 +254,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 		}
 		time.Sleep(maxAge)
 		api.set(200, append(all[1:], running("more", 1), running("foreign", 0))...)
-		if err := rent(t, account, "last", 1); kindOf(err) != LimitExceeded {
+		if err := rent(t, account, "last", 1); failure.KindOf(err) != failure.AboveLimit {
 			t.Errorf("a reading is used for more than five seconds: %v", err)
 		}
 	})
@@ -239,7 +267,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		before func(*testing.T, *fakeAccount, *Account)
 		// after is what the API returns nine seconds later.
 		after func(*fakeAccount)
-		want  Kind
+		want  failure.Kind
 		waits time.Duration
 	}{
 		"a destroyed instance is in the list and the burn rate": {
@@ -261,14 +289,14 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				api.set(price)
 				account.Destroyed("old")
 			},
-			func(*fakeAccount) {}, LimitExceeded, 35 * time.Second,
+			func(*fakeAccount) {}, failure.AboveLimit, 35 * time.Second,
 		},
 		"a rented instance is in neither": {
 			func(t *testing.T, api *fakeAccount, account *Account) {
 				api.set(0)
 				_ = rent(t, account, "new", price) //nolint:errcheck // the next one shows it
 			},
-			func(api *fakeAccount) { api.set(price, running("new", price)) }, LimitExceeded, 10 * time.Second,
+			func(api *fakeAccount) { api.set(price, running("new", price)) }, failure.AboveLimit, 10 * time.Second,
 		},
 		"a request had an unknown outcome, and rented": {
 			func(t *testing.T, api *fakeAccount, account *Account) {
@@ -300,11 +328,11 @@ func TestAccount_LaggingAPI(t *testing.T) {
 			func(*fakeAccount) {}, 0, 0,
 		},
 		"others rented an instance that is in the burn rate only": {
-			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, LimitExceeded, 0,
+			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, failure.AboveLimit, 0,
 		},
 		"others rented an instance that is in the list only": {
 			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(0, running("other", price)) },
-			func(*fakeAccount) {}, LimitExceeded, 0,
+			func(*fakeAccount) {}, failure.AboveLimit, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +341,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				began := time.Now()
 				time.AfterFunc(9*time.Second, func() { test.after(api) })
 				err := rent(t, account, "next", price)
-				if took := time.Since(began); kindOf(err) != test.want || took > test.waits {
+				if took := time.Since(began); failure.KindOf(err) != test.want || took > test.waits {
 					t.Errorf("%v after %s, want the kind %d after %s", err, took, test.want, test.waits)
 				}
 				time.Sleep(time.Minute)
@@ -333,7 +361,7 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 			inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				first, err := account.Rentals()(ctx, 50)
+				first, err := account.Hold()(ctx, "", 50)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -348,7 +376,7 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 				}
 				time.Sleep(maxAge)
 				began := time.Now()
-				_, err = account.Rentals()(ctx, 50)
+				_, err = account.Hold()(ctx, "", 50)
 				waits := 20*time.Second - maxAge
 				if end == nil {
 					waits = time.Minute - maxAge
@@ -365,15 +393,15 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 func TestAccount_Replacement(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.set(100, running("old", 100))
-		if _, err := account.Starts("old")(t.Context(), 101); kindOf(err) != LimitExceeded {
+		if _, err := account.Hold()(t.Context(), "old", 101); failure.KindOf(err) != failure.AboveLimit {
 			t.Errorf("an expensive one: %v", err)
 		}
-		hold, err := account.Starts("old")(t.Context(), 90)
+		hold, err := account.Hold()(t.Context(), "old", 90)
 		if err != nil {
 			t.Fatal(err)
 		}
 		account.Destroyed("old")
-		if _, err := account.ledger.Hold("", 11); kindOf(err) != LimitExceeded {
+		if _, err := account.ledger.Hold("", 11); failure.KindOf(err) != failure.AboveLimit {
 			t.Errorf("another one took its place: %v", err)
 		}
 		hold.Commit("new", 90)
@@ -388,10 +416,10 @@ func TestAccount_Replacement(t *testing.T) {
 func TestAccount_SlowReading(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.pause = 20 * time.Second
-		go func() { _, _ = account.Rentals()(t.Context(), 1) }() //nolint:errcheck // it begins the reading
-		time.Sleep(39 * time.Second)                             // the balance and the list
+		go func() { _, _ = account.Hold()(t.Context(), "", 1) }() //nolint:errcheck // it begins the reading
+		time.Sleep(39 * time.Second)                              // the balance and the list
 		api.set(100, running("other", 100))
-		if err := rent(t, account, "new", 60); kindOf(err) != LimitExceeded {
+		if err := rent(t, account, "new", 60); failure.KindOf(err) != failure.AboveLimit {
 			t.Errorf("rented with a reading that began 40 seconds before: %v", err)
 		}
 	})
@@ -401,30 +429,33 @@ func TestAccount_SlowReading(t *testing.T) {
 func TestAccount_Unreadable(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.status = http.StatusForbidden
-		for _, hold := range []HoldFunc{account.Rentals(), account.Starts("a")} {
-			if _, err := hold(t.Context(), 1); kindOf(err) != AccountUnreadable || !rental.IsForbidden(err) {
+		for _, id := range []string{"", "a"} {
+			if _, err := account.Hold()(t.Context(), id, 1); failure.KindOf(err) != failure.AccountUnreadable || !rental.IsForbidden(err) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if NewAccount(Limits{RequireFunds: FundsError}, nil).Rentals() != nil {
+		if NewAccount(Limits{RequireFunds: FundsError}, nil).Hold() != nil {
 			t.Error("there is a limit without max_burn_kop_h")
 		}
 	})
 }
 
-// What is left for one instance includes what it costs now.
+// What is left does not contain what is held.
 func TestLedger_Left(t *testing.T) {
-	l := NewLedger(100)
+	l := NewLedger(failure.MaxTotal, 100)
 	l.Set("a", 30)
 	l.Set("b", 20)
 	hold, err := l.Hold("c", 40)
-	if err != nil || l.Left("a") != 40 || l.Left("c") != 50 || l.Left("d") != 10 || l.Total() != 90 {
-		t.Errorf("%v: %d, %d, %d of %d", err, l.Left("a"), l.Left("c"), l.Left("d"), l.Total())
+	if err != nil || l.Left() != 10 {
+		t.Errorf("%v, %d are left", err, l.Left())
+	}
+	if _, err := l.Hold("a", 41); !failure.Exceeds(err, failure.MaxTotal) {
+		t.Errorf("a more expensive replacement: %v", err)
 	}
 	hold.Release()
 	hold.Commit("c", 90) // it has ended
 	l.Destroyed("a")
-	if l.Total() != 20 {
-		t.Errorf("%d are left", l.Total())
+	if l.Left() != 80 {
+		t.Errorf("%d are left", l.Left())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 )
 
 // Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
@@ -16,12 +18,13 @@ type Hold interface {
 }
 
 // HoldFunc compares the price of an instance with the limits, right before it is rented or started. With an error it
-// must not be.
-type HoldFunc func(ctx context.Context, kopH int64) (Hold, error)
+// must not be. id is the instance that is started, or that a new one replaces; empty for another new one.
+type HoldFunc func(ctx context.Context, id string, kopH int64) (Hold, error)
 
 // Ledger adds up the prices of instances and compares the sum with a limit. Instances have keys, such as their ids. It
 // is safe for concurrent use.
 type Ledger struct {
+	kind  failure.Limit
 	limit int64 // kopecks per hour; 0 for no limit
 
 	mu     sync.Mutex
@@ -44,8 +47,8 @@ type price struct {
 }
 
 // NewLedger returns an empty ledger with a limit in kopecks per hour, 0 for none.
-func NewLedger(limitKopH int64) *Ledger {
-	return &Ledger{limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}}
+func NewLedger(kind failure.Limit, limitKopH int64) *Ledger {
+	return &Ledger{kind: kind, limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}}
 }
 
 // hold is a Hold of one ledger.
@@ -56,7 +59,7 @@ type hold struct {
 }
 
 // Hold adds the price of an instance. key is the instance that is started, or that the new one replaces: only a rise of
-// its price counts. An error is of the kind LimitExceeded.
+// its price counts. An error is of the kind failure.AboveLimit.
 func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +68,7 @@ func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
 	l.holds[h] = true
 	if after := l.total(); l.limit > 0 && after > l.limit {
 		delete(l.holds, h)
-		return nil, &Error{Kind: LimitExceeded, BurnKopH: before, AfterKopH: after, LimitKopH: l.limit}
+		return nil, exceeded(l.kind, before, after, l.limit)
 	}
 	return h, nil
 }
@@ -104,27 +107,14 @@ func (l *Ledger) set(key string, p price) {
 	l.prices[key] = p
 }
 
-// Total is the sum of all prices, including those of holds.
-func (l *Ledger) Total() int64 {
+// Left is what the limit leaves for instances that are about to be rented.
+func (l *Ledger) Left() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.total()
+	return l.limit - l.total()
 }
 
-// Left is what the limit leaves for one instance, whatever it costs now.
-func (l *Ledger) Left(key string) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	own := l.prices[key].kopH
-	for h := range l.holds {
-		if h.key == key {
-			own = max(own, h.kopH)
-		}
-	}
-	return l.limit - l.total() + own
-}
-
-// total is Total with the lock held.
+// total is the sum of all prices, including those of holds. The lock is held.
 func (l *Ledger) total() int64 {
 	sum := l.other
 	held := map[string]int64{}

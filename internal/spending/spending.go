@@ -6,6 +6,7 @@ package spending
 import (
 	"context"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -32,9 +33,18 @@ type Change struct {
 	// Replaced are the instances that are destroyed before anything is rented. Their cost does not count, and exceeding a
 	// limit is certain: nothing else makes room.
 	Replaced []string
+	// Replacements are instances that are rented, each after another one was destroyed for it. AddedKopH does not contain
+	// them: an old instance makes room only for its own replacement, because others are rented before it is destroyed.
+	Replacements []Replacement
 	// NeedsKopH is the price of an instance that is rented after another one was destroyed for it; 0 for none. A balance
 	// that cannot cover it is an error, unless it is ignored.
 	NeedsKopH int64
+}
+
+// Replacement is an instance that is rented, and the id of the one that is destroyed for it.
+type Replacement struct {
+	ID   string
+	KopH int64
 }
 
 // StartOf returns the change of a plan that starts an instance. The price of a new bid is not known before the apply.
@@ -53,17 +63,16 @@ func (a *Account) Enforced() bool {
 
 // Check compares the plan of one resource with the account. Other resources of the plan do not count: they can make
 // room, so that a burn rate above the limit is an error only if nothing can prevent it.
-func (a *Account) Check(ctx context.Context, change Change) Problems {
+func (a *Account) Check(ctx context.Context, change Change) (problems []*failure.Error) {
 	if !a.Active() || change.StartsKopH == 0 && change.AddedKopH == 0 {
 		return nil
 	}
 	balance, err := a.balance.Get(ctx, balanceTTL, 0, a.client.GetBalance)
-	problems := Problems{}
 	if shortage := a.checkFunds(balance, change); shortage != nil && err == nil {
 		problems = append(problems, shortage)
 	}
 	if err == nil && a.limits.MaxBurnKopH > 0 && change.StartsKopH > 0 {
-		var excess *Error
+		var excess *failure.Error
 		if excess, err = a.checkBurn(ctx, change); excess != nil {
 			certain := len(change.Replaced) > 0 || change.AddedKopH > a.limits.MaxBurnKopH
 			excess.Warning = !certain
@@ -72,14 +81,14 @@ func (a *Account) Check(ctx context.Context, change Change) Problems {
 	}
 	if err != nil {
 		fatal := a.Enforced() || rental.IsUnauthorized(err)
-		return Problems{{Kind: AccountUnreadable, Err: err, Warning: !fatal}}
+		return []*failure.Error{{Kind: failure.AccountUnreadable, Err: err, Warning: !fatal}}
 	}
 	return problems
 }
 
 // checkBurn returns an error if the change exceeds the limit in two readings: servers may have been stopped or
 // destroyed since the first one.
-func (a *Account) checkBurn(ctx context.Context, change Change) (*Error, error) {
+func (a *Account) checkBurn(ctx context.Context, change Change) (*failure.Error, error) {
 	limit := a.limits.MaxBurnKopH
 	for age := maxAge; ; age = 0 {
 		now, err := a.read(ctx, age)
@@ -87,16 +96,20 @@ func (a *Account) checkBurn(ctx context.Context, change Change) (*Error, error) 
 			return nil, err
 		}
 		burn := a.ledger.burn(now, change.Replaced)
-		switch after := burn + change.AddedKopH; {
+		after := burn + change.AddedKopH
+		for _, r := range change.Replacements {
+			after += max(0, r.KopH-now.listed[r.ID])
+		}
+		switch {
 		case after <= limit:
 			return nil, nil
 		case age == 0:
-			return &Error{Kind: LimitExceeded, BurnKopH: burn, AfterKopH: after, LimitKopH: limit}, nil
+			return exceeded(failure.MaxBurn, burn, after, limit), nil
 		}
 	}
 }
 
-func (a *Account) checkFunds(balance rental.Balance, change Change) *Error {
+func (a *Account) checkFunds(balance rental.Balance, change Change) *failure.Error {
 	if a.limits.RequireFunds == FundsOff || change.StartsKopH == 0 {
 		return nil
 	}
@@ -110,4 +123,22 @@ func (a *Account) checkFunds(balance rental.Balance, change Change) *Error {
 		shortage.Warning = a.limits.RequireFunds == FundsWarn
 	}
 	return shortage
+}
+
+// FundedHours is the number of hours for which the balance must cover an instance before the API starts it.
+const FundedHours = 2
+
+// MissingFunds returns an error if the account does not cover the funded hours of all starts, else nil.
+func MissingFunds(balance rental.Balance, startsKopH int64) *failure.Error {
+	have, need := balance.AvailableKop+balance.CreditLimitKop, FundedHours*startsKopH
+	if have >= need {
+		return nil
+	}
+	return &failure.Error{Kind: failure.NotEnoughFunds, StartsKopH: startsKopH, NeedKop: need, HaveKop: have}
+}
+
+func exceeded(limit failure.Limit, nowKopH, afterKopH, limitKopH int64) *failure.Error {
+	return &failure.Error{
+		Kind: failure.AboveLimit, Limit: limit, NowKopH: nowKopH, PriceKopH: afterKopH, LimitKopH: limitKopH,
+	}
 }

@@ -3,7 +3,6 @@ package spending
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -151,20 +151,20 @@ func (w *walk) highest(since time.Time) (sum int64) {
 
 // try rents (inst is nil) or starts an instance.
 func (w *walk) try(t *testing.T, account *Account, id string, inst *walkServer, kopH int64) {
-	hold := account.Rentals()
-	if inst != nil {
-		hold = account.Starts(id)
+	started := id
+	if inst == nil {
+		started = ""
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	held, err := hold(ctx, kopH)
+	held, err := account.Hold()(ctx, started, kopH)
 	if err != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		e, ok := errors.AsType[*Error](err)
+		kind := failure.KindOf(err)
 		sum, lags := w.highest(began)+w.own, w.listLag+w.burnLag > 0
-		if !ok || e.Kind == LimitExceeded && sum+kopH <= walkLimit && !lags {
+		if kind == 0 || kind == failure.AboveLimit && sum+kopH <= walkLimit && !lags {
 			t.Errorf("%v at %d, the account costs %d", err, kopH, sum)
 		}
 		return

@@ -6,7 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -24,7 +25,7 @@ func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, de
 	if meta == nil || object.Token == "" {
 		return // without a token: nothing was read since the provider was killed during an update
 	}
-	self := placement.Object{Token: object.Token, Fleet: fleet}
+	self := lifecycle.Object{Token: object.Token, Fleet: fleet}
 	for _, id := range ids {
 		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
 			AddTwoObjects(diags, id, self, other)
@@ -35,7 +36,7 @@ func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, de
 
 // AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with
 // the address of one.
-func AddTwoObjects(diags *diag.Diagnostics, id string, one, other placement.Object) {
+func AddTwoObjects(diags *diag.Diagnostics, id string, one, other lifecycle.Object) {
 	text := "The resource of this message and " + objectText(other) + " have the same instance, so a change or a " +
 		"destruction of one would concern both. Nothing was changed. Remove the one that must not have it from the state, " +
 		"which keeps the instance:\n  terraform state rm ADDRESS\n"
@@ -52,7 +53,7 @@ func AddTwoObjects(diags *diag.Diagnostics, id string, one, other placement.Obje
 	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text)
 }
 
-func objectText(other placement.Object) tfkit.Text {
+func objectText(other lifecycle.Object) tfkit.Text {
 	if other.Fleet != "" {
 		return tfkit.Textf("the fleet %q", other.Fleet)
 	}
@@ -60,14 +61,14 @@ func objectText(other placement.Object) tfkit.Text {
 }
 
 // AddKeptForOther reports that the destruction of an object left its instance alone, because another object has it.
-func AddKeptForOther(diags *diag.Diagnostics, id string, other placement.Object) {
+func AddKeptForOther(diags *diag.Diagnostics, id string, other lifecycle.Object) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, id), "It was not destroyed, because "+objectText(other)+
 		" of this run has it. Only this resource was removed from the state. If you renamed the resource, add a moved block "+
 		"next time. To replace the instance with create_before_destroy, change its key with each replacement.")
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
-func NotLostText(e *placement.Error) tfkit.Text {
+func NotLostText(e failure.Error) tfkit.Text {
 	created := tfkit.Textf("%s ago, and recover_within is %s", e.Age.Round(time.Second), e.Within)
 	if e.Age == 0 {
 		created = "at an unknown time"

@@ -3,7 +3,7 @@ package tfinstance
 import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -16,17 +16,17 @@ const (
 
 // AddSpendingProblems reports the problems of a spending check. notStarted is a sentence, such as "Nothing was
 // started.", that describes what an error prevented.
-func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, notStarted tfkit.Text) {
+func AddSpendingProblems(diags *diag.Diagnostics, problems []*failure.Error, notStarted tfkit.Text) {
 	for _, problem := range problems {
 		switch problem.Kind {
-		case spending.NotEnoughFunds:
+		case failure.NotEnoughFunds:
 			text := MissingFundsText(problem)
 			if problem.Warning {
 				tfkit.AddWarning(diags, tfkit.Summaryf(summaryInsufficientBalance), text)
 			} else {
 				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
 			}
-		case spending.LimitExceeded:
+		case failure.AboveLimit:
 			text := SpendingErrorText(problem)
 			if problem.Warning {
 				tfkit.AddWarning(diags, tfkit.Summaryf(summaryBurnLimit), text+" The apply compares again right before the "+
@@ -35,24 +35,25 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems spending.Problems, no
 				tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), text+" "+notStarted+" Start less, stop or destroy "+
 					"something first, or raise the limit.")
 			}
-		case spending.AccountUnreadable:
+		case failure.AccountUnreadable:
 			addUnreadableAccount(diags, problem)
+		default:
 		}
 	}
 }
 
 // SpendingErrorText explains why a limit does not allow a rental or a start.
-func SpendingErrorText(problem *spending.Error) tfkit.Text {
-	if problem.Kind == spending.AccountUnreadable {
+func SpendingErrorText(problem *failure.Error) tfkit.Text {
+	if problem.Kind == failure.AccountUnreadable {
 		return "the account cannot be compared with max_burn_kop_h. " + tfkit.ErrorDetail(problem.Err)
 	}
 	return tfkit.Textf("The account costs %s. With this it would cost %s, and the provider's spending.max_burn_kop_h "+
-		"is %s.", tfkit.HourlyRubles(problem.BurnKopH), tfkit.HourlyRubles(problem.AfterKopH),
+		"is %s.", tfkit.HourlyRubles(problem.NowKopH), tfkit.HourlyRubles(problem.PriceKopH),
 		tfkit.HourlyRubles(problem.LimitKopH))
 }
 
-// MissingFundsText explains a problem of the kind spending.NotEnoughFunds.
-func MissingFundsText(problem *spending.Error) tfkit.Text {
+// MissingFundsText explains a problem of the kind failure.NotEnoughFunds.
+func MissingFundsText(problem *failure.Error) tfkit.Text {
 	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this resource starts "+
 		"costs %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
 		"balance in the service's console, or start less.",
@@ -60,7 +61,7 @@ func MissingFundsText(problem *spending.Error) tfkit.Text {
 		tfkit.Rubles(problem.NeedKop-problem.HaveKop))
 }
 
-func addUnreadableAccount(diags *diag.Diagnostics, problem *spending.Error) {
+func addUnreadableAccount(diags *diag.Diagnostics, problem *failure.Error) {
 	if !problem.Warning {
 		tfkit.AddAPIError(diags, "check the spending limits", problem.Err)
 		return

@@ -5,8 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -16,13 +15,13 @@ const explainTimeout = 3 * time.Second
 // Explain describes for each query which filters exclude the available offers. Each description begins with the label
 // of its query, such as "offer_query: ". Explain returns an empty text if the offers cannot be read.
 func Explain(
-	ctx context.Context, meta *tfkit.Meta, queries []rental.OfferQuery, label func(i int) tfkit.Text,
+	ctx context.Context, meta *tfkit.Meta, queries []market.Query, label func(i int) tfkit.Text,
 ) tfkit.Text {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
 	var text tfkit.Text
 	for i, query := range queries {
-		explanation, err := meta.Placement.Explain(ctx, query)
+		explanation, err := meta.Market.Explain(ctx, query.OfferQuery)
 		if err != nil {
 			return ""
 		}
@@ -35,7 +34,7 @@ func Explain(
 }
 
 // explanationText describes which filters of a query exclude the available offers.
-func explanationText(e placement.Explanation) tfkit.Text {
+func explanationText(e market.Explanation) tfkit.Text {
 	kind := tfkit.Textf("%s offers", e.Query.Type)
 	if len(e.Query.GPU) > 0 {
 		kind += " with this gpu"
@@ -70,7 +69,7 @@ func matchText(offers int) tfkit.Text {
 }
 
 // filterText names a filter, with its value if that is a number or a Boolean. A text may be sensitive.
-func filterText(filter placement.FilterMatches) tfkit.Text {
+func filterText(filter market.FilterMatches) tfkit.Text {
 	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
 		return tfkit.Textf("%s = %s", filter.Name, tfkit.HourlyRubles(kopH))
 	}

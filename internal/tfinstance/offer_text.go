@@ -1,15 +1,13 @@
 package tfinstance
 
 import (
-	"errors"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // OffersText describes the offers that match the queries of a failed creation.
-func OffersText(e *placement.Error) tfkit.Text {
+func OffersText(e failure.Offers) tfkit.Text {
 	text := tfkit.Textf("%d offers match the query", e.Matching)
 	if e.Reserved > 0 {
 		text += tfkit.Textf(
@@ -25,46 +23,45 @@ func OffersText(e *placement.Error) tfkit.Text {
 
 // LastOfferText is the reason why the last offer of a query was not rented.
 func LastOfferText(err error) tfkit.Text {
-	e, ok := errors.AsType[*placement.Error](err)
+	e := failure.As(err)
 	switch {
-	case !ok:
-		return tfkit.Textf("The last offer: %s", err)
-	case e.Kind == placement.OffersUnreadable:
+	case e.Kind == failure.OffersUnreadable:
 		return tfkit.Textf("The offers could not be read: %s", e.Err)
-	case e.Kind == placement.OfferAboveCap:
-		return tfkit.Textf(
-			"The last offer, %s, costs %s, and max_price_kop_h is %s",
-			e.OfferID,
-			tfkit.HourlyRubles(e.PriceKopH),
-			tfkit.HourlyRubles(e.LimitKopH),
-		)
-	case e.Kind == placement.NotInterruptible:
+	case e.Kind == failure.AboveLimit:
+		return tfkit.Textf("The last offer, %s, costs %s, and max_price_kop_h is %s",
+			e.OfferID, tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
+	case e.Kind != failure.OfferRefused:
+		return tfkit.Textf("The last offer: %s", err)
+	case e.Availability == failure.NoPriceForType:
 		return tfkit.Textf("The last offer, %s, cannot be rented as interruptible", e.OfferID)
-	case e.Kind == placement.OfferRefused:
-		return tfkit.Textf("The API refused to rent the last offer, %s: %s", e.OfferID, e.Err)
+	case e.Availability == failure.NotAvailable:
+		return tfkit.Textf("The last offer, %s, is not available", e.OfferID)
 	}
-	return tfkit.Textf("The last offer, %s, is not available", e.OfferID)
+	return tfkit.Textf("The API refused to rent the last offer, %s: %s", e.OfferID, e.Err)
 }
 
 // RefusedText is the next step after a rejected request. It depends on the availability of the offer afterwards.
-func RefusedText(e *placement.Error) tfkit.Text {
-	switch {
-	case e.Available == placement.NotAvailable || e.Kind == placement.OfferGone:
+func RefusedText(e failure.Error) tfkit.Text {
+	switch e.Availability {
+	case failure.NotAvailable:
 		return tfkit.Textf("Nothing was rented: offer %s is not available. Run plan again to choose an available offer, "+
 			"or use offer_query, which rents the first available one.", e.OfferID)
-	case e.Available == placement.AboveCap:
-		return tfkit.Textf("Nothing was rented: the price of offer %s rose above max_price_kop_h. Choose another offer, "+
-			"or raise max_price_kop_h.", e.OfferID)
-	case e.Available == placement.NoPriceForType:
-		return tfkit.Textf("Nothing was rented: offer %s no longer has an interruptible price. Choose another offer, or "+
-			"set type = \"on_demand\".", e.OfferID)
-	case e.Available == placement.AvailabilityUnknown:
+	case failure.NoPriceForType:
+		return tfkit.Textf("Nothing was rented: offer %s has no interruptible price. Choose another offer, or set type = "+
+			"\"on_demand\".", e.OfferID)
+	case failure.AvailabilityUnknown:
 		return tfkit.Textf("Nothing was rented. Offer %s could not be read afterwards: it may not be available, its price "+
 			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
+	case failure.Available:
+	}
+	switch {
 	case rental.IsConflict(e.Err):
 		return "Nothing was rented. The offer is still listed as available. Most likely a limit of the account is reached, " +
 			"such as the number of instances: destroy an instance, or ask the service's support for a higher limit. If " +
 			"another customer rented the offer within the last minute, apply again."
+	case rental.IsValidation(e.Err):
+		return tfkit.Textf("Nothing was rented. The API does not accept this request for offer %s. Change the arguments that "+
+			"the message names, or exclude the offer with exclude_offer_ids.", e.OfferID)
 	}
 	return "Nothing was rented. The offer is still listed as available. If another customer rented it within the last " +
 		"minute, apply again. Otherwise something else in the request does not exist, most likely the template."

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -17,13 +17,17 @@ func TestLastOfferText(t *testing.T) {
 	}
 	for want, err := range map[tfkit.Text]error{
 		"The API refused to rent the last offer, off_1: POST /instances: 409 conflict: instance limit reached " +
-			"(request id req_1)": &placement.Error{Kind: placement.OfferRefused, OfferID: "off_1", Err: refusal},
-		"The last offer, off_1, is not available": &placement.Error{Kind: placement.OfferGone, OfferID: "off_1"},
-		"The last offer, off_1, cannot be rented as interruptible": &placement.Error{
-			Kind: placement.NotInterruptible, OfferID: "off_1",
+			"(request id req_1)": &failure.Error{
+			Kind: failure.OfferRefused, OfferID: "off_1", Availability: failure.Available, Err: refusal,
 		},
-		"The offers could not be read: timeout": &placement.Error{
-			Kind: placement.OffersUnreadable, Err: errors.New("timeout"),
+		"The last offer, off_1, is not available": &failure.Error{
+			Kind: failure.OfferRefused, OfferID: "off_1", Availability: failure.NotAvailable,
+		},
+		"The last offer, off_1, cannot be rented as interruptible": &failure.Error{
+			Kind: failure.OfferRefused, OfferID: "off_1", Availability: failure.NoPriceForType,
+		},
+		"The offers could not be read: timeout": &failure.Error{
+			Kind: failure.OffersUnreadable, Err: errors.New("timeout"),
 		},
 		"The last offer: timeout": errors.New("timeout"),
 	} {

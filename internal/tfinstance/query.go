@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -33,8 +33,8 @@ func QueryArguments() map[string]schema.Attribute {
 	arguments := tfkit.OfferFilterArguments()
 	arguments["max_attempts"] = schema.Int64Attribute{
 		Optional: true,
-		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` for each list " +
-			"of offers. Must be between 1 and 50. Defaults to `5`.",
+		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` for each look " +
+			"at the offers. Must be between 1 and 50. Defaults to `5`.",
 		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
 	}
 	return arguments
@@ -47,14 +47,14 @@ type QueryTerms struct {
 	MaxPriceKopH int64 // kopecks per hour, 0 for no maximum
 }
 
-// PlacementQuery returns the query of an object, which has the attributes of Query, with the terms of the instance. It
+// MarketQuery returns the query of an object, which has the attributes of Query, with the terms of the instance. It
 // omits unknown filters.
-func PlacementQuery(ctx context.Context, object types.Object, terms QueryTerms) (placement.Query, diag.Diagnostics) {
+func MarketQuery(ctx context.Context, object types.Object, terms QueryTerms) (market.Query, diag.Diagnostics) {
 	var parts Query
 	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
 	filters, problems := parts.Query(ctx)
 	diags.Append(problems...)
-	query := placement.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
+	query := market.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
 	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
 		query.MaxAttempts = int(attempts)
 	}

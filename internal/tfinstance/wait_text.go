@@ -2,9 +2,9 @@ package tfinstance
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -14,12 +14,9 @@ import (
 // did not meet.
 func CauseText(err error) tfkit.Text {
 	var text tfkit.Text
-	e, ok := errors.AsType[*lifecycle.Error](err)
-	if !ok {
-		return text
-	}
-	if e.Cause != nil {
-		text = tfkit.Textf(" The last request failed: %s.", e.Cause)
+	e := failure.As(err)
+	if e.Last != nil {
+		text = tfkit.Textf(" The last request failed: %s.", e.Last)
 	}
 	for _, missing := range e.Missing {
 		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -27,19 +27,19 @@ type Meta struct {
 	KeyStart string
 	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
-	// IdempotencyPrefix and the name make the idempotency key of an instance without one: see placement.NameKey. Null
+	// IdempotencyPrefix and the name make the idempotency key of an instance without one: see lifecycle.NameKey. Null
 	// without a prefix; it can be unknown at plan.
 	IdempotencyPrefix types.String
-	// RecoverWithin is the maximum age of an instance of a killed run that a new resource takes: see placement.Request.
+	// RecoverWithin is the maximum age of an instance of a killed run that a new resource takes: see lifecycle.Order.
 	RecoverWithin time.Duration
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
-	// Owners is that of Placement, also without a Client.
-	Owners placement.Owners
+	// Owners is that of Lifecycle, also without a Client.
+	Owners lifecycle.Owners
 
 	// The resources of this configuration share these. All are nil without a Client.
 	Cache     *rental.Cache
-	Placement *placement.Placer
+	Market    *market.Market
 	Lifecycle *lifecycle.Manager
 	Spending  *spending.Account
 
@@ -59,15 +59,12 @@ func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
 func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 	m.Client = client
 	m.Cache = rental.NewCache(client)
-	m.Placement = placement.New(client, m.Cache, &m.Owners, m.PollInterval)
-	m.Lifecycle = lifecycle.New(client, m.Cache.Templates.Find, m.PollInterval)
 	m.Spending = spending.NewAccount(limits, client)
-}
-
-// Destroyed records that the API has accepted the destruction of an instance.
-func (m *Meta) Destroyed(id string) {
-	m.Placement.Destroyed(id)
-	m.Spending.Destroyed(id)
+	m.Lifecycle = lifecycle.New(lifecycle.Config{
+		Client: client, Template: m.Cache.Templates.Find, PollInterval: m.PollInterval, Account: m.Spending,
+		Owners: &m.Owners,
+	})
+	m.Market = market.New(m.Cache, m.Lifecycle, m.PollInterval)
 }
 
 // Ready reports whether requests that need an API key can be sent.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -78,7 +78,7 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 		if !s.CreatedAt.IsZero() {
 			s.Age = max(0, client.Now().Sub(s.CreatedAt))
 		}
-		s.Fleet, _, _ = reconcile.ParseMemberName(s.NameString())
+		s.Fleet, _, _ = fleet.ParseMemberName(s.NameString())
 		report.Servers = append(report.Servers, s)
 	}
 	slices.SortFunc(report.Servers, byPrice)

@@ -23,5 +23,5 @@ resource "gpurent_fleet" "research" {
 
 output "servers" {
   description = "The servers by number."
-  value       = { for slot, server in gpurent_fleet.research.instances : slot => { id = server.id, status = server.status, ssh = try(server.ssh.command, null) } }
+  value       = { for slot, server in gpurent_fleet.research.instances : slot => { id = server.id, status = server.status, ssh = try("ssh -p ${server.ssh_port} ${server.ssh_user}@${server.ssh_host}", null) } }
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -43,8 +44,8 @@ const maxLines = 50
 
 // outcome is what an apply reports.
 type outcome struct {
-	reconcile.Spec
-	reconcile.Result
+	fleet.Spec
+	fleet.Result
 	created bool
 	timeout time.Duration
 }
@@ -60,14 +61,13 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	}
 	ready, surplus := countReady(o)
 	detail := tfkit.Textf("Ready members: %d of %d.", ready, o.Size) + failureLines(o) + r.explain(ctx, o)
-	empty := len(o.Members) == 0
 	switch {
-	case o.Interrupted && o.created && !empty:
+	case o.Interrupted && o.created && len(o.Members) > 0:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nAll members that were rented are in "+
 			"the state. The next apply continues.")
 	case o.Interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
-	case o.created && slices.ContainsFunc(o.Failures, reconcile.Failure.OfOtherObject):
+	case o.created && slices.ContainsFunc(o.Failures, mayBelongToOther):
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+
 			"\n\nNone of the other instances was changed or destroyed."+otherOwnerAdvice(o))
 	case o.All:
@@ -76,23 +76,25 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReduced, o.Name), detail+"\n\nMembers that could not be destroyed "+
 			"are in the state and are billed. Apply again.")
 	case ready >= o.MinReady:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+"\n\nmin_ready is met. The next plan "+
-			"contains the rest.")
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+tfkit.Textf("\n\nmin_ready is %d. The "+
+			"next plan contains the rest.", o.MinReady))
 	default:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
 			detail+tfkit.Textf("\n\nmin_ready is %d. %s", o.MinReady, whatExists(o))+tainted(o))
 	}
 }
 
+func mayBelongToOther(f fleet.Failure) bool { return failure.MayBelongToOther(f.Err) }
+
 // countReady counts the members that are ready, and those that a smaller size should have destroyed.
 func countReady(o outcome) (ready, surplus int) {
 	stays := slices.Clone(o.Members)
-	for _, failure := range o.Failures {
-		if reconcile.KindOf(failure.Err) == reconcile.NotDestroyed {
-			stays = slices.DeleteFunc(stays, func(m reconcile.Member) bool { return m.Slot == failure.Slot })
+	for _, f := range o.Failures {
+		if failure.KindOf(f.Err) == failure.NotDestroyed {
+			stays = slices.DeleteFunc(stays, func(m fleet.Member) bool { return m.Slot == f.Slot })
 		}
 	}
-	return reconcile.Ready(stays, o.State), len(o.Members) - o.Size
+	return fleet.Ready(stays, o.State), len(o.Members) - o.Size
 }
 
 // membersText counts members: "1 member", "2 members".
@@ -105,13 +107,11 @@ func membersText(n int) tfkit.Text {
 
 // whatExists describes which members are left after an apply.
 func whatExists(o outcome) tfkit.Text {
-	if len(o.Members) > 0 {
+	switch {
+	case len(o.Members) > 0:
 		return "The members that exist are in the state."
-	}
-	for _, failure := range o.Failures {
-		if reconcile.KindOf(failure.Err) > reconcile.NotTried {
-			return "No member exists." // the API created one that was not as requested
-		}
+	case o.Rented > 0:
+		return "No member exists any more."
 	}
 	return "This apply rented nothing."
 }
@@ -125,30 +125,223 @@ func tainted(o outcome) tfkit.Text {
 		"and continue, first run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource."
 }
 
+// failureLines returns a line for each reason, with the slots that it concerns.
+func failureLines(o outcome) (lines tfkit.Text) {
+	var texts []tfkit.Text
+	slots := map[tfkit.Text][]string{}
+	for _, f := range o.Failures {
+		text := failureText(o, f)
+		if slots[text] == nil {
+			texts = append(texts, text)
+		}
+		slots[text] = append(slots[text], string(slotText(f.Slot)))
+	}
+	for _, text := range texts[:min(len(texts), maxLines)] {
+		concerned := slots[text]
+		more := tfkit.Text("")
+		if len(concerned) > maxLines {
+			more, concerned = tfkit.Textf(" and %d more", len(concerned)-maxLines), concerned[:maxLines]
+		}
+		lines += "\n  " + tfkit.Text(strings.Join(concerned, ", ")) + more + ": " + text
+	}
+	if more := len(texts) - maxLines; more > 0 {
+		lines += tfkit.Textf("\n  … and %d more", more)
+	}
+	return lines
+}
+
+// failureText describes one slot in one line.
+func failureText(o outcome, f fleet.Failure) tfkit.Text {
+	e := failure.As(f.Err)
+	id := tfkit.Text("")
+	if !f.Member.Lost() {
+		id = tfkit.Textf("instance %s ", f.Member.Instance.ID)
+	}
+	if text := memberText(o, f.Member, e); text != "" {
+		return id + text
+	}
+	text := notRentedText(o, e, f.Err)
+	if id != "" {
+		text += "; " + id + "stays"
+	}
+	return text
+}
+
+// notRentedText describes why nothing was rented for a slot, or a request failed.
+func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
+	switch e.Kind {
+	case failure.Interrupted:
+		if errors.Is(e.Err, context.DeadlineExceeded) {
+			return "nothing was rented before the timeout"
+		}
+		return "interrupted, nothing was rented"
+	case failure.OutcomeUnknown:
+		return tfkit.Textf("the outcome of the create request with the idempotency key %s is unknown: the next apply takes "+
+			"the instance if it exists, and `terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
+	case failure.NoOffer:
+		return noOfferText(o, e)
+	case failure.OfferRefused:
+		if e.Err == nil {
+			return "no offer could be rented: " + tfinstance.LastOfferText(err)
+		}
+		return tfkit.Textf("the API refused offer %s: %s", e.OfferID, e.Err) + tfkit.FieldErrors(e.Err)
+	case failure.OffersUnreadable:
+		return tfkit.Textf("the offers could not be read: %s", e.Err)
+	case failure.AboveLimit:
+		if e.Limit == failure.MaxTotal {
+			return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
+				tfkit.HourlyRubles(e.LimitKopH))
+		}
+		if e.Limit == failure.MaxBurn {
+			return "a spending limit prevents it: " + tfinstance.SpendingErrorText(&e)
+		}
+		return tfkit.Textf("the price of offer %s rose to %s, above max_price_kop_h, %s", e.OfferID,
+			tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
+	case failure.AccountUnreadable:
+		return "a spending limit prevents it: " + tfinstance.SpendingErrorText(&e)
+	case failure.NotTried:
+		return "not tried, because another member failed: " + notRentedText(o, failure.As(e.Err), e.Err)
+	default:
+		return ownerText(e, err)
+	}
+}
+
+// ownerText describes an instance that may belong to someone else.
+func ownerText(e failure.Error, err error) tfkit.Text {
+	switch e.Kind {
+	case failure.OtherArguments:
+		return tfkit.Textf("instance %s of an earlier run or another state differs: its %s; it stays and is billed; restore "+
+			"the arguments, choose a different name for the fleet, or destroy it in the service's console", e.Instance.ID,
+			tfinstance.DifferenceText(e.Differences[0]))
+	case failure.NotLost:
+		return tfinstance.NotLostText(e)
+	case failure.NotByKey:
+		return tfkit.Textf("instance %s has the name %q, and the API did not return it for the key of the slot: another "+
+			"state, or an earlier generation of this fleet, may have it", e.Instance.ID, e.Instance.NameString())
+	case failure.InUse:
+		return tfkit.Textf("another resource of this run has instance %s", e.Instance.ID)
+	default:
+		return tfkit.Textf("%s", err) + tfkit.FieldErrors(err)
+	}
+}
+
+func noOfferText(o outcome, e failure.Error) tfkit.Text {
+	switch last := failure.As(e.Last); {
+	case e.Offers.OverBudget:
+		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
+			tfkit.HourlyRubles(o.MaxTotalKopH))
+	case last.Kind != 0:
+		return "no offer could be rented. " + tfinstance.LastOfferText(e.Last)
+	case o.All:
+		return "not rented, because there are too few offers"
+	}
+	return "no offer is left"
+}
+
+// memberText describes what is wrong with the instance of a slot, after "instance ins_1 "; empty if nothing was rented.
+func memberText(o outcome, member fleet.Member, e failure.Error) tfkit.Text {
+	status := statusText(member.Instance)
+	switch e.Kind {
+	case failure.NotPlanned:
+		return "is " + status + " now, and the plan did not show that it is destroyed: it stays until the next apply"
+	case failure.NotDestroyed:
+		return notDestroyedText(e)
+	case failure.KeptOutbid:
+		return "is outbid, and on_outbid is \"keep\""
+	case failure.NotAsRequested, failure.AboveLimit:
+		if e.Kind == failure.AboveLimit && e.Instance.ID == "" && e.Wanted == "" {
+			return ""
+		}
+		return rejectedText(e)
+	case failure.Interrupted:
+		if member.Lost() {
+			return ""
+		}
+		if o.Interrupted {
+			return "is not ready yet, status " + status + missingText(e)
+		}
+		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + missingText(e)
+	case failure.Gone:
+		return "was destroyed outside Terraform, or the API does not find it"
+	case failure.NeedsReplacement:
+		return "is " + status + ": the next apply replaces it"
+	case failure.OutbidAgain:
+		return tfkit.Textf("was outbid after each of %d starts", e.Starts)
+	case failure.Reverted, failure.StateRefused:
+		return tfkit.Textf("is %s: %s", status, &e)
+	default:
+		return ""
+	}
+}
+
+func notDestroyedText(e failure.Error) tfkit.Text {
+	switch {
+	case e.Accepted:
+		return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
+	case errors.Is(e.Err, context.Canceled):
+		return tfkit.Textf("was not destroyed before the interruption and may be billed: %s", e.Err)
+	}
+	return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
+}
+
+// rejectedText describes an instance that must not run.
+func rejectedText(e failure.Error) (text tfkit.Text) {
+	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
+	switch {
+	case e.Kind == failure.NotAsRequested:
+		text = "was not as requested: "
+		for i, d := range e.Differences {
+			if i > 0 {
+				text += "; "
+			}
+			text += tfinstance.DifferenceText(d)
+		}
+	case e.Limit == failure.MaxBurn:
+		text = "costs more than a limit allows: " + tfinstance.SpendingErrorText(&e)
+	case e.Limit == failure.MaxTotal:
+		text = tfkit.Textf("raises the price of the fleet to %s, above max_total_kop_h, %s", price, limit)
+	default:
+		text = tfkit.Textf("costs %s, above max_price_kop_h, %s", price, limit)
+	}
+	switch e.Removal {
+	case failure.NotRemoved:
+		return text + tfkit.Textf("; it could not be removed and is billed: %s", e.Err)
+	case failure.Stopped:
+		return text + "; it was stopped"
+	case failure.Destroyed:
+		return text + "; it was destroyed"
+	default:
+		return text + "; it was not started"
+	}
+}
+
+// missingText describes what a wait lacked at its end.
+func missingText(e failure.Error) (text tfkit.Text) {
+	if e.Last != nil {
+		text = tfkit.Textf("; the last request failed: %s", e.Last)
+	}
+	for _, missing := range e.Missing {
+		text += tfkit.Textf("; ready_when.%s is not met: %s", missing.Condition, missing.Err)
+	}
+	return text
+}
+
 // explain describes which offers a fleet lacked, and which filters exclude all of them.
 func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
-	lacking := 0
-	for _, failure := range o.Failures {
-		if reconcile.KindOf(failure.Err) == reconcile.NoOffer {
-			lacking++
+	for _, f := range o.Failures {
+		e := failure.As(f.Err)
+		switch {
+		case e.Kind != failure.NoOffer || !e.Offers.Listed:
+		case e.Offers.Matching == 0:
+			return explainQueries(ctx, r.Meta, o.Queries)
+		case o.All && e.Offers.Needed > e.Offers.Found:
+			return "\n\n" + offersText(o.Spec, e.Offers, e.Offers.Needed)
 		}
-	}
-	switch {
-	case o.Choice == nil:
-		return ""
-	case o.Choice.Matching == 0:
-		return explainQueries(ctx, r.Meta, o.Spec)
-	case o.All && lacking > len(o.Choice.Candidates):
-		return "\n\n" + offersText(o.Spec, *o.Choice, lacking)
 	}
 	return ""
 }
 
-func explainQueries(ctx context.Context, meta *tfkit.Meta, spec reconcile.Spec) tfkit.Text {
-	queries := make([]rental.OfferQuery, len(spec.Queries))
-	for i, query := range spec.Queries {
-		queries[i] = query.OfferQuery
-	}
+func explainQueries(ctx context.Context, meta *tfkit.Meta, queries []market.Query) tfkit.Text {
 	text := tfinstance.Explain(ctx, meta, queries, func(i int) tfkit.Text {
 		if len(queries) == 1 {
 			return ""
@@ -189,8 +382,8 @@ func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 
 // otherOwnerAdvice explains why the slots of a new fleet have instances that may belong to another fleet.
 func otherOwnerAdvice(o outcome) tfkit.Text {
-	if !slices.ContainsFunc(o.Failures, func(f reconcile.Failure) bool {
-		return f.OfOtherObject() && placement.KindOf(f.Err) != placement.InUse
+	if !slices.ContainsFunc(o.Failures, func(f fleet.Failure) bool {
+		return mayBelongToOther(f) && failure.KindOf(f.Err) != failure.InUse
 	}) {
 		return " Choose a different name for one of the fleets. If this one was only renamed, add a moved block. With " +
 			"create_before_destroy, change the name with each replacement."
@@ -200,7 +393,7 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 		text = " The fleet is marked tainted: the next apply destroys its members."
 		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), which keeps the members, "
 	}
-	if block, ok := tfkit.ImportBlock(TypeName, o.Name); ok {
+	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
 		text += "\n\nIf no other state has these instances, " + first + "add this block with the address of this resource, " +
 			"and plan again. It imports all instances with the names of members:\n\n" + block
 	}
@@ -218,7 +411,7 @@ func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {
 		ids))
 }
 
-func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Result, timeout time.Duration) {
+func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%s may still exist (timeouts.delete is %s). They stay in the state. Run again.",
 		membersText(len(result.Members)), timeout)+failureLines(outcome{Result: result, timeout: timeout}))
@@ -226,7 +419,7 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result reconcile.Resu
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
 	text := tfkit.Textf("%s.", err)
-	if e, ok := errors.AsType[*reconcile.DuplicateSlotError](err); ok {
+	if e, ok := errors.AsType[*fleet.DuplicateSlotError](err); ok {
 		text = tfkit.Textf("The instances %s have the same name %q. Rename or destroy one of them in the service's console.",
 			e.IDs, e.Name)
 	}

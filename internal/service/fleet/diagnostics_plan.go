@@ -6,14 +6,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // warnOfChanges warns of the members that the apply changes or rents again.
-func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []reconcile.Change) {
+func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []fleet.Change) {
 	var text tfkit.Text
 	listed, existing := 0, 0
 	for _, change := range changes {
@@ -38,15 +38,15 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []r
 // addTooFewOffers warns that an apply could not fill all slots now. If the apply destroyed the members of a replaced
 // fleet first and then failed, that is an error.
 func (r *fleetResource) addTooFewOffers(
-	ctx context.Context, diags *diag.Diagnostics, plan model, spec reconcile.Spec, choice placement.Choice, count int,
-	replaces bool,
+	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, offers failure.Offers, count int,
+	replaced int,
 ) {
-	text := offersText(spec, choice, count)
+	text := offersText(spec, offers, count)
 	add := tfkit.AddAttributeWarning
 	switch wait := plan.waitForOffer(); {
-	case replaces && wait == 0 && (spec.All || len(choice.Candidates) < spec.MinReady):
+	case replaced > 0 && wait == 0 && (spec.All || offers.Found < min(count, replaced)):
 		add = tfkit.AddAttributeError
-		text += " A replacement destroys all members and their disks before it creates others, and would then fail. " +
+		text += " A replacement destroys all members and their disks before it creates others, and would then lack some. " +
 			"Nothing was destroyed. With update = \"rolling\", members are replaced one after the other."
 	case wait > 0:
 		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
@@ -55,29 +55,29 @@ func (r *fleetResource) addTooFewOffers(
 	default:
 		text += " The apply creates fewer members, unless an earlier run has created them."
 	}
-	if choice.Matching == 0 {
-		text += explainQueries(ctx, r.Meta, spec)
+	if offers.Matching == 0 {
+		text += explainQueries(ctx, r.Meta, spec.Queries)
 	}
 	add(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
 }
 
 // offersText describes why there are fewer offers than needed.
-func offersText(spec reconcile.Spec, choice placement.Choice, needed int) tfkit.Text {
+func offersText(spec fleet.Spec, offers failure.Offers, needed int) tfkit.Text {
 	text := tfkit.Textf("Offers needed: %d. Offers available for them now: %d. Offers that match the queries: %d.",
-		needed, len(choice.Candidates), choice.Matching)
-	if choice.Reserved > 0 {
-		text += tfkit.Textf(" Offers that other resources of this run use: %d.", choice.Reserved)
+		needed, offers.Found, offers.Matching)
+	if offers.Reserved > 0 {
+		text += tfkit.Textf(" Offers that other resources of this run use: %d.", offers.Reserved)
 	}
 	switch {
-	case choice.OverBudget:
+	case offers.OverBudget:
 		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
-	case choice.Split:
+	case offers.Split:
 		text += " More offers match, but not with the same values of the arguments in same."
 	}
 	return text
 }
 
-func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int, total int64, lowered bool) {
+func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64, lowered bool) {
 	text := tfkit.Textf("The fleet keeps %s, at a price of %s while running, and max_total_kop_h is %s. Lower size, "+
 		"or raise max_total_kop_h.", membersText(members), tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
 	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
@@ -88,7 +88,7 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, members int,
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
-func addMembersAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, above []reconcile.Member) {
+func addMembersAboveCap(diags *diag.Diagnostics, spec fleet.Spec, above []fleet.Member) {
 	var text tfkit.Text
 	for _, member := range above[:min(len(above), maxLines)] {
 		text += "\n  " + slotText(member.Slot) + ": " + tfkit.HourlyRubles(priceWithoutDisk(member))

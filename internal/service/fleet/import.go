@@ -7,8 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -17,7 +16,7 @@ import (
 // imported returns the state of a fleet after an import. The arguments are those of the first member, or the defaults.
 // The members are read with the fields that the list may omit. An argument that the API does not return is null, and
 // the plan adopts the configured value: see model.members and replacingArguments.
-func (m model) imported(ctx context.Context, client *rental.Client, name string, members []reconcile.Member) model {
+func (m model) imported(ctx context.Context, client *rental.Client, name string, members []fleet.Member) model {
 	first := client.ReadOmitted(ctx, members[0].Instance)
 	members[0].Instance = first
 	for i := range members {
@@ -39,11 +38,9 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	if first.DesiredState == rental.DesiredStopped || first.Status == rental.StatusStopped {
 		m.DesiredState = types.StringValue(string(rental.DesiredStopped))
 	}
-	m.Allocation = types.StringValue(allocationAny)
-	m.OnOutbid = types.StringValue(string(lifecycle.OutbidRestart))
-	m.Shrink = types.StringValue(shrinkHighestSlot)
-	m.Update = types.StringValue(updateReplace)
-	m.MaxUnavailable = types.Int64Value(1)
+	m.Allocation, m.OnOutbid = types.StringValue(defaultAllocation), types.StringValue(defaultOnOutbid)
+	m.Shrink, m.Update = types.StringValue(defaultShrink), types.StringValue(defaultUpdate)
+	m.MaxUnavailable, m.MinReady = types.Int64Value(defaultMaxUnavailable), types.Int64Value(defaultMinReady)
 	m.OfferQueries = importedQueries(ctx, members)
 	return m.withMembers(members)
 }
@@ -66,7 +63,7 @@ func actualOrder(inst rental.Instance) rental.InstanceCreate {
 
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were
 // rented.
-func importedQueries(ctx context.Context, members []reconcile.Member) types.List {
+func importedQueries(ctx context.Context, members []fleet.Member) types.List {
 	element := types.ObjectType{AttrTypes: queryType()}
 	var queries []attr.Value
 	var seen []rental.InstanceGPU

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -43,7 +43,7 @@ func (l *fleetList) ListResourceConfigSchema(
 // group are the members of one fleet.
 type group struct {
 	name    string
-	members []reconcile.Member
+	members []fleet.Member
 }
 
 // List implements list.ListResource.
@@ -76,12 +76,12 @@ func (l *fleetList) groups(ctx context.Context, options rental.ListOptions) iter
 				yield(group{}, err)
 				return
 			}
-			if name, _, ok := reconcile.ParseMemberName(inst.NameString()); ok {
+			if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok {
 				byFleet[name] = append(byFleet[name], inst)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(byFleet)) {
-			members, err := reconcile.ByName(byFleet[name], name)
+			members, err := fleet.ByName(byFleet[name], name)
 			if err != nil || len(members) == 0 {
 				continue
 			}
@@ -99,5 +99,5 @@ func display(g group) (id, name string) {
 		burn += member.Instance.BurnKopH()
 	}
 	return g.name, fmt.Sprintf("%s (%s, %d running, %s per hour)", g.name, membersText(len(g.members)),
-		reconcile.Ready(g.members, rental.DesiredRunning), tfkit.Rubles(burn))
+		fleet.Ready(g.members, rental.DesiredRunning), tfkit.Rubles(burn))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -53,22 +53,19 @@ type model struct {
 	SSHConfig   types.String `tfsdk:"ssh_config"`
 }
 
-var memberType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"id":            types.StringType,
-	"status":        types.StringType,
-	"desired_state": types.StringType,
-	"stop_reason":   types.StringType,
-	"generation":    types.Int64Type,
-	"country":       types.StringType,
-	"gpu":           types.ObjectType{AttrTypes: tfinstance.GPUType},
-	"price":         types.ObjectType{AttrTypes: tfinstance.PriceType},
-	"ssh":           types.ObjectType{AttrTypes: tfinstance.SSHType},
-	"urls":          types.ListType{ElemType: tfinstance.URLType},
-	"offer":         types.StringType,
-}}
+// memberType is the type of an element of instances.
+var memberType = types.ObjectType{AttrTypes: memberTypes()}
+
+func memberTypes() map[string]attr.Type {
+	all := map[string]attr.Type{}
+	for _, attribute := range memberAttributes {
+		all[attribute.name] = attribute.kind
+	}
+	return all
+}
 
 // withMembers returns the state with these members. Optional fields that the API omits keep the values of the state.
-func (m model) withMembers(members []reconcile.Member) model {
+func (m model) withMembers(members []fleet.Member) model {
 	prior := m.Instances.Elements()
 	instances := make(map[string]attr.Value, len(members))
 	hosts := []attr.Value{}
@@ -77,86 +74,99 @@ func (m model) withMembers(members []reconcile.Member) model {
 		if member.Lost() {
 			continue
 		}
-		slot, name := strconv.Itoa(member.Slot), reconcile.MemberName(m.ID.ValueString(), member.Slot)
+		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.ID.ValueString(), member.Slot)
 		before, _ := prior[slot].(types.Object)
-		value := memberValue(member, before)
-		instances[slot] = value
-		ssh, _ := value.Attributes()["ssh"].(types.Object)
-		if ssh.IsNull() {
+		values := memberValues(member, before.Attributes())
+		instances[slot] = types.ObjectValueMust(memberType.AttrTypes, values)
+		if values["ssh_host"].IsNull() {
 			config.WriteString(tfinstance.NoSSHConfig(name))
 			continue
 		}
-		login := ssh.Attributes()
-		address := net.JoinHostPort(text(login["host"]), strconv.FormatInt(number(login["port"]), 10))
-		hosts = append(hosts, types.StringValue(address))
-		config.WriteString(sshConfig(name, login))
+		host, port, user := text(values["ssh_host"]), number(values["ssh_port"]), text(values["ssh_user"])
+		hosts = append(hosts, types.StringValue(net.JoinHostPort(host, strconv.FormatInt(port, 10))))
+		config.WriteString(sshConfig(name, host, port, user))
 	}
 	m.Instances = types.MapValueMust(memberType, instances)
-	m.Ready = types.Int64Value(int64(reconcile.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
-	m.RunningKopH = types.Int64Value(reconcile.RunningKopH(members))
+	m.Ready = types.Int64Value(int64(fleet.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
+	m.RunningKopH = types.Int64Value(fleet.RunningKopH(members))
 	m.Hosts = types.ListValueMust(types.StringType, hosts)
 	m.SSHConfig = types.StringValue(config.String())
 	return m
 }
 
 // sshConfig returns the block of a member for an SSH configuration file, a comment if the login is not usable.
-func sshConfig(alias string, login map[string]attr.Value) string {
-	host, port, user := text(login["host"]), number(login["port"]), text(login["user"])
+func sshConfig(alias, host string, port int64, user string) string {
 	if tfinstance.CheckLogin(host, port, user) != nil {
 		return tfinstance.NoSSHConfig(alias)
 	}
 	return tfinstance.SSHConfigBlock(alias, host, port, user)
 }
 
-// memberValue returns the element of instances. before is its prior value, which may be null.
-func memberValue(member reconcile.Member, before types.Object) types.Object {
-	inst, was := member.Instance, before.Attributes()
-	sameInstance := !before.IsNull() && was["id"].Equal(types.StringValue(inst.ID))
-	if !sameInstance {
-		was = map[string]attr.Value{}
-	}
-	country, _ := was["country"].(types.String)
-	gpu, _ := was["gpu"].(types.Object)
-	ssh, urls := tfinstance.SSHValue(inst.SSH), tfinstance.URLsValue(inst.URLs)
-	running := types.StringValue(string(rental.StatusRunning))
-	if inst.Status == rental.StatusRunning && sameInstance && was["status"].Equal(running) {
-		if prior, ok := was["ssh"].(types.Object); ok && inst.Omitted.SSH {
-			ssh = prior
-		}
-		if prior, ok := was["urls"].(types.List); ok && inst.Omitted.URLs {
-			urls = prior
-		}
-	}
-	if !sameInstance {
-		gpu = types.ObjectNull(tfinstance.GPUType)
-	}
-	generation := types.Int64Null()
-	if member.Generation > 0 {
-		generation = types.Int64Value(int64(member.Generation))
-	}
-	offer := types.StringNull()
-	if member.Offer != nil {
-		offer = types.StringValue(member.Offer.ID)
-	}
-	return types.ObjectValueMust(memberType.AttrTypes, map[string]attr.Value{
+// memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for none.
+func memberValues(member fleet.Member, before map[string]attr.Value) map[string]attr.Value {
+	inst := member.Instance
+	values := map[string]attr.Value{
 		"id":            types.StringValue(inst.ID),
 		"status":        types.StringValue(string(inst.Status)),
-		"desired_state": tfkit.OptionalString(inst.DesiredState),
-		"stop_reason":   types.StringPointerValue(inst.StopReason),
-		"generation":    generation,
-		"country":       tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), country),
-		"gpu":           tfinstance.GPUValue(inst.GPU, gpu),
-		"price":         tfinstance.PriceValue(inst.Price),
-		"ssh":           ssh,
-		"urls":          urls,
-		"offer":         offer,
-	})
+		"gpu":           tfkit.OptionalString(inst.GPU.Slug),
+		"country":       types.StringPointerValue(inst.Country),
+		"running_kop_h": types.Int64Value(inst.Price.RunningKopH),
+		"offer_id":      tfkit.OptionalString(member.OfferID()),
+		"ssh_host":      types.StringNull(),
+		"ssh_port":      types.Int64Null(),
+		"ssh_user":      types.StringNull(),
+		"url":           types.StringPointerValue(firstURL(inst.URLs, text(before["url"]))),
+		"generation":    types.Int64Null(),
+	}
+	if ssh := inst.SSH; ssh != nil {
+		values["ssh_host"], values["ssh_port"] = types.StringValue(ssh.Host), types.Int64Value(ssh.Port)
+		values["ssh_user"] = types.StringValue(ssh.User)
+	}
+	if member.Generation > 0 {
+		values["generation"] = types.Int64Value(int64(member.Generation))
+	}
+	if sameInstance := values["id"].Equal(before["id"]); !sameInstance {
+		return values
+	}
+	var omitted []string
+	for _, name := range []string{"gpu", "country"} {
+		if values[name].IsNull() {
+			omitted = append(omitted, name)
+		}
+	}
+	if inst.Status == rental.StatusRunning && before["status"].Equal(values["status"]) {
+		if inst.Omitted.SSH {
+			omitted = append(omitted, "ssh_host", "ssh_port", "ssh_user")
+		}
+		if inst.Omitted.URLs {
+			omitted = append(omitted, "url")
+		}
+	}
+	for _, name := range omitted {
+		values[name] = before[name]
+	}
+	return values
+}
+
+// firstURL returns the address of the first web page that has one; nil for none. The order of the pages can vary, so
+// that the prior one counts as the first.
+func firstURL(pages []rental.InstanceURL, prior string) (first *string) {
+	for _, page := range pages {
+		switch {
+		case page.URL == nil:
+		case *page.URL == prior:
+			return page.URL
+		case first == nil:
+			first = page.URL
+		}
+	}
+	return first
 }
 
 // members returns the members of a state, with the fields that a plan needs, and the lost members. What the API has not
 // returned of imported members is what the state has adopted from the configuration.
-func (m model) members(private privateData) []reconcile.Member {
-	members := private.lost()
+func (m model) members(private privateMembers) []fleet.Member {
+	members := private.members(true)
 	for slot, element := range m.Instances.Elements() {
 		object, ok := element.(types.Object)
 		number, err := strconv.Atoi(slot)
@@ -164,17 +174,21 @@ func (m model) members(private privateData) []reconcile.Member {
 			continue
 		}
 		member := memberFrom(number, object.Attributes())
+		if member.Instance.Status == rental.StatusOutbid {
+			// The service bids again for a server that is to run: such a member has to be stopped.
+			member.Instance.DesiredState = rental.DesiredState(m.DesiredState.ValueString())
+		}
 		if private.complete(&member) && member.Imported() {
 			m.completeOrder(&member.Order)
 		}
 		members = append(members, member)
 	}
-	slices.SortStableFunc(members, func(a, b reconcile.Member) int { return a.Slot - b.Slot })
+	slices.SortStableFunc(members, func(a, b fleet.Member) int { return a.Slot - b.Slot })
 	return members
 }
 
 // memberIDs returns the ids of the instances of members.
-func memberIDs(members []reconcile.Member) (ids []string) {
+func memberIDs(members []fleet.Member) (ids []string) {
 	for _, member := range members {
 		if !member.Lost() {
 			ids = append(ids, member.Instance.ID)
@@ -208,29 +222,21 @@ func (m model) adopted(plan model) model {
 }
 
 // memberFrom returns the member of an element of instances.
-func memberFrom(slot int, values map[string]attr.Value) reconcile.Member {
-	price, gpu := attributes(values["price"]), attributes(values["gpu"])
-	member := reconcile.Member{
+func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
+	member := fleet.Member{
 		Slot: slot, Generation: int(number(values["generation"])),
 		Instance: rental.Instance{
-			ID:           text(values["id"]),
-			Status:       rental.InstanceStatus(text(values["status"])),
-			DesiredState: rental.DesiredState(text(values["desired_state"])),
-			GPU:          rental.InstanceGPU{Slug: text(gpu["slug"]), Name: text(gpu["name"]), Count: number(gpu["count"])},
-			Price: rental.InstancePrice{
-				RunningKopH: number(price["running_kop_h"]), StoppedKopH: number(price["stopped_kop_h"]),
-				TrafficKopGB: number(price["traffic_kop_gb"]),
-			},
+			ID:     text(values["id"]),
+			Status: rental.InstanceStatus(text(values["status"])),
+			GPU:    rental.InstanceGPU{Slug: text(values["gpu"])},
+			Price:  rental.InstancePrice{RunningKopH: number(values["running_kop_h"])},
 		},
 	}
 	if country := text(values["country"]); country != "" {
 		member.Instance.Country = &country
 	}
-	if reason := text(values["stop_reason"]); reason != "" {
-		member.Instance.StopReason = &reason
-	}
-	if id := text(values["offer"]); id != "" {
-		member.Offer = &reconcile.Offer{ID: id}
+	if id := text(values["offer_id"]); id != "" {
+		member.Offer = &fleet.Offer{ID: id}
 	}
 	return member
 }
@@ -247,18 +253,12 @@ func number(value attr.Value) int64 {
 	return n.ValueInt64()
 }
 
-// attributes returns the attributes of an object, none for null.
-func attributes(value attr.Value) map[string]attr.Value {
-	object, _ := value.(types.Object)
-	return object.Attributes()
-}
-
 // spec returns the description of the fleet. It omits unknown filters.
-func (m model) spec(ctx context.Context) (reconcile.Spec, diag.Diagnostics) {
+func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	size := int(m.Size.ValueInt64())
-	spec := reconcile.Spec{
-		Name: m.Name.ValueString(), Size: size, MinReady: size,
+	spec := fleet.Spec{
+		Name: m.Name.ValueString(), Size: size, MinReady: min(int(m.MinReady.ValueInt64()), size),
 		Order: rental.InstanceCreate{
 			Template: m.Template.ValueString(), DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString()),
 		},
@@ -272,9 +272,6 @@ func (m model) spec(ctx context.Context) (reconcile.Spec, diag.Diagnostics) {
 		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
 		WaitForOffer:   m.waitForOffer(),
 		Ready:          tfinstance.ReadyConditions(m.ReadyWhen),
-	}
-	if !m.MinReady.IsNull() && !m.MinReady.IsUnknown() {
-		spec.MinReady = int(m.MinReady.ValueInt64())
 	}
 	if spec.Order.Template == rental.CustomTemplate {
 		spec.Order.Image = spec.Image
@@ -295,7 +292,7 @@ func (m model) spec(ctx context.Context) (reconcile.Spec, diag.Diagnostics) {
 		if !ok || object.IsNull() || object.IsUnknown() {
 			continue
 		}
-		query, problems := tfinstance.PlacementQuery(ctx, object, terms)
+		query, problems := tfinstance.MarketQuery(ctx, object, terms)
 		diags.Append(problems...)
 		spec.Queries = append(spec.Queries, query)
 	}
@@ -315,7 +312,7 @@ func (m model) applyTimeout() time.Duration {
 
 // readDesiredState returns the state that the members are heading to, so that a fleet that was stopped or started
 // outside Terraform appears as drift. It returns the prior state if the members do not agree.
-func readDesiredState(prior types.String, members []reconcile.Member) types.String {
+func readDesiredState(prior types.String, members []fleet.Member) types.String {
 	var agreed rental.DesiredState
 	for _, member := range members {
 		if member.Lost() {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -65,7 +65,7 @@ func (r *fleetResource) planDestroy(
 ) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -85,7 +85,7 @@ func (r *fleetResource) planCreate(
 ) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -97,11 +97,9 @@ func (r *fleetResource) planCreate(
 	if !r.Meta.Ready() {
 		return
 	}
-	if private.Name != "" {
-		r.checkReplacement(ctx, plan, private, &resp.Diagnostics)
-		return
-	}
-	r.checkCreate(ctx, plan, nil, &resp.Diagnostics)
+	// Only the plan of a replacement has a private state. The first part of that plan, planUpdate, does not check it if no
+	// argument changes, as with -replace. Terraform reports the warnings of the first part only, and ends after its errors.
+	r.checkCreate(ctx, plan, private.members(false), &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -110,7 +108,7 @@ func (r *fleetResource) planUpdate(
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -124,16 +122,12 @@ func (r *fleetResource) planUpdate(
 	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	changes := reconcile.Plan(spec, members)
+	changes := fleet.Changes(fleet.Plan(spec, members))
 	if !replaced {
 		planComputed(state, &plan, members, changes)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
-	private.Checked = replaced || slices.ContainsFunc(changes, func(c reconcile.Change) bool {
-		return c.Action.Rents() || c.Action == reconcile.Start
-	})
-	private.Destroys = destroyedSlots(changes)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, destroyedSlots(changes))...)
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
@@ -151,7 +145,7 @@ func (r *fleetResource) planUpdate(
 }
 
 // destroyedSlots returns the slots whose instances an apply destroys.
-func destroyedSlots(changes []reconcile.Change) (slots []int) {
+func destroyedSlots(changes []fleet.Change) (slots []int) {
 	for _, change := range changes {
 		if change.Destroys() {
 			slots = append(slots, change.Slot)
@@ -161,7 +155,7 @@ func destroyedSlots(changes []reconcile.Change) (slots []int) {
 }
 
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
-func planComputed(state model, plan *model, members []reconcile.Member, changes []reconcile.Change) {
+func planComputed(state model, plan *model, members []fleet.Member, changes []fleet.Change) {
 	plan.ID = state.ID
 	if len(changes) > 0 || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)
@@ -173,7 +167,7 @@ func planComputed(state model, plan *model, members []reconcile.Member, changes 
 	plan.Hosts, plan.SSHConfig = state.Hosts, state.SSHConfig
 	if !plan.DesiredState.Equal(state.DesiredState) {
 		desired := rental.DesiredState(plan.DesiredState.ValueString())
-		plan.Ready = types.Int64Value(int64(reconcile.Ready(members, desired)))
+		plan.Ready = types.Int64Value(int64(fleet.Ready(members, desired)))
 	}
 }
 
@@ -193,7 +187,7 @@ func argumentsUnknown(plan model) bool {
 // rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing:
 // the API has not returned it since the import. Only for the image, that can also mean that the members were created
 // without it. The API can return the default image of imported members, which were created without one.
-func replacingArguments(state, plan model, members []reconcile.Member) (replacing path.Paths) {
+func replacingArguments(state, plan model, members []fleet.Member) (replacing path.Paths) {
 	if plan.Update.ValueString() == updateRolling {
 		return nil
 	}
@@ -210,7 +204,7 @@ func replacingArguments(state, plan model, members []reconcile.Member) (replacin
 		}
 	}
 	// Only the custom template accepts any image. The image of another one is checked, and is the same for all members.
-	unknown := (state.Image.IsNull() || plan.Image.IsNull()) && slices.ContainsFunc(members, reconcile.Member.Imported)
+	unknown := (state.Image.IsNull() || plan.Image.IsNull()) && slices.ContainsFunc(members, fleet.Member.Imported)
 	if custom := isCustom(state) || isCustom(plan); custom && !unknown && !plan.Image.Equal(state.Image) {
 		replacing = append(replacing, path.Root("image"))
 	}

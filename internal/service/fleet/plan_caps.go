@@ -1,54 +1,42 @@
 package fleet
 
 import (
+	"slices"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 )
 
 // runningAfter returns the members that stay and run, or are started.
-func runningAfter(changes []reconcile.Change, members []reconcile.Member) (running []reconcile.Member) {
+func runningAfter(changes []fleet.Change, members []fleet.Member) (running []fleet.Member) {
 	actions := actionsBySlot(changes)
 	for _, member := range members {
 		action := actions[member.Slot]
-		gone := action == reconcile.Destroy || action == reconcile.Stop || action.Rents() || member.Lost()
-		if !gone && (member.Instance.BillsGPU() || action == reconcile.Start) {
+		gone := action == fleet.Destroy || action == fleet.Stop || action.Rents() || member.Lost()
+		if !gone && (member.Instance.BillsGPU() || action == fleet.Start) {
 			running = append(running, member)
 		}
 	}
 	return running
 }
 
-// checkTotal compares the members that run after an apply with the total cap. A cap that was lowered below their price
-// is an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more.
-func checkTotal(diags *diag.Diagnostics, spec reconcile.Spec, running []reconcile.Member, lowered bool) {
-	if total := reconcile.RunningKopH(running); exceedsTotal(spec, total) {
+// checkCaps compares the members that run after an apply with the caps. A total cap that was lowered below their price is
+// an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above the
+// price cap stays, because the apply compares only what it creates or starts.
+func checkCaps(diags *diag.Diagnostics, spec fleet.Spec, running []fleet.Member, lowered bool) {
+	if total := fleet.RunningKopH(running); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
 		addTotalAboveCap(diags, spec, len(running), total, lowered)
 	}
-}
-
-func exceedsTotal(spec reconcile.Spec, totalKopH int64) bool {
-	return spec.MaxTotalKopH > 0 && totalKopH > spec.MaxTotalKopH
-}
-
-// warnAboveCap warns of members that run above max_price_kop_h, because the user lowered it. The apply compares only
-// what it creates or starts.
-func warnAboveCap(diags *diag.Diagnostics, spec reconcile.Spec, running []reconcile.Member) {
-	if above := aboveCap(spec, running); len(above) > 0 {
+	above := slices.DeleteFunc(slices.Clone(running), func(m fleet.Member) bool {
+		return !m.Instance.BillsGPU() || priceWithoutDisk(m) <= spec.MaxPriceKopH
+	})
+	if spec.MaxPriceKopH > 0 && len(above) > 0 {
 		addMembersAboveCap(diags, spec, above)
 	}
 }
 
-func aboveCap(spec reconcile.Spec, running []reconcile.Member) (above []reconcile.Member) {
-	for _, member := range running {
-		if spec.MaxPriceKopH > 0 && member.Instance.BillsGPU() && priceWithoutDisk(member) > spec.MaxPriceKopH {
-			above = append(above, member)
-		}
-	}
-	return above
-}
-
 // priceWithoutDisk returns the price that is compared with max_price_kop_h, in kopecks per hour.
-func priceWithoutDisk(member reconcile.Member) int64 {
+func priceWithoutDisk(member fleet.Member) int64 {
 	return member.Instance.PriceWithoutDisk(member.Instance.Price.StoppedKopH)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -23,7 +23,7 @@ func isCustom(m model) bool { return m.Template.ValueString() == rental.CustomTe
 // checkCreate checks a new fleet at plan, before its creation costs money. replaced are the members of the fleet that
 // it replaces.
 func (r *fleetResource) checkCreate(
-	ctx context.Context, plan model, replaced []reconcile.Member, diags *diag.Diagnostics,
+	ctx context.Context, plan model, replaced []fleet.Member, diags *diag.Diagnostics,
 ) {
 	if !plan.Name.IsUnknown() {
 		r.warnOfOthers(ctx, plan.Name.ValueString(), len(replaced) == 0, diags)
@@ -34,7 +34,7 @@ func (r *fleetResource) checkCreate(
 	}
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
-	r.checkOffers(ctx, plan, spec, nil, reconcile.Plan(spec, nil), replaced, diags)
+	r.checkOffers(ctx, plan, spec, nil, fleet.Changes(fleet.Plan(spec, nil)), replaced, diags)
 }
 
 func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces bool, diags *diag.Diagnostics) {
@@ -43,29 +43,12 @@ func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces 
 	}, replaces, diags)
 }
 
-// checkReplacement checks the creation that follows the plan of a replaced fleet, unless that plan has checked it: with
-// -replace, no argument changes.
-func (r *fleetResource) checkReplacement(
-	ctx context.Context, plan model, private privateData, diags *diag.Diagnostics,
-) {
-	if private.Checked {
-		return
-	}
-	var replaced []reconcile.Member
-	for slot, member := range private.Members {
-		if member.ID != "" {
-			replaced = append(replaced, reconcile.Member{Slot: slot, Instance: rental.Instance{ID: member.ID}})
-		}
-	}
-	r.checkCreate(ctx, plan, replaced, diags)
-}
-
 // update is the plan of an update.
 type update struct {
 	plan    model
-	spec    reconcile.Spec
-	members []reconcile.Member
-	changes []reconcile.Change
+	spec    fleet.Spec
+	members []fleet.Member
+	changes []fleet.Change
 	lowered bool // max_total_kop_h has changed
 	image   bool // image has changed
 }
@@ -76,11 +59,10 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	if argumentsUnknown(u.plan) {
 		return
 	}
-	running := runningAfter(u.changes, u.members)
-	checkTotal(diags, u.spec, running, u.lowered)
-	warnAboveCap(diags, u.spec, running)
+	r.completeInstances(ctx, u)
+	checkCaps(diags, u.spec, runningAfter(u.changes, u.members), u.lowered)
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
-	rents := slices.ContainsFunc(u.changes, func(c reconcile.Change) bool { return c.Action.Rents() })
+	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
 	if rents || u.image {
 		r.checkTemplate(ctx, u.plan, true, diags)
 	}
@@ -88,15 +70,35 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 		return
 	}
 	actions := actionsBySlot(u.changes)
-	stays := slices.DeleteFunc(slices.Clone(u.members), func(m reconcile.Member) bool {
-		return actions[m.Slot] == reconcile.Destroy || actions[m.Slot].Rents()
+	stays := slices.DeleteFunc(slices.Clone(u.members), func(m fleet.Member) bool {
+		return actions[m.Slot] == fleet.Destroy || actions[m.Slot].Rents()
 	})
 	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, nil, diags)
 }
 
+// completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and why
+// they stopped. The disk of an instance that the API does not list counts as a part of its price.
+func (r *fleetResource) completeInstances(ctx context.Context, u update) {
+	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a check
+	if active == nil {
+		return
+	}
+	complete := func(inst *rental.Instance) {
+		if listed, found := active.Find(inst.ID); found {
+			inst.Price.StoppedKopH, inst.StopReason = listed.Price.StoppedKopH, listed.StopReason
+		}
+	}
+	for i := range u.members {
+		complete(&u.members[i].Instance)
+	}
+	for i := range u.changes {
+		complete(&u.changes[i].Member.Instance)
+	}
+}
+
 // actionsBySlot returns the actions of changes, of which each slot has at most one.
-func actionsBySlot(changes []reconcile.Change) map[int]reconcile.Action {
-	actions := map[int]reconcile.Action{}
+func actionsBySlot(changes []fleet.Change) map[int]fleet.Action {
+	actions := map[int]fleet.Action{}
 	for _, change := range changes {
 		actions[change.Slot] = change.Action
 	}
@@ -108,8 +110,8 @@ func actionsBySlot(changes []reconcile.Change) map[int]reconcile.Action {
 // error. Otherwise they are a warning: after a run that was killed, its own instances may be the reason, and an error
 // would prevent that they are recovered.
 func (r *fleetResource) checkOffers(
-	ctx context.Context, plan model, spec reconcile.Spec, stays []reconcile.Member, changes []reconcile.Change,
-	replaced []reconcile.Member, diags *diag.Diagnostics,
+	ctx context.Context, plan model, spec fleet.Spec, stays []fleet.Member, changes []fleet.Change,
+	replaced []fleet.Member, diags *diag.Diagnostics,
 ) {
 	failed := func(err error) { tfkit.AddAPIError(diags, "determine the price of the planned fleet", err) }
 	account := r.Meta.Spending
@@ -118,17 +120,17 @@ func (r *fleetResource) checkOffers(
 		if c.Action.Rents() {
 			slots++
 		}
-		if c.Action == reconcile.Update {
+		if c.Action == fleet.Update {
 			updates++
 		}
 	}
 	if slots > 0 {
 		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
-	var choice placement.Choice
+	var choice market.Choice
 	if queriesKnown(ctx, plan) && slots > 0 {
 		var err error
-		choice, err = r.Meta.Placement.EstimateAll(ctx, spec.Demand(slots, stays))
+		choice, err = r.Meta.Market.Estimate(ctx, spec.Demand(slots, stays))
 		if err != nil && (account.Enforced() || len(replaced) > 0) {
 			failed(err)
 			return
@@ -136,10 +138,10 @@ func (r *fleetResource) checkOffers(
 		r.Meta.WarnUnchecked(err, diags)
 		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
-			r.addTooFewOffers(ctx, diags, plan, spec, choice, needed, len(replaced) > 0)
+			r.addTooFewOffers(ctx, diags, plan, spec, choice.Offers, needed, len(replaced))
 		}
 	}
-	change := reconcile.Spending(changes, choice.Candidates)
+	change := fleet.Spending(changes, choice.Candidates)
 	for _, member := range replaced {
 		change.Replaced = append(change.Replaced, member.Instance.ID)
 		change.NeedsKopH = change.StartsKopH
@@ -162,8 +164,12 @@ func queriesKnown(ctx context.Context, plan model) bool {
 // them. created: the plan creates the fleet, so that all of them are others.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
 	var others []rental.Instance
-	for _, member := range r.membersByName(ctx, name) {
-		owner, _ := r.Meta.Placement.Owners.Owner(member.Instance.ID)
+	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning
+	if active == nil {
+		return
+	}
+	for _, member := range fleet.Named(active.Items, name) {
+		owner, _ := r.Meta.Owners.Owner(member.Instance.ID)
 		if !owner.Destroyed && (created || owner.Fleet != name) {
 			others = append(others, member.Instance)
 		}
@@ -173,35 +179,26 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created b
 	}
 }
 
-// membersByName returns the active instances that have the names of members of a fleet.
-func (r *fleetResource) membersByName(ctx context.Context, name string) []reconcile.Member {
-	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning
-	if active == nil {
-		return nil
-	}
-	return reconcile.Named(active.Items, name)
-}
-
 // reason describes why an apply changes a member.
-func reason(plan model, change reconcile.Change) tfkit.Text {
+func reason(plan model, change fleet.Change) tfkit.Text {
 	inst := change.Member.Instance
 	switch change.Action {
-	case reconcile.Destroy:
+	case fleet.Destroy:
 		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
-	case reconcile.Stop:
+	case fleet.Stop:
 		return "stopped, because desired_state is \"stopped\""
-	case reconcile.Start:
+	case fleet.Start:
 		return tfkit.Textf("%s, is started", statusText(inst))
-	case reconcile.Wait:
+	case fleet.Wait:
 		if inst.Status == rental.StatusRunning {
 			return "running, but was not ready last time, the apply waits for it"
 		}
 		return tfkit.Textf("%s, the apply waits for it", statusText(inst))
-	case reconcile.Replace:
+	case fleet.Replace:
 		return tfkit.Textf("%s, is replaced", statusText(inst))
-	case reconcile.Update:
+	case fleet.Update:
 		return updateReason(plan, change.Member.Order)
-	case reconcile.Create:
+	case fleet.Create:
 	}
 	return "no longer exists, another one is rented"
 }

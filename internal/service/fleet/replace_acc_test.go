@@ -126,7 +126,18 @@ func TestAccFleet_replaceOption(t *testing.T) {
 		if contains(t, output, "Error: "+text); err == nil || kept(before, members(w)) != 3 {
 			t.Errorf("the apply ends with %v and %v", err, members(w))
 		}
+		if n := strings.Count(output, "Error: "); n != 1 {
+			t.Errorf("the apply shows %d errors:\n%s", n, output)
+		}
 	}
+	// Terraform ends after the first part of the plan of a replacement, so that an error appears once.
+	w.Configure(other())
+	output, err := w.Try("plan", "-no-color")
+	if n := strings.Count(output, "Error: "); err == nil || n != 1 {
+		t.Errorf("the plan shows %d errors:\n%s", n, output)
+	}
+	contains(t, output, "Error: Too few offers for fleet train", "Nothing was destroyed.")
+	w.Configure(provider + plain(3, 30))
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
-	"github.com/gpurent/terraform-provider-gpurent/internal/reconcile"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -35,9 +35,9 @@ type fleetResource struct{ tfkit.Resource }
 
 func newResource() resource.Resource { return &fleetResource{tfkit.Resource{Name: "fleet"}} }
 
-func (r *fleetResource) manager() *reconcile.Manager {
-	return &reconcile.Manager{
-		Client: r.Meta.Client, Cache: r.Meta.Cache, Placement: r.Meta.Placement, Lifecycle: r.Meta.Lifecycle,
+func (r *fleetResource) engine() *fleet.Engine {
+	return &fleet.Engine{
+		Client: r.Meta.Client, Cache: r.Meta.Cache, Market: r.Meta.Market, Lifecycle: r.Meta.Lifecycle,
 		Spending: r.Meta.Spending, RecoverWithin: r.Meta.RecoverWithin,
 	}
 }
@@ -54,15 +54,15 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	object := r.Meta.NewObject(ctx)
-	spec.Object = placement.Object{Token: object.Token, Fleet: spec.Name}
-	result := r.manager().Apply(ctx, spec, nil, timeout)
+	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.Name}
+	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
 	if len(result.Members) > 0 || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
+		resp.Diagnostics.Append(setMembers(ctx, resp.Private, slices.Concat(result.Members, result.Lost))...)
 		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
@@ -76,7 +76,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -110,15 +110,15 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
+	resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
 }
 
 // refresh reads the members. It reports an error if they cannot be read, or if the API finds none of them and they may
 // belong to another account. If it finds one, the account is the right one.
 func (r *fleetResource) refresh(
-	ctx context.Context, name string, members []reconcile.Member, object tfkit.Object, diags *diag.Diagnostics,
-) []reconcile.Member {
-	now, notFound, err := r.manager().Refresh(ctx, members)
+	ctx context.Context, name string, members []fleet.Member, object tfkit.Object, diags *diag.Diagnostics,
+) []fleet.Member {
+	now, notFound, err := r.engine().Refresh(ctx, members)
 	if err != nil {
 		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
 		return nil
@@ -127,11 +127,6 @@ func (r *fleetResource) refresh(
 		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", notFound[0], name), diags)
 	}
 	return now
-}
-
-// privateAfter returns the private state after an apply.
-func privateAfter(spec reconcile.Spec, result reconcile.Result) privateData {
-	return privateFrom(spec.Name, slices.Concat(result.Members, result.Lost))
 }
 
 // Update takes the changes that the plan found. Without any, it only stores the arguments.
@@ -143,15 +138,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(diags...)
 	spec, diags := plan.spec(ctx)
 	resp.Diagnostics.Append(diags...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if !plan.Instances.IsUnknown() {
-		private.Checked, private.Destroys = false, nil
-		resp.Diagnostics.Append(setPrivate(ctx, resp.Private, private)...)
+		resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
@@ -162,12 +156,13 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec.Object, spec.Exists = placement.Object{Token: object.Token, Fleet: name}, true
-	private.protect(members)
-	result := r.manager().Apply(ctx, spec, members, timeout)
+	spec.Object, spec.Exists = lifecycle.Object{Token: object.Token, Fleet: name}, true
+	resp.Diagnostics.Append(protect(ctx, req.Private, members)...)
+	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
+	result := r.engine().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateAfter(spec, result))...)
+	resp.Diagnostics.Append(setMembers(ctx, resp.Private, slices.Concat(result.Members, result.Lost))...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
 }
 
@@ -175,7 +170,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getPrivate(ctx, req.Private)
+	private, diags := getMembers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
@@ -190,8 +185,8 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec.Object = placement.Object{Token: object.Token, Fleet: name}
-	result := r.manager().DestroyAll(ctx, spec, members, timeout)
+	spec.Object = lifecycle.Object{Token: object.Token, Fleet: name}
+	result := r.engine().DestroyAll(ctx, spec, members, timeout)
 	addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
@@ -224,7 +219,7 @@ func (r *fleetResource) readImported(
 			items[i] = r.Meta.Client.ReadOmitted(ctx, inst)
 		}
 	}
-	members, err := reconcile.ByName(items, name)
+	members, err := fleet.ByName(items, name)
 	switch {
 	case err != nil:
 		addCannotImport(&resp.Diagnostics, name, err)
@@ -237,5 +232,5 @@ func (r *fleetResource) readImported(
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, name, members))...)
-	resp.Diagnostics.Append(setPrivate(ctx, resp.Private, privateFrom(name, members))...)
+	resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
 }

@@ -2,9 +2,7 @@ package fleet
 
 import (
 	"context"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -13,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
@@ -47,6 +44,16 @@ const (
 
 	sameCountry = "country"
 	sameGPU     = "gpu"
+)
+
+// The defaults of policies, which an import sets, too.
+const (
+	defaultAllocation     = allocationAny
+	defaultOnOutbid       = string(lifecycle.OutbidRestart)
+	defaultShrink         = shrinkHighestSlot
+	defaultUpdate         = updateReplace
+	defaultMaxUnavailable = 1
+	defaultMinReady       = 1
 )
 
 // fleetName matches names that can be part of host aliases.
@@ -165,7 +172,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"allocation": schema.StringAttribute{
 				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(allocationAny),
+				Default: stringdefault.StaticString(defaultAllocation),
 				MarkdownDescription: "What happens if not all members can be rented or get ready in time. Valid values: `any` " +
 					"(keeps those that exist; the apply succeeds from `min_ready` ready members on, and the next one continues), " +
 					"`all` (destroys the members that the apply created, and fails; existing members stay). Defaults to `any`. " +
@@ -173,15 +180,17 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
 			},
 			"min_ready": schema.Int64Attribute{
-				Optional: true,
-				MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. Must be " +
-					"at least 0. Must not exceed `size`. Defaults to `size`. Changed in place. Has no effect with `allocation = " +
+				Optional: true, Computed: true,
+				Default: int64default.StaticInt64(defaultMinReady),
+				MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. With fewer, " +
+					"it is an error; otherwise a warning lists the slots that are missing, and the next plan contains them. Must be " +
+					"at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect with `allocation = " +
 					"\"all\"`.",
 				Validators: []validator.Int64{int64validator.AtLeast(0)},
 			},
 			"on_outbid": schema.StringAttribute{
 				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(string(lifecycle.OutbidRestart)),
+				Default: stringdefault.StaticString(defaultOnOutbid),
 				MarkdownDescription: "Policy for interruptible members that were outbid. Valid values: `restart` (places a new " +
 					"bid within `max_price_kop_h` and `max_total_kop_h`), `keep` (leaves the member outbid), `replace` (rents " +
 					"another instance for its slot). Defaults to `restart`. Changed in place.",
@@ -191,14 +200,14 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"shrink": schema.StringAttribute{
 				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(shrinkHighestSlot),
+				Default: stringdefault.StaticString(defaultShrink),
 				MarkdownDescription: "Which members a smaller `size` destroys. Valid values: `highest_slot`, `most_expensive` " +
 					"(by running price). Defaults to `highest_slot`. Changed in place.",
 				Validators: []validator.String{tfkit.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
 			},
 			"update": schema.StringAttribute{
 				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(updateReplace),
+				Default: stringdefault.StaticString(defaultUpdate),
 				MarkdownDescription: "How a change to `template`, `disk_gb`, `type` or `image` is applied. Valid values: " +
 					"`replace` (forces a new resource to be created), `rolling` (replaces `max_unavailable` members at a time, " +
 					"each with its disk, and stops at the first failure). Defaults to `replace`. Changed in place.",
@@ -206,7 +215,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"max_unavailable": schema.Int64Attribute{
 				Optional: true, Computed: true,
-				Default: int64default.StaticInt64(1),
+				Default: int64default.StaticInt64(defaultMaxUnavailable),
 				MarkdownDescription: "Number of members that `update = \"rolling\"` replaces at a time. Must be at least 1. " +
 					"Defaults to `1`. Changed in place.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
@@ -215,7 +224,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true,
 				MarkdownDescription: "Maximum time that an apply waits for the offers that are missing, as a Go duration such " +
 					"as `45m` or `2h`. Must be above zero. Does not wait by default. With `allocation = \"all\"` it rents nothing " +
-					"until the offers are enough for all missing members. The provider lists the offers once a minute. Changed " +
+					"until the offers are enough for all missing members. The provider reads the offers every 30 seconds. Changed " +
 					"in place.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
@@ -249,41 +258,53 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	}
 }
 
+// memberAttributes are the attributes of an element of instances.
+var memberAttributes = []struct {
+	name        string
+	kind        attr.Type
+	description string
+}{
+	{"id", types.StringType, "Id of the instance."},
+	{
+		"status", types.StringType, "Status of the instance: `creating`, `starting`, `running`, `stopping`, `stopped`, " +
+			"`destroying`, `destroyed`, `failed` or `outbid`.",
+	},
+	{"gpu", types.StringType, "Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."},
+	{
+		"country", types.StringType, "Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns none.",
+	},
+	{"running_kop_h", types.Int64Type, "Price while the instance runs, in kopecks per hour, extra disk included."},
+	{
+		"offer_id", types.StringType, "Id of the offer that the member was rented from. Null after an import, and if an " +
+			"earlier run rented it.",
+	},
+	{
+		"ssh_host", types.StringType, "Host name or IP address of the SSH server. Null until the port is assigned, and " +
+			"while the instance does not run.",
+	},
+	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null like `ssh_host`."},
+	{"ssh_user", types.StringType, "User name of the SSH login. Null like `ssh_host`."},
+	{"url", types.StringType, "Address of the first web page of the template. Null until it is ready, and without one."},
+	{
+		"generation", types.Int64Type, "Number of the instance in the slot, counted from 1: a replacement increases it. " +
+			"Null after an import.",
+	},
+}
+
 // instancesAttribute are the members by slot. It is not a nested attribute, because the framework and the CLI need much
-// more time for the many values of those: a refresh of 1,000 members took 22 s.
+// more time for the values of those.
 func instancesAttribute() schema.MapAttribute {
-	attributes := tfinstance.Attributes()
-	delete(attributes, "created_at")
-	delete(attributes, "started_at")
-	attributes["desired_state"] = tfkit.ComputedString("Desired state that the API reports: `running`, `stopped` or " +
-		"`destroyed`. Null if the API returns none.")
-	attributes["generation"] = tfkit.ComputedInt64("Number of the instance in the slot, counted from 1: a replacement " +
-		"increases it. Null after an import.")
-	attributes["offer"] = tfkit.ComputedString("Id of the offer that the member was rented from. Null after an import, " +
-		"and if an earlier run rented it.")
+	var list strings.Builder
+	for _, attribute := range memberAttributes {
+		list.WriteString("\n  - `" + attribute.name + "`: " + attribute.description)
+	}
 	return schema.MapAttribute{
 		Computed: true, ElementType: memberType,
 		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots " +
 			"have gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
 			// The generator of the documents appends a link to the end.
-			describe("", attributes) + "\n\n  The nested schema contains the types of these attributes.",
+			list.String() + "\n\n  The nested schema contains the types of these attributes.",
 	}
-}
-
-// describe returns a list of the attributes with their descriptions.
-func describe(prefix string, attributes map[string]datasource.Attribute) string {
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(attributes)) {
-		attribute := attributes[name]
-		text.WriteString("\n  - `" + prefix + name + "`: " + attribute.GetMarkdownDescription())
-		switch nested := attribute.(type) {
-		case datasource.SingleNestedAttribute:
-			text.WriteString(describe(prefix+name+".", nested.Attributes))
-		case datasource.ListNestedAttribute:
-			text.WriteString(describe(prefix+name+"[*].", nested.NestedObject.Attributes))
-		}
-	}
-	return text.String()
 }
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {

@@ -117,14 +117,16 @@ func TestAccFleet_onOutbid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	spot := func(policy string) string {
-		return env.Config(config(2, `type = "interruptible"`, fmt.Sprintf("on_outbid = %q", policy)))
+	spot := func(policy string, arguments ...string) string {
+		arguments = append(arguments, `type = "interruptible"`, fmt.Sprintf("on_outbid = %q", policy))
+		return env.Config(config(2, arguments...))
 	}
 	test(t, env,
 		resource.TestStep{Config: spot("restart"), Check: before.remember},
 		resource.TestStep{PreConfig: outbid, Config: spot("keep"), Check: resource.ComposeTestCheckFunc(
 			before.changed(), resource.TestCheckResourceAttr(address, "instances.0.status", "outbid"),
 		)},
+		resource.TestStep{Config: spot("keep", `desired_state = "stopped"`), Check: before.changed()}, // then: no changes
 		resource.TestStep{Config: spot("restart"), Check: resource.ComposeTestCheckFunc(
 			before.changed(), resource.TestCheckResourceAttr(address, "instances.0.status", "running"),
 		)},
@@ -311,7 +313,7 @@ func TestAccFleet_totalCap(t *testing.T) {
 		resource.TestStep{Config: capped(5, 3000), Check: within(3000), ExpectNonEmptyPlan: true},
 		resource.TestStep{Config: capped(5, 100), ExpectError: regexp.MustCompile("Fleet train exceeds max_total_kop_h")},
 		resource.TestStep{
-			Config:      env.Config(config(5, "max_price_kop_h = 1")),
+			Config:      env.Config(config(5, "max_price_kop_h = 1", "min_ready = 5")),
 			ExpectError: regexp.MustCompile("Fleet train has too few ready members"),
 		},
 		resource.TestStep{Config: env.Config(config(5)), Check: resource.TestCheckResourceAttr(address, "ready", "5")},
@@ -433,7 +435,7 @@ func TestAccFleet_import(t *testing.T) {
 		resource.TestStep{
 			ResourceName: address, ImportState: true, ImportStateVerify: true,
 			ImportStateVerifyIgnore: []string{
-				"offer_queries", "instances.0.offer", "instances.1.offer", "instances.0.generation", "instances.1.generation",
+				"offer_queries", "instances.0.offer_id", "instances.1.offer_id", "instances.0.generation", "instances.1.generation",
 				"offer_queries.#", "offer_queries.0.%", "offer_queries.1.%",
 			},
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -188,12 +189,12 @@ func (a *instanceAction) ModifyPlan(
 	case isFinal(inst):
 		addFinal(&resp.Diagnostics, tfkit.Text(a.verb), inst, "")
 	default:
-		addSpendingProblems(&resp.Diagnostics, a.spendingProblems(ctx, inst))
+		addSpendingProblems(&resp.Diagnostics, a.spendingProblems(ctx, inst)...)
 	}
 }
 
 // spendingProblems compares the action with the account.
-func (a *instanceAction) spendingProblems(ctx context.Context, inst rental.Instance) spending.Problems {
+func (a *instanceAction) spendingProblems(ctx context.Context, inst rental.Instance) []*failure.Error {
 	if a.requestsStart == nil || !a.requestsStart(inst) {
 		return nil
 	}
@@ -297,8 +298,8 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
 		return false
 	}
-	if hold := run.action.Meta.Spending.Starts(inst.ID); hold != nil {
-		held, err := hold(ctx, inst.Price.RunningKopH)
+	if hold := run.action.Meta.Spending.Hold(); hold != nil {
+		held, err := hold(ctx, inst.ID, inst.Price.RunningKopH)
 		if err != nil {
 			run.addError(ctx, inst, err)
 			return false
@@ -329,7 +330,7 @@ func (run *actionRun) converge(
 	manager := run.action.Meta.Lifecycle
 	now, outcome, err := manager.Converge(ctx, inst, lifecycle.Target{
 		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		Hold: run.action.Meta.Spending.Starts(inst.ID), Progress: run.progress,
+		Hold: run.action.Meta.Spending.Hold(), Progress: run.progress,
 	})
 	if err != nil {
 		run.addError(ctx, now, err)

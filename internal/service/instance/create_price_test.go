@@ -35,41 +35,41 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 		status    string // in the service
 	}{
 		"new": {
-			intercept: rewriteResponse(isCreate, raisePrice), want: "was destroyed: price above max_price_kop_h",
+			intercept: rewriteResponse(isCreate, raisePrice), want: "The API accepted the request to destroy",
 			status: "destroyed",
 		},
 		"new, by query": {
-			intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "was destroyed: price above max_price_kop_h",
+			intercept: rewriteResponse(isCreate, raisePrice), byQuery: true, want: "The API accepted the request to destroy",
 			status: "destroyed",
 		},
 		"own or another run's, replayed": {
 			intercept: loseFirstResponse(isCreate, rewriteResponse(isCreateOrGet, raisePrice)),
-			want:      "was stopped: price above max_price_kop_h", state: true, status: "stopped",
+			want:      "it was stopped", state: true, status: "stopped",
 		},
 		"new, cannot be destroyed": {
 			intercept: unavailable("DELETE", "", rewriteResponse(isCreate, raisePrice)),
-			want:      "runs at a price above max_price_kop_h", state: true, status: "running",
+			want:      "It could not be removed", state: true, status: "running",
 		},
 		"new, expensive when read": {
-			intercept: rewriteResponse(isGet, raisePrice), want: "was destroyed: price above max_price_kop_h",
+			intercept: rewriteResponse(isGet, raisePrice), want: "The API accepted the request to destroy",
 			status: "destroyed",
 		},
 		"earlier, refused at first": {
 			intercept: conflictTwice(isStop, rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
-			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
+			want: "it was stopped", state: true, status: "stopped",
 		},
 		"earlier, stop is lost": {
 			intercept: loseFirstResponse(isStop, rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
-			want: "was stopped: price above max_price_kop_h", state: true, status: "stopped",
+			want: "it was stopped", state: true, status: "stopped",
 		},
 		"earlier": {
 			intercept: rewriteResponse(isCreateOrGet, raisePrice), earlier: true,
-			want:  "was stopped: price above max_price_kop_h",
+			want:  "it was stopped",
 			state: true, status: "stopped",
 		},
 		"earlier, cannot be stopped": {
 			intercept: unavailable("POST", "/stop", rewriteResponse(isCreateOrGet, raisePrice)), earlier: true,
-			want: "runs at a price above max_price_kop_h", state: true, status: "running",
+			want: "It could not be removed", state: true, status: "running",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

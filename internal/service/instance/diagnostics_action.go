@@ -8,9 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -69,7 +68,7 @@ func addNotRestartedAboveCap(diags *diag.Diagnostics, inst rental.Instance, pric
 			"max_price_kop_h, or remove it.", tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
-func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, missing *spending.Error) {
+func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, missing *failure.Error) {
 	tfkit.AddError(
 		diags,
 		tfkit.Summaryf(summaryNotRestartedNoBalance, inst.ID),
@@ -100,9 +99,8 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 	if f.starts {
 		goal = "ready"
 	}
-	e, _ := errors.AsType[*lifecycle.Error](f.err)
-	kind := lifecycle.KindOf(f.err)
-	interrupted := kind == lifecycle.Interrupted || kind == 0 && ctx.Err() != nil
+	e := failure.As(f.err)
+	interrupted := e.Kind == failure.Interrupted || e.Kind == 0 && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
 		tfkit.AddError(diags, tfkit.Summaryf(summaryActionInterrupted, inst.ID, goal),
@@ -113,26 +111,19 @@ func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailur
 			f.timeout, f.requestsText(), tfinstance.CauseText(f.err), f.againText(), f.lastSeen(ctx)))
 	case rental.IsNotFound(f.err):
 		addNotFound(diags, f.verb, inst.ID)
-	case kind == lifecycle.Gone || kind == lifecycle.NeedsReplacement:
+	case e.Kind == failure.Gone || e.Kind == failure.NeedsReplacement:
 		addFinal(diags, f.verb, inst, f.lastSeen(ctx))
-	case kind == lifecycle.Reverted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID),
-			"The API accepted the request, and the instance then "+
-				"went back. "+f.againText()+"\n\n"+f.lastSeen(ctx))
-	case kind == lifecycle.OutbidAgain:
-		addOutbidAgain(diags, inst, e, "Run the action again later.")
-	case kind == lifecycle.NotStarted || kind == lifecycle.StoppedAboveCap || kind == lifecycle.RunsAboveCap:
-		addStartAboveCap(diags, inst, e, "Raise max_price_kop_h, or run the action again later.")
-	case kind == 0 && !isSpendingError(f.err):
+	case e.Kind == failure.Reverted:
+		addReverted(diags, inst.ID, f.againText()+"\n\n"+f.lastSeen(ctx))
+	case e.Kind == failure.OutbidAgain:
+		addOutbidAgain(diags, inst.ID, e, "Run the action again later.")
+	case e.Kind == failure.AboveLimit:
+		addStartAboveLimit(diags, inst.ID, e, "Raise max_price_kop_h, or run the action again later.")
+	case e.Kind == 0:
 		tfkit.AddAPIError(diags, tfkit.Textf("%s instance %s", f.verb, inst.ID), f.err)
 	default:
-		addWaitError(ctx, f.client, diags, inst, f.err)
+		addStateRefused(diags, inst.ID, e, f.err, f.lastSeen(ctx))
 	}
-}
-
-func isSpendingError(err error) bool {
-	_, ok := errors.AsType[*spending.Error](err)
-	return ok
 }
 
 // requestsText describes what the action requested before it ended early.

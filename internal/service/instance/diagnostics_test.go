@@ -12,8 +12,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -78,6 +78,11 @@ func expectSanitized(t *testing.T, diags diag.Diagnostics) {
 	}
 }
 
+// newTestResource returns a resource with a client.
+func newTestResource(client *rental.Client) *instanceResource {
+	return &instanceResource{tfkit.Resource{Name: "instance", Meta: &tfkit.Meta{Client: client}}}
+}
+
 func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	client := rentaltest.Client(t, untrustedLog{})
 	var inst rental.Instance
@@ -89,41 +94,49 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		inst.URLs[i].URL = nil
 	}
 	offer.GPU.Slug = "another"
-	owner := placement.Object{Token: untrusted, Fleet: untrusted}
-	request := placement.Request{Image: "a", Order: rental.InstanceCreate{Template: "a", Type: "a"}}
-	placed := placement.Placed{Instance: inst, Offer: &offer}
+	r := newTestResource(client)
+	owner := lifecycle.Object{Token: untrusted, Fleet: untrusted}
+	order := lifecycle.Order{ExpectedImage: "a", InstanceCreate: rental.InstanceCreate{Template: "a", Type: "a"}}
+	rented := lifecycle.Rented{Instance: inst, Candidate: &lifecycle.Candidate{Offer: offer}}
+	differences := []failure.Difference{{Attribute: "image", Actual: untrusted, Requested: untrusted, Harmful: true}}
 	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted, RunningKopH: 1}
 	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
 
 	for name, report := range map[string]func(diags *diag.Diagnostics){
 		"waits": func(diags *diag.Diagnostics) {
-			for kind := lifecycle.Gone; kind <= lifecycle.Rejected; kind++ {
-				addWaitError(t.Context(), client, diags, inst, &lifecycle.Error{Kind: kind, Err: apiErr})
+			for kind := failure.Gone; kind <= failure.NotPlanned; kind++ {
+				r.addNotConverged(t.Context(), diags, inst, &failure.Error{Kind: kind, Err: apiErr})
 			}
-			addWaitError(t.Context(), client, diags, inst, apiErr)
+			r.addNotConverged(t.Context(), diags, inst, apiErr)
+			for removal := failure.NothingRequested; removal <= failure.NotRemoved; removal++ {
+				r.addNotConverged(t.Context(), diags, inst, &failure.Error{
+					Kind: failure.AboveLimit, Removal: removal, Err: errors.New(untrusted), Wanted: rental.DesiredRunning,
+				})
+			}
 			running := inst
 			running.Status = rental.StatusRunning
 			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
 			tfkit.AddWarning(diags, tfkit.Summaryf(""), tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
-			for kind := placement.Interrupted; kind <= placement.OffersUnreadable; kind++ {
-				for available := placement.AvailabilityUnknown; available <= placement.NoPriceForType; available++ {
-					addCreateError(diags, &placement.Error{
-						Kind: kind, OfferID: untrusted, Available: available, Err: apiErr, Key: untrusted, Replayed: true,
-						Instance: inst, Difference: placement.Difference{Attribute: "image", Actual: untrusted, Requested: untrusted},
-					}, "")
+			for kind := failure.Interrupted; kind <= failure.NotTried; kind++ {
+				for available := failure.AvailabilityUnknown; available <= failure.NoPriceForType; available++ {
+					r.addNotCreated(t.Context(), diags, nil, &failure.Error{
+						Kind: kind, OfferID: untrusted, Availability: available, Err: apiErr, Key: untrusted,
+						ConfiguredKey: untrusted, Replayed: true, Instance: inst, Differences: differences,
+					})
 				}
 			}
-			aboveCap := &placement.Error{Kind: placement.OfferAboveCap, OfferID: untrusted}
-			addCreateError(diags, &placement.Error{Kind: placement.NoOffer, Last: aboveCap}, "")
-			addUnexpected(diags, placed, request)
-			placed.Unreadable = errors.New(untrusted)
-			addUnexpected(diags, placed, request)
-			addDestroyedAboveCap(diags, placed, request)
-			addStoppedAboveCap(diags, placed, request)
-			addRunsAboveCap(diags, placed, request, "stop", errors.New(untrusted))
-			addRecovered(diags, placed, time.Now())
+			aboveCap := &failure.Error{Kind: failure.AboveLimit, OfferID: untrusted}
+			r.addNotCreated(t.Context(), diags, nil, &failure.Error{Kind: failure.NoOffer, Last: aboveCap})
+			addDiffersFromOffer(diags, rented, order)
+			for removal := failure.Destroyed; removal <= failure.NotRemoved; removal++ {
+				e := failure.Error{Kind: failure.AboveLimit, Removal: removal, Err: errors.New(untrusted), Differences: differences}
+				addRejected(diags, rented, e)
+				e.Kind = failure.NotAsRequested
+				addRejected(diags, rented, e)
+			}
+			addRecovered(diags, rented, time.Now())
 			tfinstance.AddKeptForOther(diags, untrusted, owner)
 			tfinstance.AddTwoObjects(diags, untrusted, owner, owner)
 		},
@@ -151,16 +164,16 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 }
 
 // A wait that ended during an outage shows the error of the API, and no number of offers.
-func TestAddCreateError_WaitEndedInAnOutage(t *testing.T) {
-	outage := &placement.Error{Kind: placement.OffersUnreadable, Err: errors.New("connection refused")}
-	for name, err := range map[string]*placement.Error{
-		"wait_for_offer": {Kind: placement.NoOffer, Waited: time.Hour, Last: outage},
+func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
+	outage := &failure.Error{Kind: failure.OffersUnreadable, Err: errors.New("connection refused")}
+	for name, err := range map[string]*failure.Error{
+		"wait_for_offer": {Kind: failure.NoOffer, Offers: failure.Offers{Waited: time.Hour}, Last: outage},
 		"timeout": {
-			Kind: placement.Interrupted, Waited: time.Hour, Err: context.DeadlineExceeded, Last: outage,
+			Kind: failure.Interrupted, Offers: failure.Offers{Waited: time.Hour}, Err: context.DeadlineExceeded, Last: outage,
 		},
 	} {
 		var diags diag.Diagnostics
-		addCreateError(&diags, err, "")
+		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, err)
 		detail := diags[0].Detail()
 		for text, want := range map[string]bool{
 			"The offers could not be read: connection refused.": true, "Nothing was rented": true,

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -11,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -52,6 +53,11 @@ type model struct {
 	ReadyWhen       types.Object   `tfsdk:"ready_when"`
 	Timeouts        timeouts.Value `tfsdk:"timeouts"`
 
+	computed
+}
+
+// computed are the attributes that only the provider sets.
+type computed struct {
 	ID            types.String `tfsdk:"id"`
 	RentedOfferID types.String `tfsdk:"rented_offer_id"`
 	RentedOffer   types.Object `tfsdk:"rented_offer"`
@@ -127,55 +133,47 @@ func readDesiredState(prior types.String, inst rental.Instance) types.String {
 
 // applied returns the state after an apply: the planned values, and the actual values of attributes that were unknown.
 func applied(plan model, inst rental.Instance) model {
-	now := fromAPI(plan, inst)
-	m := plan
-	m.ID = tfkit.PlannedOrActual(plan.ID, now.ID)
-	m.RentedOfferID = tfkit.PlannedOrActual(plan.RentedOfferID, types.StringNull())
-	m.RentedOffer = tfkit.PlannedOrActual(plan.RentedOffer, types.ObjectNull(rentedOfferType))
-	m.MatchedQuery = tfkit.PlannedOrActual(plan.MatchedQuery, types.Int64Null())
-	m.QuotedKopH = tfkit.PlannedOrActual(plan.QuotedKopH, types.Int64Null())
-	m.Type = tfkit.PlannedOrActual(plan.Type, now.Type)
-	m.Image = tfkit.PlannedOrActual(plan.Image, now.Image)
-	m.DesiredState = tfkit.PlannedOrActual(plan.DesiredState, now.DesiredState)
-	m.Status = tfkit.PlannedOrActual(plan.Status, now.Status)
-	m.StopReason = tfkit.PlannedOrActual(plan.StopReason, now.StopReason)
-	m.GPU = tfkit.PlannedOrActual(plan.GPU, now.GPU)
-	m.TemplateName = tfkit.PlannedOrActual(plan.TemplateName, now.TemplateName)
-	m.Country = tfkit.PlannedOrActual(plan.Country, now.Country)
-	m.Price = tfkit.PlannedOrActual(plan.Price, now.Price)
-	m.SSH = tfkit.PlannedOrActual(plan.SSH, now.SSH)
-	m.URLs = tfkit.PlannedOrActual(plan.URLs, now.URLs)
-	m.CreatedAt = tfkit.PlannedOrActual(plan.CreatedAt, now.CreatedAt)
-	m.StartedAt = tfkit.PlannedOrActual(plan.StartedAt, now.StartedAt)
+	m, now := plan, fromAPI(plan, inst)
+	into, actual := reflect.ValueOf(&m).Elem(), reflect.ValueOf(now)
+	for _, field := range reflect.VisibleFields(into.Type()) {
+		if field.Anonymous {
+			continue
+		}
+		planned, ok := into.FieldByIndex(field.Index).Interface().(attr.Value)
+		if ok && planned.IsUnknown() {
+			into.FieldByIndex(field.Index).Set(actual.FieldByIndex(field.Index))
+		}
+	}
 	return m
 }
 
-// toRequest returns the request to create the planned instance.
-func toRequest(ctx context.Context, plan model) (placement.Request, diag.Diagnostics) {
-	request := placement.Request{
-		Order: rental.InstanceCreate{
-			Template: plan.Template.ValueString(),
-			DiskGB:   plan.DiskGB.ValueInt64(),
-			Name:     plan.Name.ValueString(),
-			Type:     rental.RentalType(plan.Type.ValueString()),
-		},
-		Image:        plan.Image.ValueString(),
-		OfferID:      plan.OfferID.ValueString(),
-		MaxPriceKopH: plan.MaxPriceKopH.ValueInt64(),
+// toCreate returns the request to create the planned instance, without the offer.
+func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diagnostics) {
+	create := rental.InstanceCreate{
+		Template: plan.Template.ValueString(),
+		DiskGB:   plan.DiskGB.ValueInt64(),
+		Name:     plan.Name.ValueString(),
+		Type:     rental.RentalType(plan.Type.ValueString()),
 	}
-	if request.Order.Template == rental.CustomTemplate {
-		request.Order.Image = plan.Image.ValueString()
+	if create.Template == rental.CustomTemplate {
+		create.Image = plan.Image.ValueString()
 	}
 	var diags diag.Diagnostics
 	if !plan.SSHKeyIDs.IsNull() {
-		request.Order.SSHKeyIDs = []string{}
-		diags.Append(plan.SSHKeyIDs.ElementsAs(ctx, &request.Order.SSHKeyIDs, false)...)
+		create.SSHKeyIDs = []string{}
+		diags.Append(plan.SSHKeyIDs.ElementsAs(ctx, &create.SSHKeyIDs, false)...)
 	}
-	queries, problems := plan.queries(ctx)
-	diags.Append(problems...)
-	request.Queries = queries
-	request.WaitForOffer = plan.waitForOffer()
-	return request, diags
+	return create, diags
+}
+
+// demand returns the demand for the offer of the planned instance.
+func (m model) demand(ctx context.Context) (market.Demand, diag.Diagnostics) {
+	queries, diags := m.queries(ctx)
+	return market.Demand{
+		Queries: queries, OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.waitForOffer(),
+		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
+		Order:        rental.InstanceCreate{DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString())},
+	}, diags
 }
 
 // waitForOffer returns wait_for_offer, 0 without it.
@@ -224,8 +222,8 @@ func (m model) instance() rental.Instance {
 
 // queries returns offer_query and fallback_queries in order of preference, each with the arguments of the instance. It
 // omits unknown filters and unknown queries.
-func (m model) queries(ctx context.Context) ([]placement.Query, diag.Diagnostics) {
-	var queries []placement.Query
+func (m model) queries(ctx context.Context) ([]market.Query, diag.Diagnostics) {
+	var queries []market.Query
 	var diags diag.Diagnostics
 	for _, object := range append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...) {
 		object, ok := object.(types.Object)
@@ -239,8 +237,8 @@ func (m model) queries(ctx context.Context) ([]placement.Query, diag.Diagnostics
 	return queries, diags
 }
 
-func (m model) query(ctx context.Context, object types.Object) (placement.Query, diag.Diagnostics) {
-	return tfinstance.PlacementQuery(ctx, object, tfinstance.QueryTerms{
+func (m model) query(ctx context.Context, object types.Object) (market.Query, diag.Diagnostics) {
+	return tfinstance.MarketQuery(ctx, object, tfinstance.QueryTerms{
 		Type:         rental.RentalType(m.Type.ValueString()),
 		DiskGB:       m.DiskGB.ValueInt64(),
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
@@ -257,24 +255,4 @@ func (m model) hardware(ctx context.Context) (hardware, diag.Diagnostics) {
 	}
 	diags := m.GPU.As(ctx, &gpu, basetypes.ObjectAsOptions{})
 	return hardware{gpu.Slug, gpu.Count, gpu.VRAMGB, m.Country.ValueStringPointer()}, diags
-}
-
-// keepComputed plans the prior values of the computed attributes. The framework marks all of them as unknown when an
-// argument changes.
-func keepComputed(state model, plan *model) {
-	plan.ID = state.ID
-	plan.RentedOfferID = state.RentedOfferID
-	plan.RentedOffer = state.RentedOffer
-	plan.MatchedQuery = state.MatchedQuery
-	plan.QuotedKopH = state.QuotedKopH
-	plan.Status = state.Status
-	plan.StopReason = state.StopReason
-	plan.GPU = state.GPU
-	plan.TemplateName = state.TemplateName
-	plan.Country = state.Country
-	plan.Price = state.Price
-	plan.SSH = state.SSH
-	plan.URLs = state.URLs
-	plan.CreatedAt = state.CreatedAt
-	plan.StartedAt = state.StartedAt
 }

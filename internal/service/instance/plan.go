@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -77,7 +76,7 @@ func (r *instanceResource) planCreate(
 		return
 	}
 	r.keySource(plan, &resp.Diagnostics)
-	if !r.Meta.Ready() || replaced != nil && replaced.Checked {
+	if !r.Meta.Ready() {
 		return
 	}
 	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
@@ -124,13 +123,12 @@ func (r *instanceResource) planUpdate(
 	if r.Meta.Ready() {
 		switch {
 		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
-			replaced.Checked = true
 			r.keySource(replacement, &resp.Diagnostics)
 			r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
 		case next == lifecycle.ActionNone:
 			warnAboveCap(&resp.Diagnostics, state, plan)
 		case next == lifecycle.ActionStart:
-			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst)))
+			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
 		}
 	}
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
@@ -138,17 +136,17 @@ func (r *instanceResource) planUpdate(
 
 // keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix
 // and the name, else nothing. It reports an error if the name is missing. Unknown values count as existing.
-func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) placement.KeySource {
+func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) lifecycle.KeySource {
 	prefix := r.Meta.IdempotencyPrefix
 	switch {
 	case !plan.IdempotencyKey.IsNull():
-		return placement.ConfiguredKey(plan.IdempotencyKey.ValueString())
+		return lifecycle.ConfiguredKey(plan.IdempotencyKey.ValueString())
 	case prefix.IsNull():
-		return placement.KeySource{}
+		return lifecycle.KeySource{}
 	case plan.Name.IsNull() && !prefix.IsUnknown():
 		addNameRequired(diags)
 	}
-	return placement.NameKey(prefix.ValueString(), plan.Name.ValueString())
+	return lifecycle.NameKey(prefix.ValueString(), plan.Name.ValueString())
 }
 
 // replacedBySchema reports whether plan modifiers of attributes replace the instance. ModifyPlan does not receive their
@@ -176,7 +174,7 @@ func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
 // If a policy is unknown and one of its values leads to a replacement, it plans a replacement, because the plan at
 // apply must not contradict this one. notReady reports that the last apply ended before the instance was ready.
 func planConvergence(state model, plan *model, notReady bool) lifecycle.Action {
-	keepComputed(state, plan)
+	plan.computed = state.computed // the framework marks all of them as unknown when an argument changes
 	next, known := nextAction(state, *plan)
 	if next == lifecycle.ActionNone && notReady && state.Status.ValueString() == string(rental.StatusRunning) &&
 		!plan.ReadyWhen.IsNull() {

@@ -3,10 +3,11 @@ package instance
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -66,7 +67,7 @@ func (r *instanceResource) duplicateNames(
 	}
 	for _, inst := range active.Items {
 		if inst.NameString() == name && (replaced == nil || replaced.ID != inst.ID) && !inst.Destroyed() &&
-			!r.Meta.Placement.Owners.Has(inst.ID) {
+			!r.Meta.Owners.Has(inst.ID) {
 			found = append(found, inst)
 		}
 	}
@@ -112,7 +113,7 @@ func (r *instanceResource) checkPrice(
 	if replaced != nil {
 		change.Replaced, change.NeedsKopH = []string{replaced.ID}, price
 	}
-	addSpendingProblems(diags, account.Check(ctx, change))
+	addSpendingProblems(diags, account.Check(ctx, change)...)
 }
 
 // higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
@@ -187,7 +188,7 @@ func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH i
 	case offer.Disk.MaxGB != nil && disk > *offer.Disk.MaxGB:
 		addDiskAboveMaximum(diags, offer.ID, *offer.Disk.MaxGB, disk)
 	default:
-		return placement.PriceWithDisk(offer, kind, disk)
+		return lifecycle.PriceWithDisk(offer, kind, disk)
 	}
 	return 0, false
 }
@@ -199,26 +200,23 @@ func (r *instanceResource) estimateQuery(
 	if plan.OfferQuery.IsUnknown() {
 		return 0, false, nil
 	}
-	selected, problems := plan.queries(ctx)
+	demand, problems := plan.demand(ctx)
 	if problems.HasError() {
 		return 0, false, nil
 	}
-	queries := make([]rental.OfferQuery, len(selected))
-	for i, query := range selected {
-		queries[i] = query.OfferQuery
-	}
-	except := ""
 	if replaced != nil {
-		except = replaced.OfferID
+		demand.Except = map[string]bool{replaced.OfferID: true}
 	}
-	price, found, err := r.Meta.Placement.Estimate(ctx, queries, except, plan.DiskGB.ValueInt64())
+	choice, err := r.Meta.Market.Estimate(ctx, demand)
 	switch {
-	case err != nil || found:
-		return price, found, err
+	case err != nil:
+		return 0, false, errors.Unwrap(err) // the error of the API
+	case len(choice.Candidates) > 0:
+		return choice.Candidates[0].KopH, true, nil
 	case !fullyKnown(ctx, plan.FallbackQueries):
 		return 0, false, nil
 	}
-	explanation := r.explain(ctx, queries)
+	explanation := r.explain(ctx, demand.Queries)
 	if replaced != nil {
 		addCannotReplaceByQuery(diags, replaced.ID, explanation)
 	} else {

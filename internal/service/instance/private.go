@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -27,7 +27,6 @@ const (
 type replacedInstance struct {
 	ID      string `json:"id"`
 	OfferID string `json:"offer_id"`
-	Checked bool   `json:"checked"` // its own plan has checked the replacement
 
 	RunningKopH int64 `json:"-"` // known only in its own plan
 }
@@ -53,12 +52,12 @@ func setNormalizedName(
 
 // setCreatedName is setNormalizedName after a creation. The next plan renames a recovered instance with another name.
 func setCreatedName(
-	ctx context.Context, private tfkit.PrivateSetter, configured types.String, placed placement.Placed,
+	ctx context.Context, private tfkit.PrivateSetter, configured types.String, rented lifecycle.Rented,
 ) diag.Diagnostics {
-	if placed.Recovered && !strings.EqualFold(placed.NameString(), configured.ValueString()) {
+	if rented.Recovered && !strings.EqualFold(rented.NameString(), configured.ValueString()) {
 		return nil
 	}
-	return setNormalizedName(ctx, private, configured, types.StringNull(), placed.Instance)
+	return setNormalizedName(ctx, private, configured, types.StringNull(), rented.Instance)
 }
 
 // hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.

@@ -49,19 +49,8 @@ func rentedOfferAttribute() datasource.SingleNestedAttribute {
 	}
 }
 
-// matchedQueryValue returns null for nil.
-func matchedQueryValue(query *int) types.Int64 {
-	if query == nil {
-		return types.Int64Null()
-	}
-	return types.Int64Value(int64(*query))
-}
-
-// rentedOfferValue returns the value of an offer, null for nil.
-func rentedOfferValue(o *rental.Offer) types.Object {
-	if o == nil {
-		return types.ObjectNull(rentedOfferType)
-	}
+// rentedOfferValue returns the value of an offer.
+func rentedOfferValue(o rental.Offer) types.Object {
 	return types.ObjectValueMust(rentedOfferType, map[string]attr.Value{
 		"cpu_name":          types.StringPointerValue(o.CPU.Name),
 		"cpu_cores":         types.Int64PointerValue(o.CPU.Cores),

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/placement"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -41,64 +41,74 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	request, diags := toRequest(ctx, plan)
+	create, diags := toCreate(ctx, plan)
 	resp.Diagnostics.Append(diags...)
-	request.KeySource = r.keySource(plan, &resp.Diagnostics)
+	demand, diags := plan.demand(ctx)
+	resp.Diagnostics.Append(diags...)
+	order := lifecycle.Order{
+		InstanceCreate: create, ExpectedImage: plan.Image.ValueString(), Keys: r.keySource(plan, &resp.Diagnostics),
+		RecoverWithin: r.Meta.RecoverWithin, Target: plan.target(),
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	object := r.Meta.NewObject(ctx)
-	request.Object, request.RecoverWithin = placement.Object{Token: object.Token}, r.Meta.RecoverWithin
+	order.Object = lifecycle.Object{Token: object.Token}
+	order.Target.Hold = r.Meta.Spending.Hold()
+	demand.PriceNeeded = order.Target.Hold != nil
+	order.OnRented = func(rented lifecycle.Rented) {
+		// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
+		plan.setRented(rented)
+		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
+		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(rented.ID))...)
+		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
+		resp.Diagnostics.Append(setCreatedName(ctx, resp.Private, plan.Name, rented)...)
+	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-
-	request.Hold = r.Meta.Spending.Rentals()
-	placed, err := r.Meta.Placement.Create(waitCtx, request)
-	if err != nil {
-		addCreateError(&resp.Diagnostics, err, r.explainNoOffer(ctx, request.Queries, err))
+	rented, err := r.Meta.Market.Search(demand).Rent(waitCtx, order, nil)
+	if rented.ID == "" {
+		r.addNotCreated(ctx, &resp.Diagnostics, demand.Queries, err)
 		return
 	}
-
-	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
-	plan.RentedOfferID = tfkit.OptionalString(placed.OfferID)
-	plan.RentedOffer = rentedOfferValue(placed.Offer)
-	plan.MatchedQuery = matchedQueryValue(placed.MatchedQuery)
-	plan.QuotedKopH = types.Int64Value(placed.Price.RunningKopH)
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, placed.Instance))...)
-	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(placed.ID))...)
-	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
-	resp.Diagnostics.Append(setCreatedName(ctx, resp.Private, plan.Name, placed)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-
-	if placed.AboveCap(request) {
-		r.rejectAboveCap(ctx, placed, request, plan, timeout, resp)
-		return
-	}
-	if addUnexpected(&resp.Diagnostics, placed, request); resp.Diagnostics.HasError() {
-		return
-	}
-	if placed.Recovered {
-		addRecovered(&resp.Diagnostics, placed, r.Meta.Client.Now())
-	}
-	target := plan.target()
-	target.New = true
-	target.Hold = r.Meta.Spending.Starts(placed.ID) // it may be outbid, and a new bid can cost more
-	target.Accept = func(inst rental.Instance, started bool) bool {
-		placed.Instance = inst
-		return started || !placed.AboveCap(request) // a start checks its price itself
-	}
-	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, placed.Instance, target)
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
+	plan.setRented(rented)
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
+	e := failure.As(err)
+	rejected := e.Kind == failure.NotAsRequested || e.Kind == failure.AboveLimit && e.Wanted == ""
 	switch {
-	case lifecycle.KindOf(err) == lifecycle.Rejected:
-		r.rejectAboveCap(ctx, placed, request, plan, timeout, resp)
+	case rejected && e.Removal == failure.Destroyed:
+		resp.State.RemoveResource(ctx)
+		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
+	case rented.Recovered:
+		addRecovered(&resp.Diagnostics, rented, r.Meta.Client.Now())
+	default:
+		addDiffersFromOffer(&resp.Diagnostics, rented, order)
+	}
+	switch {
+	case rejected:
+		addRejected(&resp.Diagnostics, rented, e)
 	case err != nil:
 		resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
-		addCreateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, plan.KeepOnTimeout.ValueBool(), timeout, err)
+		r.addCreatedNotReady(ctx, &resp.Diagnostics, rented.Instance, plan.KeepOnTimeout.ValueBool(), timeout, err)
 	default:
-		addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
+		addMissingAddresses(&resp.Diagnostics, rented.Instance, rented.Outcome, r.Meta.Lifecycle.SSHTimeout())
+	}
+}
+
+// setRented plans the values that describe how the instance was rented.
+func (m *model) setRented(rented lifecycle.Rented) {
+	m.RentedOfferID, m.MatchedQuery = types.StringNull(), types.Int64Null()
+	m.RentedOffer = types.ObjectNull(rentedOfferType)
+	m.QuotedKopH = types.Int64Value(rented.QuotedKopH)
+	if rented.Candidate == nil {
+		return
+	}
+	m.RentedOfferID = types.StringValue(rented.Candidate.Offer.ID)
+	if rented.Candidate.Known() {
+		m.RentedOffer = rentedOfferValue(rented.Candidate.Offer)
+	}
+	if !m.OfferQuery.IsNull() {
+		m.MatchedQuery = types.Int64Value(int64(rented.Candidate.Query))
 	}
 }
 
@@ -107,37 +117,7 @@ func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, e
 	if plan.ReadyWhen.IsNull() {
 		return nil
 	}
-	return tfkit.SetPrivate(ctx, private, privateNotReady, lifecycle.KindOf(err) == lifecycle.Interrupted)
-}
-
-// rejectAboveCap destroys a new instance that costs more than the cap, or stops one that another run may have rented.
-// The instance stays in the state unless the API accepts its destruction.
-func (r *instanceResource) rejectAboveCap(
-	ctx context.Context, placed placement.Placed, request placement.Request, plan model, timeout time.Duration,
-	resp *resource.CreateResponse,
-) {
-	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if placed.Replayed {
-		stopped, err := r.Meta.Lifecycle.RequestStop(ctx, placed.ID)
-		if err != nil {
-			addRunsAboveCap(&resp.Diagnostics, placed, request, "stop", err)
-			return
-		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, stopped))...)
-		addStoppedAboveCap(&resp.Diagnostics, placed, request)
-		return
-	}
-	if err := r.Meta.Lifecycle.RequestDestroy(ctx, placed.ID, r.Meta.Client.Now()); err != nil {
-		addRunsAboveCap(&resp.Diagnostics, placed, request, "destroy", err)
-		return
-	}
-	r.Meta.Destroyed(placed.ID)
-	resp.State.RemoveResource(ctx)
-	resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
-	addDestroyedAboveCap(&resp.Diagnostics, placed, request)
+	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
 }
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
@@ -184,10 +164,10 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 // plan after an import then shows only actual differences.
 func completeImport(ctx context.Context, m *model) diag.Diagnostics {
 	if m.OnOutbid.IsNull() {
-		m.OnOutbid = types.StringValue(string(lifecycle.OutbidRestart))
+		m.OnOutbid = types.StringValue(defaultOnOutbid)
 	}
 	if m.KeepOnTimeout.IsNull() {
-		m.KeepOnTimeout = types.BoolValue(false)
+		m.KeepOnTimeout = types.BoolValue(defaultKeepOnTimeout)
 	}
 	if !m.OfferID.IsNull() || !m.OfferQuery.IsNull() {
 		return nil
@@ -228,13 +208,16 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	r.converge(ctx, state, plan, current, timeout, resp)
+	object, diags := tfkit.GetObject(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	r.converge(ctx, state, plan, current, object.CreatedAt, timeout, resp)
 }
 
 // converge moves an existing instance to its planned state. current is the instance as just read, nil if it was not
 // read.
 func (r *instanceResource) converge(
-	ctx context.Context, state, plan model, current *rental.Instance, timeout time.Duration, resp *resource.UpdateResponse,
+	ctx context.Context, state, plan model, current *rental.Instance, createdAt time.Time, timeout time.Duration,
+	resp *resource.UpdateResponse,
 ) {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -247,16 +230,16 @@ func (r *instanceResource) converge(
 		current = &inst
 	}
 	target := plan.target()
-	target.Hold = r.Meta.Spending.Starts(current.ID)
+	target.Hold, target.CreatedAt = r.Meta.Spending.Hold(), createdAt
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
 	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {
-		addUpdateWaitError(ctx, r.Meta.Client, &resp.Diagnostics, inst, timeout, err)
+		r.addUpdateFailed(ctx, &resp.Diagnostics, inst, timeout, err)
 	}
 	if resp.Diagnostics.HasError() {
 		// Save the arguments that need no request, and the actual state of the instance.
 		failed := plan
-		keepComputed(state, &failed)
+		failed.computed = state.computed
 		failed.DesiredState = state.DesiredState
 		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(failed, inst))...)
 		return
@@ -277,19 +260,19 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	id := state.ID.ValueString()
-	if other, ok := r.Meta.Placement.Owners.Claim(id, placement.Object{Token: object.Token}); !ok {
+	if other, ok := r.Meta.Owners.Claim(id, lifecycle.Object{Token: object.Token}); !ok {
 		tfinstance.AddKeptForOther(&resp.Diagnostics, id, other)
 		return
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	confirmed, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
+	accepted, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
 	switch {
 	case err != nil:
-		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, confirmed, timeout, err)
+		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
 		return
-	case !confirmed && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
+	case !accepted && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
-	r.Meta.Destroyed(id)
+	r.Meta.Market.Forget()
 }

@@ -259,7 +259,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 			{
 				PreConfig:   account(simulator.AccountPatch{EmailVerified: &yes}),
 				Config:      env.Config(resourceBlock(`"off_gone"`)),
-				ExpectError: regexp.MustCompile(`(?s)not_found.*Nothing\s+was\s+rented`),
+				ExpectError: regexp.MustCompile(`(?s)Nothing\s+was\s+rented:\s+offer\s+off_gone\s+is\s+not\s+available`),
 			},
 			{
 				Config:      env.ProviderWithKey(reader) + configByOffer(),
@@ -290,7 +290,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 					env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60}`, taken.ID))
 				},
 				Config:      env.Config(resourceBlock(fmt.Sprintf("%q", taken.ID))),
-				ExpectError: regexp.MustCompile(`(?s)conflict.*Nothing\s+was\s+rented`),
+				ExpectError: regexp.MustCompile(`(?s)Nothing\s+was\s+rented:\s+offer.*is\s+not\s+available`),
 			},
 		},
 	})

@@ -152,7 +152,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 				plan.MaxPriceKopH = types.Int64Value(2000)
 				expectChange(state, &plan)
 				resp := resource.UpdateResponse{State: raw}
-				r.converge(ctx, state, plan, nil, timeout, &resp)
+				r.converge(ctx, state, plan, nil, time.Time{}, timeout, &resp)
 				text := textOf(resp.Diagnostics)
 				expectPrefix(t, text, test.want)
 				if !strings.Contains(text, test.contains) {
@@ -196,7 +196,7 @@ func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
 				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
 				expectChange(state, &plan)
 				resp := resource.UpdateResponse{State: raw}
-				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
+				r.converge(t.Context(), state, plan, nil, time.Time{}, time.Hour, &resp)
 				expectPrefix(t, textOf(resp.Diagnostics), test.want)
 				if s.Requests() != test.sent {
 					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
@@ -236,7 +236,7 @@ func TestUpdate_BurnLimitBeforeNewBid(t *testing.T) {
 				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
 				expectChange(state, &plan)
 				resp := resource.UpdateResponse{State: raw}
-				r.converge(t.Context(), state, plan, nil, time.Hour, &resp)
+				r.converge(t.Context(), state, plan, nil, time.Time{}, time.Hour, &resp)
 				expectPrefix(t, textOf(resp.Diagnostics), test.want)
 				if s.Requests() != test.sent {
 					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
@@ -258,14 +258,14 @@ func TestDelete_Diagnostics(t *testing.T) {
 			rentaltest.Replies(http.StatusOK), "1m", 0,
 			"Error: Instance ins_1 is not destroyed yet: The API accepted the request",
 		},
-		"a timeout before its response": {
-			rentaltest.Replies(http.StatusBadGateway), "20s", 0,
-			"Error: Instance ins_1 is not destroyed yet: The API did not confirm",
-		},
+		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
 		"an interruption": {
 			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was being destroyed",
 		},
-		"a refusal": {rentaltest.Replies(http.StatusConflict), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
+		"a refusal": {
+			rentaltest.Replies(http.StatusConflict), "1h", 0,
+			"Error: Instance ins_1 is not destroyed yet: The API did not accept the request within 1h0m0s",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newService := func() *rentaltest.Service {

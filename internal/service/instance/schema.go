@@ -31,6 +31,12 @@ const (
 	maxKeyLength  = 64
 )
 
+// The defaults of policies, which an import sets, too.
+const (
+	defaultOnOutbid      = string(lifecycle.OutbidRestart)
+	defaultKeepOnTimeout = false
+)
+
 const forcesReplacement = " Changing this forces a new resource to be created."
 
 // Schema implements resource.Resource.
@@ -68,7 +74,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional: true,
 			MarkdownDescription: "Maximum time that a creation waits for an offer of `offer_query` or `fallback_queries`, " +
 				"as a Go duration such as `45m` or `2h`. Must be above zero. Does not wait by default: a creation without " +
-				"a matching offer fails. Requires `offer_query`. The provider lists the offers once a minute, once for " +
+				"a matching offer fails. Requires `offer_query`. The provider reads the offers every 30 seconds, once for " +
 				"all instances with the same query. A wait that ends without an offer, and Ctrl-C, fail with nothing rented. " +
 				"An explicit `timeouts.create` ends the wait, too. Changed in place.",
 			Validators: []validator.String{tfkit.Duration()},
@@ -129,7 +135,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"on_outbid": schema.StringAttribute{
 			Optional: true,
 			Computed: true,
-			Default:  stringdefault.StaticString(string(lifecycle.OutbidRestart)),
+			Default:  stringdefault.StaticString(defaultOnOutbid),
 			MarkdownDescription: "Policy for an interruptible instance that was outbid. Valid values: `restart` (places " +
 				"a new bid within `max_price_kop_h`), `keep` (leaves the instance outbid), `replace` (creates another " +
 				"instance). Defaults to `restart`.",
@@ -144,7 +150,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"keep_on_timeout": schema.BoolAttribute{
 			Optional: true,
 			Computed: true,
-			Default:  booldefault.StaticBool(false),
+			Default:  booldefault.StaticBool(defaultKeepOnTimeout),
 			MarkdownDescription: "Whether a creation that rents an instance, but exceeds `timeouts.create`, ends with a " +
 				"warning. The next apply then continues to wait. With `false`, the creation ends with an error, and the " +
 				"next apply replaces the instance, because it is tainted. Defaults to `false`.",

@@ -38,7 +38,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	ctx, skipped := tfkit.CollectSkipped(ctx)
-	offers, err := d.Meta.Cache.FreshOffers(ctx, query, int(limit))
+	offers, err := d.Meta.Cache.OffersWithin(ctx, query, int(limit), 0)
 	if err != nil {
 		attributes := append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)
 		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, attributes...)

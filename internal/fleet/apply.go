@@ -1,0 +1,271 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// Result is the state of a fleet after an apply.
+type Result struct {
+	// Members are all instances of the fleet that exist, sorted by slot.
+	Members []Member
+	// Lost are the members whose instance is gone and was not replaced.
+	Lost []Member
+	// Failures are the slots that are not as described, sorted by slot.
+	Failures []Failure
+	// Recovered are the members that an earlier run rented, and that the apply found by their idempotency keys.
+	Recovered []Member
+	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
+	RolledBack []Member
+	// KeptForOther are the ids of the instances that the apply did not destroy, because another object of this run has
+	// them. They are no members any more.
+	KeptForOther []string
+	// NotFound are the destroyed members that the API did not find.
+	NotFound []Member
+	// Rented is the number of instances that the apply rented or recovered, whatever became of them.
+	Rented int
+	// Interrupted: ctx ended first.
+	Interrupted bool
+}
+
+// Failure is the reason why a slot is not as described.
+type Failure struct {
+	Slot int
+	// Member is the instance in the slot as it was last read, before it was destroyed; lost if there was none.
+	Member Member
+	Err    error
+}
+
+// run is one apply or destruction of a fleet. Only the goroutine that called Apply uses its fields: slots take values
+// and return a slotResult.
+type run struct {
+	worker
+	timeout time.Duration
+
+	members  map[int]Member  // existing and lost, by slot
+	failures map[int]Failure // by slot
+	created  map[int]bool    // slots whose instance the present phase rented for certain
+	// found are instances that a killed run rented, by slot. They are members, and were not compared with their order yet.
+	found     map[int]lifecycle.Rented
+	recovered map[int]bool // slots whose instance a killed run rented
+	// generation is the one of the first instance that was rented in a slot whose generation was unknown; 0 for none.
+	generation int
+	result     Result
+}
+
+// newRun begins a run with the members that no other object has.
+func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run {
+	r := &run{
+		worker:  worker{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
+		timeout: timeout, members: map[int]Member{}, failures: map[int]Failure{}, created: map[int]bool{},
+		found: map[int]lifecycle.Rented{}, recovered: map[int]bool{},
+	}
+	for _, member := range members {
+		id := member.Instance.ID
+		if !member.Lost() {
+			if _, ok := e.Lifecycle.Owners.Claim(id, spec.Object); !ok {
+				r.result.KeptForOther = append(r.result.KeptForOther, id)
+				continue
+			}
+		}
+		r.members[member.Slot] = member
+		r.total.Set(ledgerKey(member.Slot), member.Instance.Price.RunningKopH)
+	}
+	return r
+}
+
+// Apply makes the changes of Plan, each phase at most for the time of the timeout. The members in the result exist,
+// whatever else happened.
+func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
+	r := e.newRun(spec, members, timeout)
+	members = r.destroyRejected(ctx, slices.Clone(members))
+	creates := filter(Changes(Plan(spec, members)), func(c Change) bool { return c.Action == Create })
+	if err := r.recoverNamed(ctx, creates); err != nil && !spec.Exists {
+		r.failAll(filter(creates, r.permitted), r.skipReason(ctx))
+		return r.finish(ctx)
+	}
+	for slot := range r.found {
+		members = replace(members, r.members[slot])
+	}
+	phases := Plan(spec, members)
+	for i := range phases {
+		phases[i].Changes = filter(phases[i].Changes, r.permitted)
+	}
+	for _, phase := range phases {
+		if phase.Strict && len(r.failures) > 0 || ctx.Err() != nil {
+			r.failAll(phase.Changes, r.skipReason(ctx))
+			continue
+		}
+		r.phase(ctx, phase)
+	}
+	for _, change := range Changes(phases) {
+		member := r.members[change.Slot]
+		if change.Action != Destroy && change.Member.Generation > 0 && member.Lost() {
+			r.result.Lost = append(r.result.Lost, Member{Slot: change.Slot, Generation: member.Generation})
+		}
+	}
+	return r.finish(ctx)
+}
+
+// destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement. It
+// returns the members, of which these are lost then.
+func (r *run) destroyRejected(ctx context.Context, members []Member) []Member {
+	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() })
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	for _, result := range r.destroyAll(ctx, rejected) {
+		r.record(result)
+		members = replace(members, result.member)
+	}
+	return members
+}
+
+// replace replaces the member in a slot.
+func replace(members []Member, member Member) []Member {
+	return append(slices.DeleteFunc(members, func(m Member) bool { return m.Slot == member.Slot }), member)
+}
+
+// permitted reports whether a change may be made: it concerns no instance of another object, and destroys none that the
+// plan has not shown.
+func (r *run) permitted(change Change) bool {
+	if _, found := r.found[change.Slot]; change.Destroys() && (change.Member.Protected || found) {
+		r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})
+	}
+	_, failed := r.failures[change.Slot]
+	return !failed && r.members[change.Slot].Lost() == change.Member.Lost()
+}
+
+// fail records the reason why a slot is not as described.
+func (r *run) fail(slot int, member Member, err error) {
+	r.failures[slot] = Failure{Slot: slot, Member: member, Err: err}
+}
+
+// skipReason is why changes are not made: an interruption, or the first of the failures.
+func (r *run) skipReason(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
+	}
+	return notTried(r.failures[slices.Min(slices.Collect(maps.Keys(r.failures)))].Err)
+}
+
+// failAll records an error that prevents changes.
+func (r *run) failAll(changes []Change, err error) {
+	for _, change := range changes {
+		r.fail(change.Slot, r.members[change.Slot], err)
+	}
+}
+
+// notTried returns an error of the kind NotTried with the first cause.
+func notTried(cause error) error {
+	if failure.KindOf(cause) == failure.NotTried {
+		return cause
+	}
+	return &failure.Error{Kind: failure.NotTried, Err: cause}
+}
+
+// record adds what became of a slot.
+func (r *run) record(result slotResult) {
+	slot := result.slot
+	delete(r.failures, slot)
+	r.members[slot] = result.member
+	if result.err != nil {
+		r.fail(slot, result.was, result.err)
+	}
+	r.created[slot] = result.created && !result.member.Lost()
+	if result.rented {
+		r.recovered[slot] = result.recovered
+	}
+	if _, found := r.found[slot]; result.rented && !found {
+		r.result.Rented++
+	}
+	delete(r.found, slot)
+	if !result.notFound.Lost() {
+		r.result.NotFound = append(r.result.NotFound, result.notFound)
+	}
+}
+
+// rollbackTimeout limits the destruction of what an apply created, in addition to a second for each instance.
+const rollbackTimeout = 15 * time.Minute
+
+// rollBack destroys the members that the present phase rented. If the response to a create request was lost, another
+// run may have rented the instance under the same key: it stays. rollBack returns true if nothing else stays.
+func (r *run) rollBack(ctx context.Context) (complete bool) {
+	created := r.selected(func(m Member) bool { return r.created[m.Slot] })
+	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
+	defer cancel()
+	r.result.RolledBack = nil
+	for _, result := range r.destroyAll(ctx, created) {
+		reason, failed := r.failures[result.slot]
+		r.record(result)
+		if result.err == nil {
+			r.result.RolledBack = append(r.result.RolledBack, result.was)
+			if failed && failure.KindOf(reason.Err) != failure.NotTried {
+				r.failures[result.slot] = reason
+			}
+		}
+	}
+	return len(r.result.RolledBack) == len(created)
+}
+
+// selected returns some members, sorted by slot.
+func (r *run) selected(selected func(Member) bool) []Member {
+	all := slices.Collect(maps.Values(r.members))
+	return sortBySlot(slices.DeleteFunc(all, func(m Member) bool { return !selected(m) }))
+}
+
+// destroyAll destroys members at the same time.
+func (r *run) destroyAll(ctx context.Context, members []Member) []slotResult {
+	results := make([]slotResult, len(members))
+	var all sync.WaitGroup
+	for i, member := range members {
+		all.Go(func() { results[i] = r.destroy(ctx, member) })
+	}
+	all.Wait()
+	return results
+}
+
+// DestroyAll destroys members. The result contains those that may still exist.
+func (e *Engine) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
+	r := e.newRun(spec, members, timeout)
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	existing := r.selected(func(m Member) bool { return !m.Lost() })
+	for _, result := range r.destroyAll(waitCtx, existing) {
+		r.record(result)
+	}
+	return r.finish(ctx)
+}
+
+// finish returns the result.
+func (r *run) finish(ctx context.Context) Result {
+	r.result.Interrupted = ctx.Err() != nil
+	r.result.Members = r.selected(func(m Member) bool { return !m.Lost() })
+	r.result.Recovered = r.selected(func(m Member) bool { return !m.Lost() && r.recovered[m.Slot] })
+	for _, slot := range slices.Sorted(maps.Keys(r.failures)) {
+		r.result.Failures = append(r.result.Failures, r.failures[slot])
+	}
+	return r.result
+}
+
+// demand returns the demand for the offers of changes, within what the total cap leaves at any moment.
+func (r *run) demand(changes []Change) market.Demand {
+	stays := r.selected(func(m Member) bool { return !m.Lost() && !concerns(changes, m.Slot) })
+	demand := r.Demand(len(changes), stays)
+	if r.MaxTotalKopH > 0 {
+		demand.Budget = r.total.Left
+	}
+	return demand
+}
+
+// concerns reports whether one of some changes is about a slot.
+func concerns(changes []Change, slot int) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.Slot == slot })
+}

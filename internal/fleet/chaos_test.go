@@ -1,0 +1,302 @@
+package fleet_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+var chaosSeeds = flag.Uint64("fleet.seeds", 8, "number of `walks` of TestApply_Chaos")
+
+// chaosSteps is the number of applies of a walk.
+const chaosSteps = 12
+
+// Random sizes, policies, failures, interruptions and kills, with everything that the API document allows: no slot ever
+// has two instances, the total cap holds, and applying again reaches the description.
+func TestApply_Chaos(t *testing.T) {
+	for seed := range *chaosSeeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			config := simulator.Config{Seed: seed}
+			if seed%3 > 0 {
+				config.Quirks = []string{"all"}
+			}
+			run(t, config, func(t *testing.T, e *env) {
+				w := &walk{e: e, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
+				for range chaosSteps {
+					w.step()
+					if t.Failed() {
+						return
+					}
+				}
+				w.end()
+			})
+		})
+	}
+}
+
+// walk is a sequence of random changes.
+type walk struct {
+	e       *env
+	rand    *rand.Rand
+	spec    fleet.Spec
+	members []fleet.Member // of the saved state
+	exists  bool           // a state was saved
+	log     []string
+}
+
+func (w *walk) step() {
+	w.e.t.Helper()
+	r := w.rand
+	w.happen()
+	w.refresh()
+	if known := w.known(); len(w.log) == 0 || w.exists && known {
+		w.change() // otherwise only a run with the same description recovers what a killed one has rented
+	}
+	ctx, cancel := context.WithCancel(w.e.t.Context())
+	defer cancel()
+	if r.IntN(3) == 0 {
+		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Millisecond, cancel)
+	}
+	before, costs := w.members, w.burn()
+	result := w.e.engine().Apply(ctx, w.spec, w.members, 20*time.Minute)
+	w.members = slices.Concat(result.Members, result.Lost)
+	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
+	w.check(result, costs)
+	if r.IntN(4) == 0 { // a killed run saves nothing
+		w.members = before
+		w.log = append(w.log, "killed")
+		return
+	}
+	w.exists = true
+}
+
+// known reports whether the state and the list contain all members with their names, in spite of the quirks.
+func (w *walk) known() bool {
+	w.e.t.Helper()
+	ids := map[string]bool{}
+	for _, member := range w.members {
+		ids[member.Instance.ID] = true
+	}
+	for id := range w.exact() {
+		if !ids[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// change changes the description.
+func (w *walk) change() {
+	r := w.rand
+	w.spec.Size = r.IntN(6)
+	w.spec.All = r.IntN(3) == 0
+	w.spec.ShrinkByPrice = r.IntN(3) == 0
+	w.spec.OnOutbid = []lifecycle.OutbidPolicy{lifecycle.OutbidRestart, lifecycle.OutbidReplace}[r.IntN(2)]
+	w.spec.Order.Type, w.spec.MaxUnavailable = []rental.RentalType{rental.OnDemand, rental.Interruptible}[r.IntN(2)], 2
+	w.spec.Queries[0].Type = w.spec.Order.Type
+	w.spec.WaitForOffer = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
+	w.spec.MaxTotalKopH = []int64{0, 4000, 8000}[r.IntN(3)]
+}
+
+// happen changes a member outside of the provider.
+func (w *walk) happen() {
+	if len(w.members) == 0 {
+		return
+	}
+	member := w.members[w.rand.IntN(len(w.members))]
+	id := member.Instance.ID
+	if member.Lost() {
+		return
+	}
+	switch w.rand.IntN(6) {
+	case 0:
+		_ = w.e.simulator.SetInstance(id, simulator.InstancePatch{Status: new("failed")}) //nolint:errcheck // it may be gone
+	case 1:
+		_, _ = w.e.client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may be gone
+	case 2:
+		_, _ = w.e.client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
+	case 3:
+		if member.Offer != nil {
+			bid := member.Instance.Price.RunningKopH * 3 / 2
+			patch := simulator.OfferPatch{InterruptibleKopH: &bid}
+			_ = w.e.simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
+		}
+	}
+	time.Sleep(time.Minute)
+}
+
+func (w *walk) refresh() {
+	w.e.t.Helper()
+	members, _, err := w.e.engine().Refresh(w.e.t.Context(), w.members)
+	if err != nil {
+		w.fail("refresh: %s", err)
+		return
+	}
+	w.members = members
+}
+
+func (w *walk) fail(format string, arguments ...any) {
+	w.e.t.Helper()
+	for _, line := range w.log {
+		w.e.t.Log(line)
+	}
+	w.log = nil
+	w.e.t.Errorf(format, arguments...)
+}
+
+// check checks what holds after every apply, also after one that failed.
+func (w *walk) check(result fleet.Result, before int64) {
+	w.e.t.Helper()
+	time.Sleep(time.Minute) // until what the apply stopped is stopped
+	slots, total := map[string]string{}, int64(0)
+	for id, inst := range w.exact() {
+		if other := slots[inst.name]; other != "" {
+			w.fail("%s and %s are both %s", other, id, inst.name)
+		}
+		slots[inst.name] = id
+		total += inst.burn
+	}
+	if limit := w.spec.MaxTotalKopH; limit > 0 && total > max(limit, before) {
+		w.fail("the fleet costs %d, and the cap is %d", total, limit)
+	}
+}
+
+// burn is what the fleet costs now.
+func (w *walk) burn() (kopH int64) {
+	w.e.t.Helper()
+	for _, inst := range w.exact() {
+		kopH += inst.burn
+	}
+	return kopH
+}
+
+type exactInstance struct {
+	name string
+	burn int64 // kopecks per hour
+}
+
+// exact returns the active members as the simulator has them, whatever the quirks do to responses.
+func (w *walk) exact() map[string]exactInstance {
+	w.e.t.Helper()
+	quirks := w.e.simulator.Quirks()
+	if err := w.e.simulator.SetQuirks(); err != nil {
+		w.e.t.Fatal(err)
+	}
+	found := map[string]exactInstance{}
+	for _, inst := range w.e.active() {
+		if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok && name == w.spec.Name {
+			found[inst.ID] = exactInstance{inst.NameString(), inst.BurnKopH()}
+		}
+	}
+	if err := w.e.simulator.SetQuirks(quirks...); err != nil {
+		w.e.t.Fatal(err)
+	}
+	return found
+}
+
+// end applies until the fleet is as described.
+func (w *walk) end() {
+	w.e.t.Helper()
+	if err := w.e.simulator.SetQuirks(); err != nil {
+		w.e.t.Fatal(err)
+	}
+	w.spec.WaitForOffer = 0
+	w.spec.Size, w.spec.MaxTotalKopH, w.spec.OnOutbid = 5, 0, lifecycle.OutbidReplace
+	var result fleet.Result
+	for range 4 {
+		w.refresh()
+		result = w.e.engine().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
+		w.exists = true
+		w.members = slices.Concat(result.Members, result.Lost)
+	}
+	w.log = append(w.log, "end: "+describe(result))
+	ids := map[string]bool{}
+	for _, member := range w.members {
+		ids[member.Instance.ID] = true
+	}
+	if len(result.Failures) > 0 || len(ids) != 5 {
+		w.fail("the fleet is not as described")
+	}
+	for id, inst := range w.exact() {
+		if !ids[id] {
+			w.fail("%s (%s) is not in the state: %v", id, inst.name, slices.Collect(maps.Keys(ids)))
+		}
+	}
+}
+
+// Random histories of keys: each slot has some used keys and perhaps a running instance of a killed run. Nothing is
+// rented twice, and every running instance is received.
+func TestApply_RandomKeyHistories(t *testing.T) {
+	for seed := range *chaosSeeds / 4 {
+		random := rand.New(rand.NewPCG(seed, 7))
+		run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+			e.enrich()
+			e.simulator.SetRateLimit(0, 0)
+			const size = 6
+			live := map[int]string{}
+			hidden := random.IntN(3) == 0 // the list has no names
+			for slot := range size {
+				used := random.IntN(10)
+				alive := random.IntN(2) == 0
+				name := fleet.MemberName("train", slot)
+				for number := 1; number <= used+1; number++ {
+					if number > used && !alive {
+						break
+					}
+					key := lifecycle.SlotKey("train", slot).Key(number)
+					order := spec(1).Order
+					order.Name, order.OfferID = name, e.offers()[0].ID
+					inst, _, err := e.client.CreateInstance(t.Context(), key, order)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if number <= used {
+						if _, err := e.client.DeleteInstance(t.Context(), inst.ID); err != nil {
+							t.Fatal(err)
+						}
+						continue
+					}
+					live[slot] = inst.ID
+				}
+			}
+			time.Sleep(5 * time.Minute)
+			flaky := rand.New(rand.NewPCG(seed, 8))
+			var mu sync.Mutex
+			e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				mu.Lock()
+				lose := isCreate(req) && flaky.IntN(5) == 0
+				mu.Unlock()
+				resp, err := send()
+				if lose {
+					return apiError(http.StatusInternalServerError, "internal"), nil
+				}
+				if isInstances(req) && hidden {
+					edit(resp, func(inst map[string]any) { delete(inst, "name") })
+				}
+				return resp, err
+			})
+			train := spec(size)
+			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
+			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {
+				t.Errorf("seed %d: %s; %d active", seed, describe(result), len(e.active()))
+			}
+			for slot, id := range live {
+				if ids(result.Members)[slot] != id {
+					t.Errorf("seed %d: slot %d has %s instead of %s", seed, slot, ids(result.Members)[slot], id)
+				}
+			}
+		})
+	}
+}

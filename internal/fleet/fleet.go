@@ -1,0 +1,171 @@
+// Package fleet allocates, repairs, scales and destroys the instances of a fleet: several instances with one
+// description. Plan decides what to do about each slot, and Engine does it. It is about instances and requests of the
+// API and does not depend on Terraform. All prices are kopecks per hour.
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// Engine changes fleets. It is safe for concurrent use.
+type Engine struct {
+	Client    *rental.Client
+	Cache     *rental.Cache
+	Market    *market.Market
+	Lifecycle *lifecycle.Manager
+	Spending  *spending.Account
+	// RecoverWithin is the maximum age of an instance of a killed run that a new fleet takes: see lifecycle.Order.
+	RecoverWithin time.Duration
+}
+
+// Spec describes a fleet.
+type Spec struct {
+	// Name is the name of the fleet, unique in the account.
+	Name string
+	// Object is the object of the state that has the members.
+	Object lifecycle.Object
+	// Exists: the state contains the fleet, so that the instances under the keys of its slots are its own.
+	Exists bool
+	// Size is the number of members.
+	Size int
+	// Order is what to rent for each member, without the offer and the name.
+	Order rental.InstanceCreate
+	// Image is the expected container image, also if the template sets it; empty for any image.
+	Image string
+	// Queries select the offers, in order of preference.
+	Queries []market.Query
+	// State is the desired state of the members: running or stopped.
+	State    rental.DesiredState
+	OnOutbid lifecycle.OutbidPolicy
+	// MaxPriceKopH is the highest price of a member without its disk; 0 for no cap.
+	MaxPriceKopH int64
+	// MaxTotalKopH is the highest sum of the running prices of all members, with their disks; 0 for no cap.
+	MaxTotalKopH int64
+	// SameGPU and SameCountry demand the same GPU model and the same country for all members.
+	SameGPU, SameCountry bool
+	// All: either all missing members are rented and get ready, or none of them is kept.
+	All bool
+	// MinReady is the number of members that must be ready for an apply to succeed.
+	MinReady int
+	// ShrinkByPrice: a smaller Size destroys the most expensive members instead of those with the highest slots.
+	ShrinkByPrice bool
+	// MaxUnavailable is the number of members that are replaced at a time when Order changes.
+	MaxUnavailable int
+	// WaitForOffer is how long to wait for the offers that are missing; 0 for not at all.
+	WaitForOffer time.Duration
+	// Ready are the conditions of a running member, in addition to its addresses.
+	Ready lifecycle.Conditions
+}
+
+// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone.
+type Member struct {
+	// Slot is the number of the member, from 0.
+	Slot int
+	// Generation counts the instances of the slot, from 1; 0 if it is unknown.
+	Generation int
+	// Instance is the instance as it was last read.
+	Instance rental.Instance
+	// CreatedAt is when the instance was created, by the clock of the API; zero if that is unknown.
+	CreatedAt time.Time
+	// Order is what was requested. Zero fields are unknown.
+	Order rental.InstanceCreate
+	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
+	Offer *Offer
+	// NotReady: an apply ended before the member was ready.
+	NotReady bool
+	// Rejected: an apply created the instance, rejected it and could not destroy it.
+	Rejected bool
+	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.
+	Protected bool
+}
+
+// Offer is the offer that a member was rented from.
+type Offer struct {
+	ID string
+	market.Location
+}
+
+// Lost reports whether the instance of the member is gone.
+func (m Member) Lost() bool { return m.Instance.ID == "" }
+
+// Imported reports whether the fleet has not created the instance of the member.
+func (m Member) Imported() bool { return !m.Lost() && m.Generation == 0 }
+
+func (m Member) location() market.Location {
+	location := market.Location{GPU: m.Instance.GPU.Slug}
+	if m.Instance.Country != nil {
+		location.Country = *m.Instance.Country
+	}
+	if m.Offer != nil {
+		location.GPU = cmp.Or(m.Offer.GPU, location.GPU)
+		location.Country = cmp.Or(m.Offer.Country, location.Country)
+	}
+	return location
+}
+
+// OfferID returns the offer that the member was rented from; empty if it is unknown.
+func (m Member) OfferID() string {
+	if m.Offer == nil {
+		return ""
+	}
+	return m.Offer.ID
+}
+
+// ready reports whether the member is in the desired state of the fleet.
+func (m Member) ready(state rental.DesiredState) bool {
+	want := rental.StatusRunning
+	if state == rental.DesiredStopped {
+		want = rental.StatusStopped
+	}
+	return m.Instance.Status == want && (want == rental.StatusStopped || !m.NotReady)
+}
+
+// Ready returns the number of members in the desired state.
+func Ready(members []Member, state rental.DesiredState) (ready int) {
+	for _, m := range members {
+		if m.ready(state) {
+			ready++
+		}
+	}
+	return ready
+}
+
+// RunningKopH returns the sum of the prices of the members while they run.
+func RunningKopH(members []Member) (total int64) {
+	for _, m := range members {
+		total += m.Instance.Price.RunningKopH
+	}
+	return total
+}
+
+// MemberName returns the name of the instance in a slot.
+func MemberName(fleet string, slot int) string { return fmt.Sprintf("%s-%d", fleet, slot) }
+
+var memberName = regexp.MustCompile(`^(.+)-(0|[1-9][0-9]{0,4})$`)
+
+// ParseMemberName returns the fleet and the slot of an instance with a name. It is false for other names.
+func ParseMemberName(name string) (fleet string, slot int, ok bool) {
+	parts := memberName.FindStringSubmatch(name)
+	if parts == nil {
+		return "", 0, false
+	}
+	slot, err := strconv.Atoi(parts[2])
+	return parts[1], slot, err == nil
+}
+
+func bySlot(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) }
+
+func sortBySlot(members []Member) []Member {
+	slices.SortStableFunc(members, bySlot)
+	return members
+}

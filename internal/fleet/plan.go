@@ -1,0 +1,214 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Action is what an apply does with one slot.
+type Action int
+
+// The values of Action, in the order in which an apply takes them.
+const (
+	Destroy Action = iota + 1 // the fleet shrinks
+	Stop
+	Start // a stopped member, or a new bid
+	Wait  // for a member that is changing
+	Replace
+	Create
+	Update // replace a member that was created with other arguments
+)
+
+// Rents reports whether the action rents an instance.
+func (a Action) Rents() bool { return a == Create || a == Replace || a == Update }
+
+// Change is what an apply does with one slot, and why.
+type Change struct {
+	Slot   int
+	Action Action
+	// Member is the existing or lost member; zero for a slot that is new.
+	Member Member
+}
+
+// IsNew reports whether the change fills a slot that had no instance.
+func (c Change) IsNew() bool {
+	return c.Action == Create && c.Member.Generation == 0
+}
+
+// Destroys reports whether the change destroys the instance of its member.
+func (c Change) Destroys() bool {
+	return !c.Member.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
+}
+
+// Phase is a part of an apply. Its changes are made at the same time.
+type Phase struct {
+	Changes []Change
+	// Strict: the phase begins only if everything before it succeeded, and its first failure ends it.
+	Strict bool
+	// All: if a change fails, what the others have rented is destroyed.
+	All bool
+}
+
+// Plan returns the phases that lead from the members to the description. It depends only on its arguments. An apply
+// first destroys what is too much, then moves existing members and fills the other slots. With All it fills slots only
+// when the existing members are in the desired state, because it would destroy the new members again otherwise. It
+// replaces members with old arguments last, when everything else is ready. Only a larger fleet with a total cap grows
+// after that, because cheaper arguments can make room for the new members.
+func Plan(spec Spec, members []Member) []Phase {
+	changes := spec.changes(members)
+	of := func(actions ...Action) []Change {
+		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
+	}
+	moves, fills, updates := of(Start, Stop, Wait), of(Create, Replace), of(Update)
+	var late []Change
+	if !spec.All && spec.MaxTotalKopH > 0 && len(updates) > 0 {
+		late = filter(fills, Change.IsNew)
+		fills = filter(fills, func(c Change) bool { return !c.IsNew() })
+	}
+	phases := []Phase{{Changes: of(Destroy)}}
+	if spec.All {
+		phases = append(phases, Phase{Changes: moves}, Phase{Changes: fills, Strict: true, All: true})
+	} else {
+		phases = append(phases, Phase{Changes: append(moves, fills...)})
+	}
+	down := func(c Change) bool { return !c.Member.ready(spec.State) }
+	updates = append(filter(updates, down), filter(updates, func(c Change) bool { return !down(c) })...)
+	for group := range slices.Chunk(updates, max(1, spec.MaxUnavailable)) {
+		phases = append(phases, Phase{Changes: group, Strict: true})
+	}
+	phases = append(phases, Phase{Changes: late, Strict: true})
+	return slices.DeleteFunc(phases, func(p Phase) bool { return len(p.Changes) == 0 })
+}
+
+// Changes returns the changes of phases, sorted by slot.
+func Changes(phases []Phase) (changes []Change) {
+	for _, phase := range phases {
+		changes = append(changes, phase.Changes...)
+	}
+	sortChanges(changes)
+	return changes
+}
+
+// filter returns the selected changes.
+func filter(changes []Change, selected func(Change) bool) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !selected(c) })
+}
+
+// changes returns the changes of all slots, sorted by slot.
+func (s Spec) changes(members []Member) []Change {
+	members = sortBySlot(slices.Clone(members))
+	var changes []Change
+	kept, dropped := s.shrink(members)
+	for _, m := range dropped {
+		if !m.Lost() {
+			changes = append(changes, Change{m.Slot, Destroy, m})
+		}
+	}
+	used := map[int]bool{}
+	for _, m := range kept {
+		used[m.Slot] = true
+		if action := s.next(m); action != 0 {
+			changes = append(changes, Change{m.Slot, action, m})
+		}
+	}
+	for slot := 0; len(used) < s.Size; slot++ {
+		if !used[slot] {
+			used[slot] = true
+			changes = append(changes, Change{Slot: slot, Action: Create})
+		}
+	}
+	sortChanges(changes)
+	return changes
+}
+
+// sortChanges sorts changes by slot.
+func sortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
+}
+
+// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
+func (s Spec) shrink(members []Member) (kept, dropped []Member) {
+	surplus := len(members) - s.Size
+	if surplus <= 0 {
+		return members, nil
+	}
+	order := slices.Clone(members)
+	slices.SortStableFunc(order, func(a, b Member) int {
+		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
+		if !s.ShrinkByPrice {
+			price = 0
+		}
+		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot))
+	})
+	return sortBySlot(order[surplus:]), order[:surplus]
+}
+
+// presence is 0 for a member without an instance, and highest for a protected member.
+func (m Member) presence() int {
+	switch {
+	case m.Lost():
+		return 0
+	case m.Protected:
+		return 2
+	}
+	return 1
+}
+
+// next returns the action for a member that stays, 0 for none.
+func (s Spec) next(m Member) Action {
+	switch {
+	case m.Lost():
+		return Create
+	case m.Rejected:
+		return Replace
+	}
+	action := lifecycle.NextAction(m.Instance, s.State, s.OnOutbid)
+	if s.outdated(m) && action != lifecycle.ActionReplace && action != lifecycle.ActionGone {
+		return Update // whatever its status: another apply would have to replace it otherwise
+	}
+	switch action {
+	case lifecycle.ActionWait:
+		return Wait
+	case lifecycle.ActionStart:
+		return Start
+	case lifecycle.ActionStop:
+		return Stop
+	case lifecycle.ActionReplace, lifecycle.ActionGone:
+		return Replace
+	case lifecycle.ActionNone:
+	}
+	if m.NotReady && m.Instance.Status == rental.StatusRunning {
+		return Wait
+	}
+	return 0
+}
+
+// outdated reports whether a member was created with other arguments. Fields that are not known are not compared. The
+// API can return the default image of an imported member that was created without one.
+func (s Spec) outdated(m Member) bool {
+	made, want := m.Order, s.Order
+	sameImage := made.Image == want.Image || rental.SameImage(made.Image, want.Image) ||
+		m.Imported() && want.Image == ""
+	return made.Template != "" && (made.Template != want.Template || !sameImage) ||
+		made.DiskGB != 0 && made.DiskGB != want.DiskGB || made.Type != "" && made.Type != want.Type
+}
+
+// Demand returns the demand for the offers of new members, which join those that stay.
+func (s Spec) Demand(count int, stays []Member) market.Demand {
+	demand := market.Demand{
+		Queries: s.Queries, Count: count, Order: s.Order, MaxPriceKopH: s.MaxPriceKopH,
+		SameGPU: s.SameGPU, SameCountry: s.SameCountry, Wait: s.WaitForOffer, All: s.All,
+	}
+	for _, member := range stays {
+		demand.Existing = append(demand.Existing, member.location())
+	}
+	if s.MaxTotalKopH > 0 {
+		budget := s.MaxTotalKopH - RunningKopH(stays)
+		demand.Budget = func() int64 { return budget }
+	}
+	return demand
+}

@@ -1,0 +1,73 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
+// that it is destroyed. An instance that someone may have is an error: nothing is changed.
+func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
+	other, found := c.manager.Owners.Owner(rented.ID)
+	if rented.Destroyed() || other.Destroyed || !c.confirm(rented) {
+		return true, nil
+	}
+	if found && other.Token != c.Object.Token {
+		return false, c.inUse(*rented)
+	}
+	age := time.Duration(0)
+	if !rented.CreatedAt.IsZero() {
+		age = max(1, c.manager.client.Now().Sub(rented.CreatedAt))
+	}
+	if !c.rented(rented.Instance) {
+		rented.Recovered, rented.Candidate = true, nil
+		if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
+			return false, &failure.Error{
+				Kind: failure.NotLost, Instance: rented.Instance, Age: age, Within: c.RecoverWithin,
+			}
+		}
+	}
+	differences := rented.Differences(c.Order)
+	if len(differences) > 0 && (rented.Recovered || differences[0].Harmful) {
+		return false, &failure.Error{
+			Kind: failure.OtherArguments, Instance: rented.Instance, Differences: differences,
+		}
+	}
+	return false, nil
+}
+
+// rented reports whether this creation itself most likely rented the instance: the response to an attempt was lost, and
+// the instance is not older than the creation. Another run with the same key can create an instance at the same time.
+func (c *creation) rented(inst rental.Instance) bool {
+	older := !inst.CreatedAt.IsZero() && inst.CreatedAt.Before(c.began.Add(-time.Second)) // the API returns whole seconds
+	return c.lost && !older
+}
+
+// confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
+// instance is gone. An instance that cannot be read stays as the replay describes it.
+func (c *creation) confirm(rented *Rented) (exists bool) {
+	pauses := backoff.Exponential{First: c.manager.pollInterval, Max: longestRetryPause * c.manager.pollInterval}
+	left := rental.NewInstanceLag
+	if !rented.CreatedAt.IsZero() {
+		left = c.manager.client.LagLeft(rented.CreatedAt, left)
+	}
+	certain := time.Now().Add(left)
+	for attempt := 0; ; attempt++ {
+		inst, err := c.manager.client.GetInstance(c.requestCtx, rented.ID)
+		switch {
+		case err == nil:
+			rented.Instance = c.manager.client.ReadOmitted(c.requestCtx, inst)
+			return !rented.Destroyed()
+		case !rental.IsNotFound(err):
+			return true
+		case time.Now().After(certain):
+			return false
+		}
+		if backoff.Sleep(c.requestCtx, pauses.Pause(attempt)) != nil {
+			return true
+		}
+	}
+}

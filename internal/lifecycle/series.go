@@ -1,0 +1,108 @@
+package lifecycle
+
+import (
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// noOffer is the offer of a request that must not rent. The API has no such offer, but it returns the instance that was
+// rented under the key.
+var noOffer = Candidate{Offer: rental.Offer{ID: "none"}}
+
+// request rents from an offer, or returns the instance that was rented under the key before. If that instance is
+// destroyed, the first unused key of the series is for its replacement.
+func (c *creation) request(candidate Candidate) (Rented, error) {
+	c.sent = true
+	if rented, found, err := c.skipToExpected(); found || err != nil {
+		return rented, err
+	}
+	for attempt := 0; ; attempt++ {
+		rented, used, err := c.tryKey(candidate)
+		if !used || err != nil {
+			return rented, err
+		}
+		if attempt > 0 { // the next keys are probably used, too
+			if rented, used, err = c.skipUsed(); !used || err != nil {
+				return rented, err
+			}
+		}
+		if !c.keys.next() {
+			return Rented{}, &failure.Error{Kind: failure.KeysUsedUp}
+		}
+	}
+}
+
+// skipToExpected moves to the expected generation if the key before it is used. If that key's instance exists, found is
+// true. An unused key proves nothing about the keys before it, which the search then begins with.
+func (c *creation) skipToExpected() (rented Rented, found bool, err error) {
+	first, expected := c.keys.number, c.ExpectedGeneration
+	if expected-1 <= first {
+		return Rented{}, false, nil
+	}
+	c.keys.number = expected - 1
+	rented, used, err := c.tryKey(noOffer)
+	switch {
+	case used:
+		c.keys.number = expected
+		return Rented{}, false, nil
+	case err != nil && provesNothingRented(err):
+		c.keys.number = first
+		return Rented{}, false, nil
+	}
+	return rented, err == nil, err
+}
+
+// skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
+// number: they are used in order. If the last one's instance exists, skipUsed returns it.
+func (c *creation) skipUsed() (rented Rented, used bool, err error) {
+	low, high := c.keys.number, 0 // the key low is used, and high is not; 0 if it is unknown
+	for step := 1; high == 0 || high-low > 1; step *= 2 {
+		c.keys.number = low + step
+		if high > 0 {
+			c.keys.number = (low + high) / 2
+		}
+		rented, used, err = c.tryKey(noOffer)
+		switch {
+		case err != nil && provesNothingRented(err):
+			high = c.keys.number
+		case !used || err != nil:
+			return rented, used, err
+		default:
+			low = c.keys.number
+		}
+	}
+	c.keys.number = low
+	return Rented{}, true, nil
+}
+
+// tryKey requests an instance under the current key. used reports that the instance of the key is destroyed.
+func (c *creation) tryKey(candidate Candidate) (rented Rented, used bool, err error) {
+	inst, replay, err := c.createOnce(candidate.Offer.ID)
+	if err != nil && inst.ID == "" {
+		return Rented{}, false, err
+	}
+	if err != nil { // the response can be read only in part: the wait reads the instance by its id
+		inst = rental.Instance{ID: inst.ID}
+	}
+	rented = Rented{Instance: inst, Candidate: &candidate, Generation: c.keys.number}
+	if candidate.Offer.ID == noOffer.Offer.ID {
+		rented.Candidate = nil
+	}
+	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate.Offer.ID != noOffer.Offer.ID
+	if replay != rental.NotReplayed && !c.keys.isRandom() { // nothing else was rented under a random key
+		rented.Replayed = true
+		if used, err = c.checkReplay(&rented); used || err != nil {
+			return Rented{}, used, err
+		}
+	}
+	object := c.Object
+	object.Created = true
+	if _, ok := c.manager.Owners.Claim(rented.ID, object); !ok {
+		return Rented{}, false, c.inUse(rented)
+	}
+	return rented, false, nil
+}
+
+func (c *creation) inUse(rented Rented) *failure.Error {
+	return &failure.Error{Kind: failure.InUse, Instance: rented.Instance, Replayed: !c.keys.isRandom()}
+}

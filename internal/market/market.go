@@ -1,0 +1,223 @@
+// Package market finds offers for instances: one, or several that belong together. It keeps the instances that one
+// process creates from taking each other's offers, waits for offers, and explains why there is none. It is about offers
+// and requests of the API and does not depend on Terraform. All prices are kopecks per hour.
+package market
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+// Market finds offers. It is safe for concurrent use.
+type Market struct {
+	cache     *rental.Cache
+	lifecycle *lifecycle.Manager
+	// pollInterval is the pause between two looks into the cache during a wait.
+	pollInterval time.Duration
+
+	mu       sync.Mutex
+	reserved map[string]time.Time // when the reservation of an offer ends, by id; zero for never
+}
+
+// New returns a Market.
+func New(cache *rental.Cache, manager *lifecycle.Manager, pollInterval time.Duration) *Market {
+	return &Market{cache: cache, lifecycle: manager, pollInterval: pollInterval, reserved: map[string]time.Time{}}
+}
+
+// Query selects offers.
+type Query struct {
+	rental.OfferQuery
+	// MaxAttempts is the maximum number of offers to try for one instance. During a wait, it is for one look.
+	MaxAttempts int
+}
+
+// Demand describes the offers for instances that belong together.
+type Demand struct {
+	// Queries select the offers, in order of preference. None: OfferID is the only offer.
+	Queries []Query
+	OfferID string
+	Count   int
+	// Order is what is rented.
+	Order        rental.InstanceCreate
+	MaxPriceKopH int64 // of an offer; 0 for no cap
+	// PriceNeeded: the price of an offer must be known before it is rented.
+	PriceNeeded bool
+	// SameGPU and SameCountry demand the same GPU model and the same country for all instances.
+	SameGPU, SameCountry bool
+	// Existing are the instances that the new ones join.
+	Existing []Location
+	// Budget returns the limit of the sum of the prices, with the disks, at this moment; nil for no limit.
+	Budget func() int64
+	// Except are offers not to choose.
+	Except map[string]bool
+	// Wait is how long to wait for offers; 0 for not at all.
+	Wait time.Duration
+	// All: the instances are rented together or not at all, so none waits for an offer while others are billed.
+	All bool
+}
+
+// Location is the part of an instance or offer that several instances may have to have in common.
+type Location struct{ GPU, Country string }
+
+// LocationOf returns the location of an offer.
+func LocationOf(offer rental.Offer) Location {
+	location := Location{GPU: offer.GPU.Slug}
+	if offer.Country != nil {
+		location.Country = *offer.Country
+	}
+	return location
+}
+
+// Choice is a choice of offers.
+type Choice struct {
+	// Candidates are the chosen offers, in order of preference, at most as many as demanded.
+	Candidates []lifecycle.Candidate
+	Offers     failure.Offers
+}
+
+// Estimate returns the offers that would be chosen now. It reserves nothing.
+func (m *Market) Estimate(ctx context.Context, demand Demand) (choice Choice, err error) {
+	for _, look := range m.firstLooks(demand) {
+		offers, err := m.list(ctx, demand, look)
+		if err != nil {
+			return Choice{}, err
+		}
+		if choice = pick(demand, offers); len(choice.Candidates) >= demand.Count {
+			break
+		}
+	}
+	return choice, nil
+}
+
+// look is one look at the lists of offers.
+type look struct {
+	maxAge time.Duration // of the lists
+	limit  int           // offers of each query
+}
+
+const (
+	// listAge is how old a list may be, and freshAge how old one that has too few offers. The API caches its lists for a
+	// minute, so a newer one would be the same.
+	listAge  = 30 * time.Second
+	freshAge = 5 * time.Second
+	// fewOffers is the number of offers that are read first, and manyOffers the number that is read at least if those are
+	// not enough.
+	fewOffers  = rental.MaxPageSize
+	manyOffers = 1000
+)
+
+// usualPollInterval is the poll interval for which the times of this package hold.
+const usualPollInterval = 5 * time.Second
+
+// scaled returns a shorter time for a shorter poll interval, which means a service that changes quickly.
+func (m *Market) scaled(d time.Duration) time.Duration {
+	return min(d, time.Duration(float64(d)*float64(m.pollInterval)/float64(usualPollInterval)))
+}
+
+// firstLooks returns the looks before a search gives up, or waits.
+func (m *Market) firstLooks(demand Demand) []look {
+	few, many := fewOffers, max(manyOffers, 2*demand.Count)
+	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry || demand.Budget != nil {
+		few = many // the best offers need not be the first ones
+	}
+	return []look{{listAge, few}, {listAge, many}, {m.scaled(freshAge), many}}
+}
+
+// list returns the offers of all queries that can be rented, in order of preference, each one once.
+func (m *Market) list(ctx context.Context, demand Demand, look look) (all []lifecycle.Candidate, err error) {
+	if len(demand.Queries) == 0 {
+		return m.named(ctx, demand)
+	}
+	seen := maps.Clone(demand.Except)
+	if seen == nil {
+		seen = map[string]bool{}
+	}
+	for i, query := range demand.Queries {
+		offers, err := m.cache.OffersWithin(ctx, query.OfferQuery, look.limit, look.maxAge)
+		if err != nil {
+			return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: err}
+		}
+		for _, offer := range offers {
+			candidate, err := lifecycle.NewCandidate(offer, demand.Order, demand.MaxPriceKopH)
+			if !seen[offer.ID] && err == nil {
+				candidate.Query = i
+				all = append(all, candidate)
+			}
+			seen[offer.ID] = true
+		}
+	}
+	return all, nil
+}
+
+// named returns the offer of the demand. Without a limit its price need not be known: the request decides.
+func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidate, error) {
+	id, limited := demand.OfferID, demand.PriceNeeded || demand.MaxPriceKopH > 0
+	offer, seen := m.cache.SeenOffer(id)
+	if !seen || !offer.Available || limited {
+		var found bool
+		var err error
+		offer, found, err = m.cache.ReadOffer(ctx, id)
+		switch {
+		case err != nil && limited:
+			return nil, &failure.Error{Kind: failure.OffersUnreadable, OfferID: id, Err: err}
+		case err != nil:
+			return []lifecycle.Candidate{{Offer: rental.Offer{ID: id}}}, nil
+		case !found:
+			return nil, &failure.Error{Kind: failure.OfferRefused, OfferID: id, Availability: failure.NotAvailable}
+		}
+	}
+	candidate, err := lifecycle.NewCandidate(offer, demand.Order, demand.MaxPriceKopH)
+	if err != nil {
+		return nil, err
+	}
+	return []lifecycle.Candidate{candidate}, nil
+}
+
+// reserve reserves candidates that are not reserved and not set aside, as pick chooses them, unless there are fewer than
+// need.
+func (m *Market) reserve(
+	demand Demand, need int, offers []lifecycle.Candidate, aside func(id string) bool,
+) Choice {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(m.reserved, func(_ string, end time.Time) bool { return !end.IsZero() && !now.Before(end) })
+	var free []lifecycle.Candidate
+	for _, offer := range offers {
+		_, reserved := m.reserved[offer.Offer.ID]
+		named := len(demand.Queries) == 0
+		if named || !reserved && !aside(offer.Offer.ID) {
+			free = append(free, offer)
+		}
+	}
+	choice := pick(demand, free)
+	choice.Offers.Matching, choice.Offers.Reserved = len(offers), len(offers)-len(free)
+	if len(choice.Candidates) < need {
+		choice.Candidates = nil
+	}
+	for _, candidate := range choice.Candidates {
+		m.reserved[candidate.Offer.ID] = time.Time{}
+	}
+	return choice
+}
+
+// release ends the reservation of an offer after some time.
+func (m *Market) release(offerID string, after time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reserved[offerID] = time.Now().Add(after)
+}
+
+// Forget ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its offer may
+// be available again.
+func (m *Market) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.reserved, func(_ string, end time.Time) bool { return !end.IsZero() })
+}

@@ -1,0 +1,340 @@
+package market
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+)
+
+const (
+	// maxRefusals is how many different offers that are available the API may refuse in succession before a search for one
+	// instance ends: most likely a limit of the account is reached. Each further instance adds one, up to moreRefusals,
+	// because the lists may contain offers that others have rented.
+	maxRefusals  = 5
+	moreRefusals = 15
+	// goneFor is how long an offer stays reserved that was rented or is not available. The API refreshes its offers about
+	// every minute.
+	goneFor = time.Minute
+	// refusedFor is how long other searches do not try an offer that the API refused although it is available.
+	refusedFor = 30 * time.Second
+	// maxAsideDoublings limits how long a search does not try an offer again: goneFor, doubled with each refusal. With
+	// Demand.All, each refusal makes the caller destroy what it has rented from other offers.
+	maxAsideDoublings = 5
+	// refusalsTime is how long a refusal counts: during a long wait, others rent most offers that appear.
+	refusalsTime = 5 * time.Minute
+)
+
+// Search finds the offers for one creation: of one instance, or of several that belong together. It is safe for
+// concurrent use.
+type Search struct {
+	Demand
+	market *Market
+	began  time.Time
+
+	mu       sync.Mutex
+	chosen   map[string]Location  // of offers that are reserved or were rented from, by id
+	aside    map[string]time.Time // when a refused offer may be tried again, by id
+	attempts map[string]int       // that were refused, by id
+	tried    int                  // offers
+	refused  map[string]time.Time // when available offers were refused since the last success, by id
+	last     error                // the last refusal, or why the offers could not be read
+	ended    error                // nothing more is rented
+}
+
+// Search begins a search.
+func (m *Market) Search(demand Demand) *Search {
+	return &Search{
+		Demand: demand, market: m, began: time.Now(), chosen: map[string]Location{}, aside: map[string]time.Time{},
+		attempts: map[string]int{}, refused: map[string]time.Time{},
+	}
+}
+
+// End ends the search because of an error that concerns all of its instances. What is being requested is not stopped.
+func (s *Search) End(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil {
+		s.ended = err
+	}
+}
+
+// Err returns an error of the kind NotTried if the search has ended.
+func (s *Search) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil {
+		return nil
+	}
+	return &failure.Error{Kind: failure.NotTried, Err: s.ended}
+}
+
+// Restart continues a search that has ended.
+func (s *Search) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = nil
+	clear(s.refused)
+}
+
+// Join makes the next offers match other existing instances than before.
+func (s *Search) Join(existing []Location) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Existing = existing
+	clear(s.chosen)
+}
+
+// WaitLeft is how long the search may still wait.
+func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) }
+
+// Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait is
+// set. The caller rents from them, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
+// AboveLimit, Interrupted or NotTried.
+func (s *Search) Take(ctx context.Context, count, need int, wait bool) ([]lifecycle.Candidate, error) {
+	return s.take(ctx, count, need, wait, 0, nil)
+}
+
+// TakeInPlace is Take for instances that take the place of others with a sum of prices: the budget does not count those.
+func (s *Search) TakeInPlace(
+	ctx context.Context, count, need int, wait bool, roomKopH int64,
+) ([]lifecycle.Candidate, error) {
+	return s.take(ctx, count, need, wait, roomKopH, nil)
+}
+
+// take is TakeInPlace for an instance for which a number of offers of each query was tried.
+func (s *Search) take(
+	ctx context.Context, count, need int, wait bool, roomKopH int64, tried map[int]int,
+) ([]lifecycle.Candidate, error) {
+	demand := s.Demand
+	demand.Count = count
+	if s.Budget != nil {
+		demand.Budget = func() int64 { return s.Budget() + roomKopH }
+	}
+	looks := s.market.firstLooks(demand)
+	var offers failure.Offers
+	for {
+		for i, look := range looks {
+			least := count
+			if i == len(looks)-1 {
+				least = need
+			}
+			choice, err := s.look(ctx, demand, look, least, tried)
+			switch {
+			case err != nil && (!wait || ctx.Err() != nil || !mayPass(err)):
+				return nil, s.orInterrupted(ctx, err, offers)
+			case err != nil:
+				s.setLast(err)
+				continue
+			case len(choice.Candidates) >= least:
+				return choice.Candidates, nil
+			}
+			offers = choice.Offers
+		}
+		left := s.WaitLeft()
+		spent := demand.Budget != nil && demand.Budget() <= 0 // no offer can fit
+		if !wait || left <= 0 || spent {
+			return nil, s.noOffer(offers)
+		}
+		looks = []look{{s.market.scaled(listAge), looks[len(looks)-1].limit}}
+		clear(tried)
+		if backoff.Sleep(ctx, min(left, s.market.pollInterval)) != nil {
+			return nil, s.orInterrupted(ctx, ctx.Err(), offers)
+		}
+	}
+}
+
+// look reserves the best offers of one look, at least need of them or none.
+func (s *Search) look(ctx context.Context, demand Demand, look look, need int, tried map[int]int) (Choice, error) {
+	if err := s.Err(); err != nil {
+		return Choice{}, err
+	}
+	offers, err := s.market.list(ctx, demand, look)
+	if err != nil {
+		return Choice{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	demand.Existing = slices.AppendSeq(slices.Clone(s.Existing), maps.Values(s.chosen))
+	matching := len(offers)
+	offers = slices.DeleteFunc(offers, func(c lifecycle.Candidate) bool {
+		return len(s.Queries) > 0 && tried[c.Query] >= s.Queries[c.Query].MaxAttempts
+	})
+	choice := s.market.reserve(demand, need, offers, func(id string) bool { return time.Now().Before(s.aside[id]) })
+	choice.Offers.Matching = matching
+	for _, candidate := range choice.Candidates {
+		s.chosen[candidate.Offer.ID] = LocationOf(candidate.Offer)
+	}
+	return choice, nil
+}
+
+// mayPass reports whether a search may go on after an error: the offers could not be read now.
+func mayPass(err error) bool {
+	e := failure.As(err)
+	return e.Kind == failure.OffersUnreadable && !rental.IsDefinitive(e.Err)
+}
+
+// orInterrupted returns err, or that the context ended during a search.
+func (s *Search) orInterrupted(ctx context.Context, err error, offers failure.Offers) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	interrupted := failure.As(s.noOffer(offers))
+	interrupted.Kind, interrupted.Err = failure.Interrupted, context.Cause(ctx)
+	return &interrupted
+}
+
+// noOffer returns why there is no offer. An offer that was refused although it is available says more than their number.
+func (s *Search) noOffer(offers failure.Offers) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := failure.As(s.last); last.Kind == failure.OfferRefused && last.Availability == failure.Available &&
+		s.Wait == 0 && offers.Matching > 0 {
+		return s.last
+	}
+	offers.Tried = s.tried
+	offers.OverBudget = offers.OverBudget || failure.Exceeds(s.last, failure.MaxTotal)
+	if s.Wait > 0 {
+		offers.Waited = time.Since(s.began)
+	}
+	return &failure.Error{Kind: failure.NoOffer, Offers: offers, Last: s.last}
+}
+
+func (s *Search) setLast(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = err
+}
+
+// Release ends the reservations of candidates that nothing was rented from.
+func (s *Search) Release(candidates ...lifecycle.Candidate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, candidate := range candidates {
+		s.free(candidate.Offer.ID, 0)
+	}
+}
+
+// free ends the reservation of an offer after some time, because nothing was rented from it. The lock is held.
+func (s *Search) free(offerID string, after time.Duration) {
+	delete(s.chosen, offerID)
+	s.market.release(offerID, after)
+}
+
+// Rent rents an instance from an offer that Take returned, nil for none, or from the next ones. If there is none, it
+// takes the instance that a killed run rented under the key, and waits.
+func (s *Search) Rent(
+	ctx context.Context, order lifecycle.Order, candidate *lifecycle.Candidate,
+) (lifecycle.Rented, error) {
+	tried, requested := map[int]int{}, false // requested: nothing was rented under the key before
+	for {
+		if candidate == nil {
+			taken, err := s.take(ctx, 1, 1, requested && !s.All, 0, tried)
+			if err != nil && !requested && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
+				requested = true
+				rented, recoverErr := s.market.lifecycle.Recover(ctx, order)
+				switch {
+				case recoverErr == nil:
+					return s.market.lifecycle.Finish(ctx, order, rented)
+				case failure.KindOf(recoverErr) != failure.NoOffer:
+					return rented, recoverErr
+				case s.WaitLeft() > 0 && !s.All:
+					continue
+				}
+			}
+			if err != nil {
+				return lifecycle.Rented{}, err
+			}
+			candidate = &taken[0]
+		}
+		if err := s.Err(); err != nil {
+			s.Release(*candidate)
+			return lifecycle.Rented{}, err
+		}
+		rented, err := s.market.lifecycle.Fill(ctx, s.begin(order, candidate.Offer.ID), *candidate)
+		requested = true
+		tried[candidate.Query]++
+		if rented.ID != "" || !s.settle(*candidate, err) {
+			return rented, err
+		}
+		candidate = nil
+	}
+}
+
+// begin returns the order with an OnRented that records the success before the wait for the instance.
+func (s *Search) begin(order lifecycle.Order, offerID string) lifecycle.Order {
+	onRented := order.OnRented
+	order.OnRented = func(rented lifecycle.Rented) {
+		s.rented(offerID, rented)
+		if onRented != nil {
+			onRented(rented)
+		}
+	}
+	return order
+}
+
+// rented records that an attempt to rent from an offer has an instance.
+func (s *Search) rented(offerID string, rented lifecycle.Rented) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rented.Candidate == nil { // found under the key
+		s.free(offerID, 0)
+		return
+	}
+	clear(s.refused)
+	s.market.release(offerID, s.pause(goneFor))
+}
+
+// settle ends the reservation of an offer after an attempt that has no instance. It returns true if another offer may be
+// tried.
+func (s *Search) settle(candidate lifecycle.Candidate, err error) (again bool) {
+	id, e := candidate.Offer.ID, failure.As(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	offerRefused := e.Kind == failure.OfferRefused || failure.Exceeds(err, failure.MaxPrice)
+	switch {
+	case e.Kind == failure.OutcomeUnknown:
+		s.market.release(id, s.pause(goneFor))
+	case offerRefused && e.Availability == failure.NotAvailable:
+		s.free(id, s.pause(goneFor))
+	case offerRefused && e.Availability == failure.Available:
+		s.free(id, s.pause(refusedFor))
+		s.refuse(id, err)
+	default:
+		s.free(id, 0)
+	}
+	overBudget := failure.Exceeds(err, failure.MaxTotal)
+	if offerRefused || overBudget {
+		s.last = err
+	}
+	if offerRefused {
+		s.aside[id] = time.Now().Add(s.pause(goneFor) << min(s.attempts[id], maxAsideDoublings))
+		s.attempts[id]++
+		s.tried++
+	}
+	return len(s.Queries) > 0 && (offerRefused && s.ended == nil || overBudget)
+}
+
+// pause returns how long an offer is not tried: during a wait, it is shorter for a shorter poll interval.
+func (s *Search) pause(d time.Duration) time.Duration {
+	if s.Wait == 0 {
+		return d
+	}
+	return s.market.scaled(d)
+}
+
+// refuse records the refusal of an available offer, and ends the search after too many. The lock is held.
+func (s *Search) refuse(offerID string, err error) {
+	now := time.Now()
+	s.refused[offerID] = now
+	maps.DeleteFunc(s.refused, func(_ string, at time.Time) bool { return now.Sub(at) > refusalsTime })
+	if len(s.refused) >= maxRefusals+min(max(s.Count, 1)-1, moreRefusals) && s.ended == nil {
+		s.ended = err
+	}
+}

@@ -1,0 +1,528 @@
+package market
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// inMarket runs a test in a synctest bubble.
+func inMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m *Market)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		client := rentaltest.Client(t, api)
+		manager := lifecycle.New(lifecycle.Config{
+			Client: client, PollInterval: 5 * time.Second, Owners: new(lifecycle.Owners),
+			Account:  spending.NewAccount(spending.Limits{}, client),
+			Template: func(context.Context, string) (t rental.Template, found bool, err error) { return t, true, nil },
+		})
+		test(t, New(rental.NewCache(client), manager, 5*time.Second))
+		time.Sleep(time.Hour) // until no goroutine is left
+	})
+}
+
+// order is an order under a key; a random key if it is empty.
+func order(key string) lifecycle.Order {
+	order := lifecycle.Order{
+		InstanceCreate: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
+		Target:         lifecycle.Target{State: rental.DesiredRunning}, RecoverWithin: lifecycle.AnyAge,
+	}
+	if key != "" {
+		order.Keys = lifecycle.ConfiguredKey(key)
+	}
+	return order
+}
+
+// demand is for instances of GPU models, in order of preference; any GPU without.
+func demand(count int, gpus ...string) Demand {
+	d := Demand{Count: count, Order: order("").InstanceCreate}
+	for _, gpu := range gpus {
+		query := rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand}
+		d.Queries = append(d.Queries, Query{OfferQuery: query, MaxAttempts: 5})
+	}
+	if len(gpus) == 0 {
+		d.Queries = []Query{{OfferQuery: rental.OfferQuery{Type: rental.OnDemand}, MaxAttempts: 5}}
+	}
+	return d
+}
+
+// waiting is demand for one instance that waits.
+func waiting(wait time.Duration, gpus ...string) Demand {
+	d := demand(1, gpus...)
+	d.Wait = wait
+	return d
+}
+
+func rent(ctx context.Context, m *Market, demand Demand) (offerID string, rented lifecycle.Rented, err error) {
+	rented, err = m.Search(demand).Rent(ctx, order(""), nil)
+	if rented.Candidate != nil {
+		offerID = rented.Candidate.Offer.ID
+	}
+	return offerID, rented, err
+}
+
+// A refusal of one offer does not mean that all are refused. Several ones in succession do.
+func TestRent_Refusals(t *testing.T) {
+	for name, test := range map[string]struct {
+		refused  int // of six offers
+		status   int
+		want     string // the rented offer
+		requests int
+	}{
+		"none":               {0, 409, "off_1", 1},
+		"a conflict":         {1, 409, "off_2", 2},
+		"its disk, 422":      {1, 422, "off_2", 2},
+		"all but one":        {4, 409, "off_5", 5},
+		"more than the most": {6, 409, "", maxRefusals},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{})
+			for n := range 6 {
+				id := fmt.Sprint("off_", n+1)
+				if api.Prices[id] = 100; n < test.refused {
+					api.Refused[id] = test.status
+				}
+			}
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				offer, _, err := rent(t.Context(), m, demand(1))
+				if offer != test.want || (err == nil) != (test.want != "") {
+					t.Errorf("rented %s, %v", offer, err)
+				}
+				e := failure.As(err)
+				if err != nil && (e.Kind != failure.OfferRefused || e.Availability != failure.Available) {
+					t.Errorf("got %#v", err)
+				}
+			})
+			if n := api.Counts["POST /instances"]; n != test.requests {
+				t.Errorf("%d create requests, want %d", n, test.requests)
+			}
+		})
+	}
+}
+
+func TestRent_TriesTheNextOffer(t *testing.T) {
+	for name, test := range map[string]struct {
+		attempts int
+		maxPrice int64
+		want     string
+		tried    int
+	}{
+		"the first one is taken meanwhile": {5, 0, "off_2", 0},
+		"no attempt left":                  {1, 0, "", 1},
+		"the next one is above the cap":    {5, 150, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+			api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") }
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				d := demand(1)
+				d.MaxPriceKopH, d.Queries[0].MaxAttempts = test.maxPrice, test.attempts
+				offer, _, err := rent(t.Context(), m, d)
+				if offer != test.want {
+					t.Errorf("rented from %q, want %q (%v)", offer, test.want, err)
+				}
+				if e := failure.As(err); test.want == "" && (e.Kind != failure.NoOffer || e.Offers.Tried != test.tried) {
+					t.Errorf("failed with %#v, want NoOffer after %d offers", err, test.tried)
+				}
+			})
+		})
+	}
+}
+
+// An offer is reserved while something is rented from it, and afterwards as long as lists may contain it.
+func TestRent_EndsReservations(t *testing.T) {
+	named := func(code int) func(*rentaltest.Market) {
+		return func(api *rentaltest.Market) { api.Refused["off_1"] = code }
+	}
+	recovered := func(api *rentaltest.Market) {
+		api.Add(lifecycle.ConfiguredKey("key").Key(1), rental.Instance{
+			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
+		})
+	}
+	failed := func(api *rentaltest.Market) {
+		api.After = func(inst *rental.Instance) error { inst.Status = rental.StatusFailed; return nil }
+	}
+	strange := func(api *rentaltest.Market) {
+		api.Add(lifecycle.ConfiguredKey("key").Key(1), rental.Instance{
+			ID: "ins_1", Status: rental.StatusRunning, Type: rental.Interruptible,
+		})
+	}
+	for name, test := range map[string]struct {
+		change   func(*rentaltest.Market)
+		reserved time.Duration
+		want     failure.Kind
+	}{
+		"rented":                     {func(*rentaltest.Market) {}, goneFor, 0},
+		"rented, and it has failed":  {failed, goneFor, failure.NeedsReplacement},
+		"recovered under the key":    {recovered, 0, 0},
+		"another one under the key":  {strange, 0, failure.OtherArguments},
+		"refused for the funds":      {named(402), 0, 0},
+		"refused for its permission": {named(403), 0, 0},
+		"refused for a conflict":     {named(409), refusedFor, failure.OfferRefused},
+		"not available": {
+			func(api *rentaltest.Market) { api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") } },
+			goneFor, failure.NoOffer,
+		},
+		"an unknown outcome": {
+			func(api *rentaltest.Market) {
+				api.After = func(*rental.Instance) error { api.Before = func(rental.InstanceCreate) {}; return errors.New("cut") }
+				api.Refused["off_1"] = 503
+			}, goneFor, failure.OutcomeUnknown,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+			test.change(api)
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				search := m.Search(demand(1))
+				taken, err := search.Take(ctx, 1, 1, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ended time.Time
+				o := order("key")
+				o.OnRented = func(lifecycle.Rented) { ended = time.Now() }
+				_, err = search.Rent(ctx, o, &taken[0])
+				if failure.KindOf(err) != test.want {
+					t.Errorf("got %v", err)
+				}
+				if ended.IsZero() {
+					ended = time.Now()
+				}
+				end := m.reserved["off_1"]
+				if left := end.Sub(ended); left < test.reserved-10*time.Second || left > test.reserved || end.IsZero() {
+					t.Errorf("reserved for %s, want %s", left, test.reserved)
+				}
+			})
+		})
+	}
+}
+
+// A rented offer stays reserved until the API returns it as rented, or until this process destroys an instance.
+func TestRent_ReservationOfARentedOffer(t *testing.T) {
+	for name, wait := range map[string]func(m *Market){
+		"a minute later":       func(*Market) { time.Sleep(goneFor) },
+		"after a destruction":  (*Market).Forget,
+		"at once, not another": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				if _, _, err := rent(t.Context(), m, demand(1)); err != nil {
+					t.Fatal(err)
+				}
+				api.Set("off_1", 100) // the API still lists it
+				if wait != nil {
+					wait(m)
+				}
+				_, _, err := rent(t.Context(), m, demand(1))
+				if (err == nil) != (wait != nil) || err != nil && failure.As(err).Offers.Reserved != 1 {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// Instances with the same query get different offers, and read the list of offers once.
+func TestRent_InstancesOfARunGetDifferentOffers(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, _, err := rent(t.Context(), m, demand(1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
+	if len(api.Rented) != 3 || api.Counts["GET /offers"] != 1 || api.Counts["POST /instances"] != 3 {
+		t.Errorf("rented %v with the requests %v", api.Rented, api.Counts)
+	}
+}
+
+// Without a wait, a fallback is tried when the first query has no offer.
+func TestRent_FallsBack(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_a100_1": 100})
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		_, rented, err := rent(t.Context(), m, demand(1, "h100", "a100"))
+		if err != nil || rented.Candidate.Query != 1 {
+			t.Errorf("got %+v, %v", rented.Candidate, err)
+		}
+		if _, _, err = rent(t.Context(), m, demand(1, "h100", "a100")); failure.KindOf(err) != failure.NoOffer {
+			t.Errorf("second: %v", err)
+		}
+	})
+}
+
+// A named offer is requested although its state is unknown, unless its price must be known.
+func TestRent_NamedOffer(t *testing.T) {
+	for name, test := range map[string]struct {
+		offer    string
+		maxPrice int64
+		listed   int // status of the reads
+		want     failure.Kind
+	}{
+		"available":                      {"off_1", 100, 0, 0},
+		"not available":                  {"off_2", 0, 0, failure.OfferRefused},
+		"above the cap":                  {"off_1", 99, 0, failure.AboveLimit},
+		"not readable, no price needed":  {"off_1", 0, 503, 0},
+		"not readable, its price needed": {"off_1", 100, 503, failure.OffersUnreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+			api.ReadStatus = test.listed
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				d := Demand{OfferID: test.offer, Count: 1, Order: order("").InstanceCreate, MaxPriceKopH: test.maxPrice}
+				if offer, _, err := rent(t.Context(), m, d); failure.KindOf(err) != test.want || err == nil && offer != "off_1" {
+					t.Errorf("rented %s, %v", offer, err)
+				}
+			})
+		})
+	}
+}
+
+// Ten instances wait and four offers appear one after the other: each offer is rented once. All share one listing in
+// half a minute.
+func TestWait_RentsEachOfferOnce(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{})
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		began := time.Now()
+		errs := make(chan error, 10)
+		for range cap(errs) {
+			go func() {
+				_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
+				errs <- err
+			}()
+		}
+		for i := range 4 {
+			time.Sleep(10 * time.Minute)
+			api.Set(fmt.Sprint("off_h100_", i), 100)
+		}
+		failed := 0
+		for range cap(errs) {
+			if e := failure.As(<-errs); e.Kind == failure.NoOffer {
+				if failed++; e.Offers.Waited != time.Hour || e.Offers.Matching > 0 || !e.Offers.Listed {
+					t.Errorf("got %+v", e.Offers)
+				}
+			}
+		}
+		if passed := time.Since(began); failed != 6 || passed != time.Hour {
+			t.Errorf("%d errors after %s", failed, passed)
+		}
+	})
+	if !slices.Equal(api.Rented, []string{"off_h100_0", "off_h100_1", "off_h100_2", "off_h100_3"}) {
+		t.Errorf("rented %v", api.Rented)
+	}
+	if n := api.Counts["GET /offers"]; n > 130 || api.Counts["POST /instances"] != 4 {
+		t.Errorf("requests: %v", api.Counts)
+	}
+}
+
+// An offer that appears is rented with the next listing, and the first query that has one wins.
+func TestWait_PrefersTheFirstQuery(t *testing.T) {
+	for name, test := range map[string]struct {
+		offers []string
+		want   int
+	}{
+		"both":     {[]string{"off_a100_1", "off_h100_1"}, 0},
+		"fallback": {[]string{"off_a100_1"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{})
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				began := time.Now()
+				time.AfterFunc(5*time.Minute, func() {
+					for _, id := range test.offers {
+						api.Set(id, 100)
+					}
+				})
+				_, rented, err := rent(t.Context(), m, waiting(time.Hour, "h100", "a100"))
+				if err != nil || rented.Candidate.Query != test.want {
+					t.Errorf("got %+v, %v", rented.Candidate, err)
+				}
+				if passed := rented.CreatedAt.Sub(began); passed > 5*time.Minute+listAge+10*time.Second {
+					t.Errorf("rented after %s", passed)
+				}
+			})
+		})
+	}
+}
+
+// An offer above the cap is not rented while the price is too high. An offer that another customer takes first, and one
+// that is listed and always refused, do not keep the wait from the next one.
+func TestWait_ContinuesAfterRefusals(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_h100_0": 50})
+	api.Refused["off_h100_0"] = http.StatusConflict
+	api.Before = func(order rental.InstanceCreate) {
+		if order.OfferID == "off_h100_1" {
+			delete(api.Prices, order.OfferID)
+		}
+	}
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		time.AfterFunc(2*time.Minute, func() { api.Set("off_h100_1", 100) })  // taken by another customer
+		time.AfterFunc(4*time.Minute, func() { api.Set("off_h100_2", 500) })  // above the cap
+		time.AfterFunc(20*time.Minute, func() { api.Set("off_h100_2", 100) }) // the good one
+		d := waiting(time.Hour, "h100")
+		d.MaxPriceKopH = 200
+		began := time.Now()
+		offer, rented, err := rent(t.Context(), m, d)
+		passed := rented.CreatedAt.Sub(began)
+		if err != nil || offer != "off_h100_2" || passed < 20*time.Minute || passed > 20*time.Minute+listAge+10*time.Second {
+			t.Errorf("got %s after %s, %v", offer, passed, err)
+		}
+	})
+	if n := api.Counts["POST /instances"]; n > 23 {
+		t.Errorf("%d create requests", n)
+	}
+}
+
+// Offers that others rent one after the other, and that a cache still shows as available, do not end a wait. Several
+// refusals in a short time do: most likely a limit of the account is reached.
+func TestWait_RefusedOffers(t *testing.T) {
+	t.Run("rented by others", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{})
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			for i := range 2 * maxRefusals {
+				id := fmt.Sprint("off_h100_", i)
+				api.Refused[id] = http.StatusConflict
+				time.AfterFunc(time.Duration(5*i+5)*time.Minute, func() { api.Set(id, 100) })
+				time.AfterFunc(time.Duration(5*i+7)*time.Minute, func() { api.Set(id, 0) })
+			}
+			time.AfterFunc(55*time.Minute, func() { api.Set("off_h100_a", 100) })
+			if offer, _, err := rent(t.Context(), m, waiting(time.Hour, "h100")); err != nil || offer != "off_h100_a" {
+				t.Errorf("rented %s, %v", offer, err)
+			}
+		})
+	})
+	t.Run("one offer, many instances", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{"off_h100_1": 100})
+		api.Refused["off_h100_1"] = http.StatusConflict
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() { _, _, _ = rent(t.Context(), m, waiting(5*time.Minute, "h100")) }) //nolint:errcheck // they fail
+			}
+			all.Wait()
+		})
+		if n := api.Counts["POST /instances"]; n > 5*int(time.Minute/refusedFor)+1 {
+			t.Errorf("%d create requests for one offer", n)
+		}
+	})
+	t.Run("limit of the account", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{})
+		for n := range maxRefusals {
+			id := fmt.Sprint("off_h100_", n)
+			api.Prices[id], api.Refused[id] = 100, http.StatusConflict
+		}
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			began := time.Now()
+			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
+			if took := time.Since(began); failure.KindOf(err) != failure.OfferRefused || took > time.Minute {
+				t.Errorf("ended after %s: %v", took, err)
+			}
+		})
+	})
+}
+
+// The end of the run ends the wait at once, with nothing rented. So does an error that a later listing cannot change.
+func TestWait_Ends(t *testing.T) {
+	t.Run("interrupted", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{})
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			began := time.Now()
+			_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
+			e := failure.As(err)
+			if e.Kind != failure.Interrupted || e.Offers.Waited != 10*time.Minute || !e.Offers.Listed {
+				t.Errorf("got %#v after %s", err, time.Since(began))
+			}
+		})
+		if api.Counts["POST /instances"] > 0 {
+			t.Errorf("requests: %v", api.Counts)
+		}
+	})
+	t.Run("spending limit", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{})
+		limit := &failure.Error{Kind: failure.AboveLimit, Limit: failure.MaxBurn, LimitKopH: 1}
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			time.AfterFunc(5*time.Minute, func() { api.Set("off_h100_1", 100) })
+			o := order("")
+			o.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) { return nil, limit }
+			if _, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), o, nil); !errors.Is(err, limit) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("invalid query", func(t *testing.T) {
+		api := rentaltest.NewMarket(map[string]int64{})
+		api.ReadStatus = http.StatusUnprocessableEntity
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
+			if failure.KindOf(err) != failure.OffersUnreadable {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+// An outage of the service does not end the wait. A wait that ends during an outage reports that the offers could not be
+// read, whatever ended it.
+func TestWait_Outage(t *testing.T) {
+	for name, test := range map[string]struct {
+		outage, timeout time.Duration
+		want            failure.Kind
+	}{
+		"it ends":                {30 * time.Minute, 2 * time.Hour, 0},
+		"the wait ends first":    {3 * time.Hour, 2 * time.Hour, failure.NoOffer},
+		"the context ends first": {3 * time.Hour, 30 * time.Minute, failure.Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(map[string]int64{"off_h100_1": 100})
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				began := time.Now()
+				api.Outage = func() bool { return time.Since(began) > time.Second && time.Since(began) < test.outage }
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				time.Sleep(2 * time.Second)
+				_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
+				e := failure.As(err)
+				if e.Kind != test.want || err != nil && (failure.KindOf(e.Last) != failure.OffersUnreadable || e.Offers.Listed) {
+					t.Errorf("got %#v", err)
+				}
+			})
+		})
+	}
+}
+
+// With a configured key, the instance of an earlier run is recovered before the wait begins.
+func TestWait_RecoversFirst(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{})
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		began := time.Now()
+		api.Add(lifecycle.ConfiguredKey("key").Key(1), rental.Instance{
+			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
+		})
+		rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"), nil)
+		if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {
+			t.Errorf("got %+v, %v", rented, err)
+		}
+	})
+}
