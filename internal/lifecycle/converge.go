@@ -124,7 +124,7 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 		}
 		return false, err
 	}
-	err := c.manager.poller.wait(ctx, waiter{id: inst.ID}, c.pause(), check)
+	err := c.manager.poller.wait(ctx, inst.ID, false, c.pause(), check)
 	return inst, err
 }
 

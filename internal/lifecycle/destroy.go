@@ -72,7 +72,7 @@ func (m *Manager) setDestroyed(id string) {
 // awaitDestroyed waits until an instance with the status destroying is destroyed. It tolerates an API that does not
 // respond.
 func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
-	return m.poller.wait(ctx, waiter{id: id, destroyAccepted: true}, m.pauses().Pause,
+	return m.poller.wait(ctx, id, true, m.pauses().Pause,
 		func(_ context.Context, inst rental.Instance, err error) (bool, error) {
 			switch {
 			case rental.IsNotFound(err):

@@ -17,7 +17,7 @@ type Manager struct {
 	client       *rental.Client
 	templates    func(ctx context.Context, slug string) (rental.Template, bool, error)
 	pollInterval time.Duration
-	poller       Poller
+	poller       poller
 	network      network
 	logs         logBudget
 	rentals      chan struct{} // limits the creations in flight
@@ -42,7 +42,7 @@ type Config struct {
 func New(config Config) *Manager {
 	return &Manager{
 		client: config.Client, templates: config.Template, pollInterval: config.PollInterval,
-		poller: Poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
+		poller: poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
 		account: config.Account, Owners: config.Owners,
 	}
 }

@@ -17,17 +17,16 @@ import (
 
 // fakeAPI has instances that run after a number of reads, or after a time.
 type fakeAPI struct {
-	latency time.Duration // of each response
 	// hang returns how long a request takes in addition.
 	hang func(*http.Request) time.Duration
 
-	mu                sync.Mutex
-	reads             map[string]int // still needed until it runs
-	unlisted          map[string]bool
-	destroyed         map[string]bool
-	others            int // pages of other instances before the listed ones; -1: no page is the last one
-	gets, pages       int
-	parallel, highest int // requests in progress
+	mu          sync.Mutex
+	reads       map[string]int // still needed until it runs
+	unlisted    map[string]bool
+	destroyed   map[string]bool
+	others      int // pages of other instances before the listed ones; -1: no page is the last one
+	gets, pages int
+	parallel    int // requests in progress
 }
 
 func newFakeAPI(reads map[string]int) *fakeAPI {
@@ -37,9 +36,9 @@ func newFakeAPI(reads map[string]int) *fakeAPI {
 func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
 	f.count(1)
 	defer f.count(-1)
-	delay := f.latency
+	delay := time.Duration(0)
 	if f.hang != nil {
-		delay += f.hang(req)
+		delay = f.hang(req)
 	}
 	select {
 	case <-time.After(delay):
@@ -72,7 +71,6 @@ func (f *fakeAPI) count(change int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.parallel += change
-	f.highest = max(f.highest, f.parallel)
 }
 
 func (f *fakeAPI) view(id string) any {
@@ -98,18 +96,18 @@ func untilRunning(_ context.Context, inst rental.Instance, err error) (bool, err
 }
 
 // inBubble runs a test of a poller in a synctest bubble.
-func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, p *Poller)) {
+func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, p *poller)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, &Poller{client: rentaltest.Client(t, api)})
+		test(t, &poller{client: rentaltest.Client(t, api)})
 		time.Sleep(time.Hour) // until no goroutine is left
 	})
 }
 
 func TestPoller_OneWaiterUsesGet(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 3})
-	inBubble(t, api, func(t *testing.T, p *Poller) {
-		if err := p.wait(t.Context(), waiter{id: "a"}, every(time.Second), untilRunning); err != nil {
+	inBubble(t, api, func(t *testing.T, p *poller) {
+		if err := p.wait(t.Context(), "a", false, every(time.Second), untilRunning); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -125,11 +123,11 @@ func TestPoller_ManyWaitersShareAListing(t *testing.T) {
 		needed[fmt.Sprint(n)] = reads
 	}
 	api := newFakeAPI(needed)
-	inBubble(t, api, func(t *testing.T, p *Poller) {
+	inBubble(t, api, func(t *testing.T, p *poller) {
 		var all sync.WaitGroup
 		for n := range count {
 			all.Go(func() {
-				if err := p.wait(t.Context(), waiter{id: fmt.Sprint(n)}, every(time.Second), untilRunning); err != nil {
+				if err := p.wait(t.Context(), fmt.Sprint(n), false, every(time.Second), untilRunning); err != nil {
 					t.Error(err)
 				}
 			})
@@ -145,11 +143,11 @@ func TestPoller_ManyWaitersShareAListing(t *testing.T) {
 func TestPoller_ListingLacksAnInstance(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 1, "accepted": 1, "other": 1})
 	api.destroyed = map[string]bool{"accepted": true, "other": true}
-	inBubble(t, api, func(t *testing.T, p *Poller) {
+	inBubble(t, api, func(t *testing.T, p *poller) {
 		var all sync.WaitGroup
 		for id, accepted := range map[string]bool{"accepted": true, "other": false} {
 			all.Go(func() {
-				err := p.wait(t.Context(), waiter{id: id, destroyAccepted: accepted}, every(time.Second),
+				err := p.wait(t.Context(), id, accepted, every(time.Second),
 					func(_ context.Context, inst rental.Instance, err error) (bool, error) {
 						if inst.Status != rental.StatusDestroyed {
 							t.Errorf("%s is %s", id, inst.Status)
@@ -169,11 +167,11 @@ func TestPoller_ListingLacksAnInstance(t *testing.T) {
 }
 
 func TestPoller_WaitEndsWithItsContext(t *testing.T) {
-	inBubble(t, newFakeAPI(map[string]int{"a": 1e9, "b": 1}), func(t *testing.T, p *Poller) {
+	inBubble(t, newFakeAPI(map[string]int{"a": 1e9, "b": 1}), func(t *testing.T, p *poller) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
-		if err := p.wait(ctx, waiter{id: "a"}, every(time.Hour), untilRunning); !errors.Is(err, context.DeadlineExceeded) {
+		if err := p.wait(ctx, "a", false, every(time.Hour), untilRunning); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the wait ended with %v", err)
 		}
 		if took := time.Since(began); took != time.Minute {
@@ -189,32 +187,17 @@ func TestPoller_WaitEndsWithItsContext(t *testing.T) {
 func TestPoller_InterruptedListingEnds(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 1, "b": 1})
 	api.hang = func(*http.Request) time.Duration { return 24 * time.Hour }
-	inBubble(t, api, func(t *testing.T, p *Poller) {
+	inBubble(t, api, func(t *testing.T, p *poller) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var all sync.WaitGroup
 		for id := range api.reads {
-			all.Go(func() { _ = p.wait(ctx, waiter{id: id}, every(time.Second), untilRunning) }) //nolint:errcheck // it fails
+			all.Go(func() { _ = p.wait(ctx, id, false, every(time.Second), untilRunning) }) //nolint:errcheck // it fails
 		}
 		all.Wait()
 		synctest.Wait()
 		if api.parallel != 0 {
 			t.Errorf("%d requests are still in progress", api.parallel)
-		}
-	})
-}
-
-func TestPoller_EarlierWaiterIsServedFirst(t *testing.T) {
-	inBubble(t, newFakeAPI(map[string]int{"a": 1, "b": 1}), func(t *testing.T, p *Poller) {
-		began := time.Now()
-		later := make(chan error)
-		go func() { later <- p.wait(t.Context(), waiter{id: "a"}, every(time.Hour), untilRunning) }()
-		synctest.Wait()
-		if err := p.wait(t.Context(), waiter{id: "b"}, every(time.Second), untilRunning); err != nil {
-			t.Error(err)
-		}
-		if err := <-later; err != nil || time.Since(began) > 2*time.Second {
-			t.Errorf("the later waiter was not served by the same poll: %v after %s", err, time.Since(began))
 		}
 	})
 }
@@ -229,14 +212,11 @@ func TestPoller_SlowRequests(t *testing.T) {
 	}{
 		"an instance that is not listed": {slowGet, true, false},
 		"an instance read alone":         {slowGet, true, true},
-		"the second page": {
-			func(req *http.Request) bool { return req.URL.Query().Get("cursor") == "1" }, true, false,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(map[string]int{"slow": 1, "a": 1, "b": 1})
 			api.unlisted["slow"] = test.unlisted
-			inBubble(t, api, func(t *testing.T, p *Poller) {
+			inBubble(t, api, func(t *testing.T, p *poller) {
 				healthy := time.Now().Add(20 * time.Second)
 				api.hang = func(req *http.Request) time.Duration {
 					if test.hangs(req) && time.Now().Before(healthy) {
@@ -249,7 +229,7 @@ func TestPoller_SlowRequests(t *testing.T) {
 					began := time.Now()
 					err := p.wait(
 						t.Context(),
-						waiter{id: id},
+						id, false,
 						every(time.Second),
 						func(_ context.Context, inst rental.Instance, _ error) (bool, error) {
 							return inst.Status == rental.StatusRunning, nil
@@ -272,41 +252,16 @@ func TestPoller_SlowRequests(t *testing.T) {
 	}
 }
 
-// Instances that a listing lacks are read concurrently, a bounded number at a time.
-func TestPoller_ParallelGets(t *testing.T) {
-	api := newFakeAPI(map[string]int{})
-	api.latency = time.Second
-	inBubble(t, api, func(t *testing.T, p *Poller) {
-		var all sync.WaitGroup
-		began := time.Now()
-		for n := range 3 * parallelGets {
-			all.Go(func() {
-				if err := p.wait(t.Context(), waiter{id: fmt.Sprint(n)}, every(time.Second), untilRunning); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		// One second for the pause, one for the listing, and three for the single requests.
-		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("it took %s", took)
-		}
-	})
-	if api.highest > parallelGets {
-		t.Errorf("%d requests at the same time, want at most %d", api.highest, parallelGets)
-	}
-}
-
 // In an account where a listing takes more requests than there are waiters, each is read alone, and none that the read
 // part of the list lacks counts as destroyed.
 func TestPoller_LargeAccount(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 5, "b": 5, "c": 1})
 	api.others = -1
-	inBubble(t, api, func(t *testing.T, p *Poller) {
+	inBubble(t, api, func(t *testing.T, p *poller) {
 		var all sync.WaitGroup
 		for id, accepted := range map[string]bool{"a": false, "b": false, "c": true} {
 			all.Go(func() {
-				err := p.wait(t.Context(), waiter{id: id, destroyAccepted: accepted}, every(time.Second), untilRunning)
+				err := p.wait(t.Context(), id, accepted, every(time.Second), untilRunning)
 				if err != nil {
 					t.Error(err)
 				}
@@ -322,7 +277,7 @@ func TestPoller_LargeAccount(t *testing.T) {
 // What was read before a wait is not returned from a cache afterwards.
 func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
 	api := newFakeAPI(map[string]int{"a": 5, "b": 1e9})
-	inBubble(t, api, func(t *testing.T, p *Poller) {
+	inBubble(t, api, func(t *testing.T, p *poller) {
 		cache := rental.NewCache(p.client)
 		status := func() rental.InstanceStatus {
 			listing, err := cache.Instances.List(t.Context())
@@ -335,7 +290,7 @@ func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
 		if before := status(); before != rental.StatusStarting {
 			t.Fatalf("it is %s", before)
 		}
-		if err := p.wait(t.Context(), waiter{id: "a"}, every(time.Millisecond), untilRunning); err != nil {
+		if err := p.wait(t.Context(), "a", false, every(time.Millisecond), untilRunning); err != nil {
 			t.Fatal(err)
 		}
 		if after := status(); after != rental.StatusRunning {
