@@ -18,34 +18,22 @@ const parallelReads = 8
 // instance that is not found stays as it was, because the API may not find it yet. notFound are all ids that the API
 // does not find.
 func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, notFound []string, err error) {
-	if len(members) == 0 {
-		return nil, nil, nil
-	}
-	listing, err := e.Cache.Instances.List(ctx)
-	if err != nil && !rental.IsListTooLong(err) {
-		return nil, nil, err
-	}
 	all = slices.Clone(members)
 	missing, errs := make([]bool, len(all)), make([]error, len(all))
 	var readers sync.WaitGroup
 	turns := make(chan struct{}, parallelReads)
 	for i := range all {
-		member := &all[i]
-		inst, listed := listing.Find(member.Instance.ID)
-		switch {
-		case member.Lost():
-		case listed:
-			member.observe(inst)
-		default:
-			readers.Go(func() {
-				turns <- struct{}{}
-				defer func() { <-turns }()
-				inst, found, err := e.Cache.Instances.Find(ctx, member.Instance.ID)
-				if errs[i], missing[i] = err, err == nil && !found; found {
-					member.observe(inst)
-				}
-			})
+		if all[i].Lost() {
+			continue
 		}
+		readers.Go(func() { // one listing serves all but the first
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			inst, found, err := e.Cache.Instances.Find(ctx, all[i].Instance.ID)
+			if errs[i], missing[i] = err, err == nil && !found; found {
+				all[i].observe(inst)
+			}
+		})
 	}
 	readers.Wait()
 	if err := cmp.Or(errs...); err != nil {
