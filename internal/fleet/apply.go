@@ -56,7 +56,8 @@ type run struct {
 	// found are instances that a killed run rented, by slot. They are members, and were not compared with their order yet.
 	found     map[int]lifecycle.Rented
 	recovered map[int]bool // slots whose instance a killed run rented
-	// generation is the one of the first instance that was rented in a slot whose generation was unknown; 0 for none.
+	// generation is that of the first new instance in a slot whose generation was unknown; 0 for none. The others most
+	// likely reach the same one.
 	generation int
 	result     Result
 }

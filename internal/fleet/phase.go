@@ -30,6 +30,7 @@ type phase struct {
 type event struct {
 	slot       int
 	generation int         // of the new instance
+	newSlot    bool        // the generation of the slot was unknown before
 	ended      *slotResult // nil while the slot goes on
 }
 
@@ -114,7 +115,7 @@ func (p *phase) handle(e event) {
 	case e.ended != nil:
 		p.running--
 		p.settle(*e.ended)
-	case p.generation == 0:
+	case e.newSlot && p.generation == 0:
 		p.generation = e.generation
 	}
 }
@@ -227,7 +228,9 @@ func (a *acceptance) Observed(rental.Instance) { a.once.Do(a.report) }
 func (p *phase) reporting(change Change) lifecycle.Order {
 	order, generation := p.order(change), 0
 	order.OnRented = func(rented lifecycle.Rented) { generation = rented.Generation }
-	report := func() { p.events <- event{slot: change.Slot, generation: generation} }
+	report := func() {
+		p.events <- event{slot: change.Slot, generation: generation, newSlot: change.Member.Generation == 0}
+	}
 	order.Target.Progress = &acceptance{report: report}
 	return order
 }

@@ -204,7 +204,7 @@ const (
 )
 
 // After a refusal the offer is read: its price may have changed, or it is the reason.
-func TestRentFrom_Refused(t *testing.T) {
+func TestRent_Refused(t *testing.T) {
 	conflict := refuses(409, rental.CodeConflict)
 	refused, free, gone := failure.OfferRefused, failure.Available, failure.NotAvailable
 	for name, test := range map[string]struct {
@@ -230,7 +230,7 @@ func TestRentFrom_Refused(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
 				c.requestCtx = ctx
-				rented, err := c.rentFrom(t.Context(), offerAt("off_1", 100))
+				rented, err := c.rent(t.Context(), offerAt("off_1", 100))
 				if e := failure.As(err); e.Kind != test.kind || e.Availability != test.availability {
 					t.Errorf("got %s, %v", rented.ID, err)
 				}

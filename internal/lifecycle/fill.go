@@ -12,9 +12,11 @@ import (
 // costs too much or is not as ordered is destroyed again, or stopped if another run may have rented it: see
 // failure.Error.Removal.
 func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (Rented, error) {
-	rented, err := m.rent(ctx, order, &candidate)
+	c, end := m.newCreation(ctx, order)
+	defer end()
+	rented, err := c.rent(ctx, candidate)
 	if err != nil {
-		return Rented{}, err
+		return Rented{}, c.orInterrupted(ctx, err)
 	}
 	return m.Finish(ctx, order, rented)
 }
@@ -22,7 +24,9 @@ func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (R
 // Recover returns the instance that an earlier run rented under the key. It is an error of the kind NoOffer if there is
 // none. The caller continues with Finish, or with Release.
 func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
-	return m.rent(ctx, order, nil)
+	c, end := m.newCreation(ctx, order)
+	defer end()
+	return c.recover(ctx, &failure.Error{Kind: failure.NoOffer})
 }
 
 // Release gives up an instance that Recover returned.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // A running instance is ready with its SSH address and its web pages. A wait for an address ends.
@@ -61,4 +62,27 @@ func TestIsReady(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After a new start, a running instance may lack its address as long as after the first one.
+func TestIsReady_WaitsAgainAfterAStart(t *testing.T) {
+	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
+	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		s.On["start"] = rentaltest.Starts
+		c := newManager(client).newConverger(Target{State: rental.DesiredRunning})
+		c.addresses = &addresses{ssh: true}
+		running := rental.Instance{Status: rental.StatusRunning}
+		for range 12 {
+			c.isReady(t.Context(), running)
+			time.Sleep(c.manager.pollInterval)
+		}
+		time.Sleep(10 * time.Minute)
+		inst := s.Inst
+		if err := c.start(t.Context(), &inst); err != nil {
+			t.Fatal(err)
+		}
+		if c.isReady(t.Context(), running) {
+			t.Error("it counts as ready without its address")
+		}
+	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 const (
@@ -18,8 +17,6 @@ const (
 	createGrace = 10 * time.Second
 	// maxRentals is the number of creations in flight. It is small, because an interrupted run waits for all of them.
 	maxRentals = 16
-	// maxHoldTime is how long a creation in flight may wait for the comparison of its price with the limits.
-	maxHoldTime = time.Minute
 )
 
 // creation creates one instance under one series of idempotency keys.
@@ -34,116 +31,87 @@ type creation struct {
 	lost  bool      // the response to a create request was lost
 }
 
-// rent rents an instance, or returns the instance that was rented before under the idempotency key; without a candidate
-// only the latter. The end of ctx does not cancel the create request, which could leave a billed instance in no state.
-func (m *Manager) rent(ctx context.Context, order Order, candidate *Candidate) (Rented, error) {
-	select {
-	case m.rentals <- struct{}{}:
-		defer func() { <-m.rentals }()
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		return Rented{}, &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
-	}
-	requestCtx, stop := rental.Detached(ctx, m.client.RequestTimeout()+createGrace)
-	defer stop()
-	c := &creation{
+// newCreation begins a creation. The end of ctx does not cancel its create request, which could leave a billed instance
+// in no state. The caller calls end.
+func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, end func()) {
+	requestCtx, end := rental.Detached(ctx, m.client.RequestTimeout()+createGrace)
+	return &creation{
 		Order: order, manager: m, keys: newIdempotencyKeys(order), requestCtx: requestCtx, began: m.client.Now(),
-	}
-	if candidate == nil {
-		return c.recover(&failure.Error{Kind: failure.NoOffer})
-	}
-	rented, err := c.rentFrom(ctx, *candidate)
-	if err != nil && ctx.Err() != nil && c.nothingRented(err, ctx.Err()) {
-		err = &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
-	}
-	return rented, err
+	}, end
 }
 
-// nothingRented reports whether a creation that failed because its context ended has rented nothing.
-func (c *creation) nothingRented(err, end error) bool {
-	return failure.KindOf(err) != failure.OutcomeUnknown && (!c.sent || errors.Is(err, end))
-}
-
-// rentFrom rents from an offer while the limits allow its price. If they do not, it returns the instance that an
-// earlier run rented under the key, whose price counts already. If only the price of the offer changed, within the cap,
-// it repeats the request.
-func (c *creation) rentFrom(ctx context.Context, candidate Candidate) (Rented, error) {
+// rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier run
+// rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it repeats
+// the request.
+func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error) {
 	for changes := 0; ; changes++ {
-		rented, err := c.rentWithinLimits(ctx, candidate)
+		hold, err := c.Target.Hold.Ask(ctx, "", candidate.KopH)
+		if failure.Exceeds(err, failure.MaxBurn, failure.MaxTotal) {
+			return c.recover(ctx, err)
+		}
+		if err != nil {
+			return Rented{}, err
+		}
+		rented, err := c.request(ctx, candidate)
+		switch {
+		case err == nil: // the wait for the instance compares a higher price
+			hold.Commit(rented.ID, min(candidate.KopH, cmp.Or(rented.BurnKopH(), candidate.KopH)))
+		case failure.KindOf(err) == failure.OutcomeUnknown:
+			hold.Commit(c.keys.current(), candidate.KopH) // it may be rented
+		default:
+			hold.Release()
+		}
 		if !isRejected(err) {
 			return rented, err
 		}
-		refused := &failure.Error{
-			Kind: failure.OfferRefused, OfferID: candidate.Offer.ID, Availability: failure.Available, Err: err,
+		again, refusal := c.afterRefusal(ctx, candidate, err)
+		if refusal.Availability != failure.Available || again.KopH == candidate.KopH || changes == maxPriceChanges {
+			return Rented{}, refusal
 		}
-		if rental.IsValidation(err) {
-			return Rented{}, refused
-		}
-		now, readErr := c.readOffer(ctx, candidate.Offer.ID)
-		switch {
-		case failure.KindOf(readErr) == failure.OfferRefused:
-			refused.Availability = failure.As(readErr).Availability
-			return Rented{}, refused
-		case failure.Exceeds(readErr, failure.MaxPrice):
-			return Rented{}, readErr
-		case readErr != nil:
-			refused.Availability = failure.AvailabilityUnknown
-			return Rented{}, refused
-		case now.KopH == candidate.KopH || rental.IsNotFound(err) || changes == maxPriceChanges:
-			return Rented{}, refused
-		}
-		candidate.Offer, candidate.KopH = now.Offer, now.KopH
+		candidate = again
 	}
 }
 
-// rentWithinLimits rents from an offer if the limits allow its price.
-func (c *creation) rentWithinLimits(ctx context.Context, candidate Candidate) (Rented, error) {
-	if c.Target.Hold == nil {
-		return c.request(candidate)
+// afterRefusal reads an offer that the API refused to rent, with its price now. A repetition helps only if the offer is
+// available at another price.
+func (c *creation) afterRefusal(
+	ctx context.Context, candidate Candidate, err error,
+) (again Candidate, refusal *failure.Error) {
+	refusal = &failure.Error{
+		Kind: failure.OfferRefused, OfferID: candidate.Offer.ID, Availability: failure.Available, Err: err,
 	}
-	kopH := candidate.KopH
-	hold, err := c.hold(ctx, kopH)
-	if failure.Exceeds(err, failure.MaxBurn, failure.MaxTotal) {
-		return c.recover(err)
+	if rental.IsValidation(err) {
+		return candidate, refusal
 	}
-	if err != nil {
-		return Rented{}, err
+	again, readErr := c.readOffer(ctx, candidate.Offer.ID)
+	switch e := failure.As(readErr); {
+	case e.Kind == failure.AboveLimit:
+		return candidate, &e
+	case e.Kind == failure.OfferRefused:
+		refusal.Availability = e.Availability
+	case readErr != nil:
+		refusal.Availability = failure.AvailabilityUnknown
+	case !rental.IsNotFound(err):
+		candidate.Offer, candidate.KopH = again.Offer, again.KopH
 	}
-	rented, err := c.request(candidate)
-	switch {
-	case err == nil:
-		hold.Commit(rented.ID, min(kopH, cmp.Or(rented.BurnKopH(), kopH)))
-	case failure.KindOf(err) == failure.OutcomeUnknown:
-		hold.Commit(c.keys.current(), kopH) // it may be rented
-	default:
-		hold.Release()
-	}
-	return rented, err
+	return candidate, refusal
 }
 
-// hold compares a price with the limits. If that waits for long, other requests in flight may be the reason, and one of
-// them may wait for the place of this creation: it gives up its place, and continues when there is one again.
-func (c *creation) hold(ctx context.Context, kopH int64) (spending.Hold, error) {
-	for {
-		holdCtx, stop := context.WithTimeout(ctx, maxHoldTime)
-		hold, err := c.Target.Hold(holdCtx, "", kopH)
-		late := holdCtx.Err() != nil && ctx.Err() == nil
-		stop()
-		if err == nil || !late {
-			return hold, err
-		}
-		<-c.manager.rentals
-		c.manager.rentals <- struct{}{}
+// orInterrupted returns err, or that the context ended before anything was rented.
+func (c *creation) orInterrupted(ctx context.Context, err error) error {
+	end := ctx.Err()
+	if end == nil || failure.KindOf(err) == failure.OutcomeUnknown || c.sent && !errors.Is(err, end) {
+		return err
 	}
+	return &failure.Error{Kind: failure.Interrupted, Err: end}
 }
 
 // recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
-func (c *creation) recover(otherwise error) (Rented, error) {
+func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
 	if c.keys.isRandom() {
 		return Rented{}, otherwise
 	}
-	rented, err := c.request(noOffer)
+	rented, err := c.request(ctx, noOffer)
 	if err != nil && provesNothingRented(err) {
 		return Rented{}, otherwise
 	}

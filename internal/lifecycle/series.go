@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"context"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -11,7 +13,15 @@ var noOffer = Candidate{Offer: rental.Offer{ID: "none"}}
 
 // request rents from an offer, or returns the instance that was rented under the key before. If that instance is
 // destroyed, the first unused key of the series is for its replacement.
-func (c *creation) request(candidate Candidate) (Rented, error) {
+func (c *creation) request(ctx context.Context, candidate Candidate) (Rented, error) {
+	select {
+	case c.manager.rentals <- struct{}{}:
+		defer func() { <-c.manager.rentals }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return Rented{}, &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
+	}
 	c.sent = true
 	if rented, found, err := c.skipToExpected(); found || err != nil {
 		return rented, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
@@ -24,29 +23,25 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		return nil // the next observation tries again
 	}
 	kopH := inst.StartKopH(bid)
-	var hold spending.Hold
-	if c.Hold != nil {
-		if hold, err = c.Hold(ctx, inst.ID, kopH); err != nil {
-			return err
-		}
-		c.heldKopH = kopH
+	hold, err := c.Hold.Ask(ctx, inst.ID, kopH)
+	if err != nil {
+		return c.ofStart(err, *inst)
 	}
+	c.heldKopH = kopH
 	detached, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
 	if c.MaxPriceKopH == 0 {
 		detached = ctx
 	}
 	c.starts++
-	c.conditions = conditions{}
+	c.conditions, c.readiness = conditions{}, readiness{addresses: c.addresses}
 	err = ctx.Err()
 	if err == nil {
 		err = c.send(detached, inst, c.client.StartInstance)
 	}
-	switch {
-	case hold == nil:
-	case err != nil:
+	if err != nil {
 		hold.Release()
-	default: // also after a refusal because of the status: an earlier attempt may have started it
+	} else { // also after a refusal because of the status: an earlier attempt may have started it
 		hold.Commit(inst.ID, kopH)
 	}
 	if err != nil || c.MaxPriceKopH == 0 {
@@ -143,9 +138,17 @@ func (c *converger) exceeds(ctx context.Context, inst rental.Instance) *failure.
 	}
 	excess := c.holdMore(ctx, inst)
 	if excess != nil {
-		excess.Removal = failure.Stopped
+		excess.Removal, excess.Wanted = failure.Stopped, rental.DesiredRunning
 	}
 	return excess
+}
+
+// ofStart adds what was to be started to an error of a limit.
+func (c *converger) ofStart(err error, inst rental.Instance) error {
+	if excess, ok := errors.AsType[*failure.Error](err); ok && excess.Kind == failure.AboveLimit {
+		excess.Instance, excess.Wanted = inst, c.State
+	}
+	return err
 }
 
 // holdMore compares the price of an instance with the limits again if it is higher than the one that they have allowed:

@@ -199,6 +199,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		}
 	}
 	if len(stays) > 0 {
+		slices.SortFunc(stays, func(a, b fleet.Member) int { return a.Slot - b.Slot })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 	}
 }

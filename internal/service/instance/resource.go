@@ -114,10 +114,8 @@ func (m *model) setRented(rented lifecycle.Rented) {
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.
 func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, err error) diag.Diagnostics {
-	if plan.ReadyWhen.IsNull() {
-		return nil
-	}
-	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
+	notReady := failure.KindOf(err) == failure.Interrupted && !plan.ReadyWhen.IsNull()
+	return tfkit.SetPrivate(ctx, private, privateNotReady, notReady)
 }
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.

@@ -158,3 +158,38 @@ func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 		})
 	}
 }
+
+// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start, and
+// not a rental that costs too much.
+func TestSpending_OutbidNewInstanceAboveLimit(t *testing.T) {
+	t.Parallel()
+	p := &proxy{}
+	env := acctest.Start(t, acctest.WithWrap(p.wrap))
+	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
+	tf := newProvider(t, env, map[string]any{
+		"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": price * 3},
+	})
+	var created atomic.Bool
+	p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		created.CompareAndSwap(false, isCreate(r))
+		always := func(*http.Request) bool { return true }
+		switch {
+		case created.Load() && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/offers/"):
+			rewriteResponse(always, func(body map[string]any) {
+				body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
+			})(w, r, api)
+		case isGet(r):
+			rewriteResponse(isGet, func(body map[string]any) { body["status"] = "outbid" })(w, r, api)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+	inst, diags := tf.apply(nil, configWithoutKey("a", "type", "interruptible"))
+	if inst == nil {
+		t.Error("the state has no instance")
+	}
+	expectDiags(t, "the apply", diags, "max_burn_kop_h", "was not rented or started")
+	if strings.Contains(diagsText(diags), "could not be removed") {
+		t.Error("the error describes a rental")
+	}
+}
