@@ -47,7 +47,7 @@ type Failure struct {
 // run is one apply or destruction of a fleet. Only the goroutine that called Apply uses its fields: slots take values
 // and return a slotResult.
 type run struct {
-	worker
+	slotContext
 	timeout time.Duration
 
 	members  map[int]Member  // existing and lost, by slot
@@ -65,8 +65,8 @@ type run struct {
 // newRun begins a run with the members that no other object has.
 func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run {
 	r := &run{
-		worker:  worker{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
-		timeout: timeout, members: map[int]Member{}, failures: map[int]Failure{}, created: map[int]bool{},
+		slotContext: slotContext{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
+		timeout:     timeout, members: map[int]Member{}, failures: map[int]Failure{}, created: map[int]bool{},
 		found: map[int]lifecycle.Rented{}, recovered: map[int]bool{},
 	}
 	for _, member := range members {
@@ -134,8 +134,8 @@ func replace(members []Member, member Member) []Member {
 	return append(slices.DeleteFunc(members, func(m Member) bool { return m.Slot == member.Slot }), member)
 }
 
-// permitted reports whether a change may be made: it concerns no instance of another object, and destroys none that the
-// plan has not shown.
+// permitted reports whether a change may be made: it destroys no instance that the plan has not shown, which is a failure,
+// and the slot is as it was planned: its instance was not found meanwhile, and no other object has it.
 func (r *run) permitted(change Change) bool {
 	if _, found := r.found[change.Slot]; change.Destroys() && (change.Member.Protected || found) {
 		r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})

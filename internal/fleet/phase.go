@@ -14,7 +14,8 @@ import (
 )
 
 // phase makes the changes of a Phase. Its owner, the goroutine that called Apply, starts a goroutine for each slot and
-// handles what they report. Only the owner uses the fields.
+// handles what they report. Only the owner
+// changes the fields; a slot reads the search and the events.
 type phase struct {
 	*run
 	Phase
@@ -55,7 +56,7 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 		}
 		p.Changes, p.decided = r.planAgain(p.Changes), nil
 		clear(r.failures)
-		r.Market.Forget()
+		r.Market.EndCooldowns()
 		p.search.Restart()
 	}
 }
@@ -114,14 +115,14 @@ func (p *phase) handle(e event) {
 	switch {
 	case e.ended != nil:
 		p.running--
-		p.settle(*e.ended)
+		p.recordAndDecide(*e.ended)
 	case e.newSlot && p.generation == 0:
 		p.generation = e.generation
 	}
 }
 
-// settle records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns all slots.
-func (p *phase) settle(result slotResult) {
+// recordAndDecide records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns all slots.
+func (p *phase) recordAndDecide(result slotResult) {
 	p.record(result)
 	err := result.err
 	_, api := errors.AsType[*rental.Error](err)
@@ -147,7 +148,7 @@ func (p *phase) end(err error) {
 // fillAll reserves offers for slots and starts their goroutines. With All, the instances that a killed run rented can
 // be the reason why there are too few offers.
 func (p *phase) fillAll(ctx context.Context, fills []Change) {
-	places, err := p.take(ctx, fills, p.probed && p.All)
+	reserved, err := p.take(ctx, fills, p.probed && p.All)
 	if p.All && !p.probed && failure.KindOf(err) == failure.NoOffer {
 		p.probed = true
 		lost := filter(fills, func(c Change) bool { return c.Member.Lost() }) // else the key of the next one is not used
@@ -155,7 +156,7 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 		fills = filter(p.planAgain(fills), p.permitted)
 		if err == nil && len(p.failures) == 0 {
 			fills = p.beginMoves(ctx, fills)
-			places, err = p.take(ctx, fills, true)
+			reserved, err = p.take(ctx, fills, true)
 		} else {
 			err = p.skipReason(ctx)
 		}
@@ -165,18 +166,18 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 		p.end(notTried(err)) // not a lost race: a wait is over
 		return
 	}
-	p.fillFrom(ctx, fills, places)
+	p.fillFrom(ctx, fills, reserved)
 }
 
 // headStart is how long an apply waits for the first rental before it begins the others. A refusal that concerns all
 // slots must not cost all members that are replaced, nor a request for each.
 const headStart = time.Minute
 
-// fillFrom starts the goroutines of slots. The first one has a head start, preferably one that replaces a member.
-func (p *phase) fillFrom(ctx context.Context, fills []Change, places []place) {
+// fillFrom starts the goroutines of slots. The first one has a head start, preferably one that rereserved a member.
+func (p *phase) fillFrom(ctx context.Context, fills []Change, reserved []reservedOffer) {
 	start := func(i int) {
 		change, order := fills[i], p.reporting(fills[i])
-		p.begin(ctx, change.Slot, func() slotResult { return p.fill(ctx, change, order, p.search, places[i]) })
+		p.begin(ctx, change.Slot, func() slotResult { return p.fill(ctx, change, order, p.search, reserved[i]) })
 	}
 	if len(fills) == 0 {
 		return
@@ -237,8 +238,8 @@ func (p *phase) reporting(change Change) lifecycle.Order {
 
 // take reserves offers for slots: with All for each of them, else for as many as there are. It handles events
 // meanwhile.
-func (p *phase) take(ctx context.Context, fills []Change, wait bool) (places []place, err error) {
-	places = make([]place, len(fills))
+func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved []reservedOffer, err error) {
+	reserved = make([]reservedOffer, len(fills))
 	if len(fills) == 0 {
 		return nil, nil
 	}
@@ -254,7 +255,7 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (places []p
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		offers, err = p.search.TakeInPlace(ctx, len(fills), need, wait, room)
+		offers, err = p.search.Take(ctx, len(fills), need, wait, room)
 	}()
 	for taking := true; taking; {
 		select {
@@ -268,10 +269,10 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (places []p
 		err = nil // the slots wait
 	}
 	for i, offer := range offers {
-		places[i].candidate = &offer
+		reserved[i].candidate = &offer
 		if held, excess := p.total.Hold(ledgerKey(fills[i].Slot), offer.KopH); excess == nil {
-			places[i].held = held // else the comparison before the rental refuses the price, too
+			reserved[i].held = held // else the comparison before the rental refuses the price, too
 		}
 	}
-	return places, err
+	return reserved, err
 }

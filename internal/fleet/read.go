@@ -21,14 +21,14 @@ func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, n
 	all = slices.Clone(members)
 	missing, errs := make([]bool, len(all)), make([]error, len(all))
 	var readers sync.WaitGroup
-	turns := make(chan struct{}, parallelReads)
+	semaphore := make(chan struct{}, parallelReads)
 	for i := range all {
 		if all[i].Lost() {
 			continue
 		}
 		readers.Go(func() { // one listing serves all but the first
-			turns <- struct{}{}
-			defer func() { <-turns }()
+			semaphore <- struct{}{}
+			defer func() { <-semaphore }()
 			inst, found, err := e.Cache.Instances.Find(ctx, all[i].Instance.ID)
 			if errs[i], missing[i] = err, err == nil && !found; found {
 				all[i].observe(inst)

@@ -11,8 +11,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// worker makes the changes of single slots. Slots share the market and the ledgers, and nothing else.
-type worker struct {
+// slotContext makes the changes of single slots. The slots share only what is safe for concurrent use: the market, the
+// ledgers and the manager of instances.
+type slotContext struct {
 	*Engine
 	Spec
 	total *spending.Ledger // prices of the members by slot, and the total cap
@@ -34,14 +35,14 @@ type slotResult struct {
 }
 
 // destroy destroys a member and waits until it is gone.
-func (w worker) destroy(ctx context.Context, member Member) slotResult {
+func (w slotContext) destroy(ctx context.Context, member Member) slotResult {
 	result := slotResult{slot: member.Slot, member: member, was: member}
 	accepted, err := w.Lifecycle.Destroy(ctx, member.Instance.ID, member.CreatedAt)
 	if err != nil {
 		result.err = &failure.Error{Kind: failure.NotDestroyed, Accepted: accepted, Err: err}
 		return result
 	}
-	w.Market.Forget()
+	w.Market.EndCooldowns()
 	w.total.Destroyed(ledgerKey(member.Slot))
 	if !accepted {
 		result.notFound = member
@@ -51,7 +52,7 @@ func (w worker) destroy(ctx context.Context, member Member) slotResult {
 }
 
 // target returns the desired state of a member.
-func (w worker) target(member Member) lifecycle.Target {
+func (w slotContext) target(member Member) lifecycle.Target {
 	return lifecycle.Target{
 		State: w.State, OnOutbid: w.OnOutbid, MaxPriceKopH: w.MaxPriceKopH, OfferID: member.OfferID(),
 		Template: w.Order.Template, Ready: w.Ready, CreatedAt: member.CreatedAt, Hold: w.hold(member.Slot),
@@ -59,14 +60,14 @@ func (w worker) target(member Member) lifecycle.Target {
 }
 
 // move takes an existing member to the desired state.
-func (w worker) move(ctx context.Context, member Member) slotResult {
+func (w slotContext) move(ctx context.Context, member Member) slotResult {
 	inst, _, err := w.Lifecycle.Converge(ctx, member.Instance, w.target(member))
 	w.total.Set(ledgerKey(member.Slot), inst.Price.RunningKopH)
 	return w.converged(member, inst, err)
 }
 
 // converged returns the result of a wait for a member.
-func (w worker) converged(member Member, inst rental.Instance, err error) slotResult {
+func (w slotContext) converged(member Member, inst rental.Instance, err error) slotResult {
 	if err == nil && w.State == rental.DesiredRunning && inst.Status != rental.StatusRunning {
 		err = &failure.Error{Kind: failure.KeptOutbid}
 	}
@@ -74,48 +75,48 @@ func (w worker) converged(member Member, inst rental.Instance, err error) slotRe
 	return slotResult{slot: member.Slot, member: member, was: member, err: err}
 }
 
-// place is an offer that is reserved for a slot.
-type place struct {
+// reservedOffer is an offer that is reserved for a slot.
+type reservedOffer struct {
 	candidate *lifecycle.Candidate // nil for none
 	held      spending.Hold        // its price within the limits; nil for none
 	replaced  string               // the id of the instance that makes room for it; empty for none
 }
 
 // release ends the reservation of the price.
-func (p place) release() {
-	if p.held != nil {
-		p.held.Release()
+func (r reservedOffer) release() {
+	if r.held != nil {
+		r.held.Release()
 	}
 }
 
-// hold returns a comparison with limits that takes the place of the reserved price.
-func (p place) hold(compare spending.HoldFunc) spending.HoldFunc {
+// hold returns a comparison with limits that takes the place of the price that is held now.
+func (r reservedOffer) hold(compare spending.HoldFunc) spending.HoldFunc {
 	if compare == nil {
 		return nil
 	}
 	return func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-		held, err := compare(ctx, cmp.Or(id, p.replaced), kopH)
-		p.release()
+		held, err := compare(ctx, cmp.Or(id, r.replaced), kopH)
+		r.release()
 		return held, err
 	}
 }
 
 // fill rents an instance for a slot and waits until it is ready. It destroys the member in the slot only when there is
-// a place for its replacement.
-func (w worker) fill(
-	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, place place,
+// an offer for its replacement.
+func (w slotContext) fill(
+	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, reserved reservedOffer,
 ) slotResult {
-	place.replaced = change.Member.Instance.ID
-	defer func() { place.release() }()
+	reserved.replaced = change.Member.Instance.ID
+	defer func() { reserved.release() }()
 	var replaced slotResult
 	if change.Destroys() {
-		if replaced = w.makeRoom(ctx, change.Member, search, &place); replaced.err != nil {
+		if replaced = w.makeRoom(ctx, change.Member, search, &reserved); replaced.err != nil {
 			replaced.fills = true
 			return replaced
 		}
 	}
-	order.Target.Hold = place.hold(w.hold(change.Slot))
-	rented, err := search.Rent(ctx, order, place.candidate)
+	order.Target.Hold = reserved.hold(w.hold(change.Slot))
+	rented, err := search.Rent(ctx, order, reserved.candidate)
 	result := w.filled(order, change, rented, err)
 	result.notFound = replaced.notFound
 	return result
@@ -123,17 +124,19 @@ func (w worker) fill(
 
 // makeRoom destroys a member when an offer is reserved for its replacement and the limits allow its price. With an
 // error it releases the offer.
-func (w worker) makeRoom(ctx context.Context, member Member, search *market.Search, place *place) slotResult {
+func (w slotContext) makeRoom(
+	ctx context.Context, member Member, search *market.Search, reserved *reservedOffer,
+) slotResult {
 	result := slotResult{slot: member.Slot, member: member, was: member}
-	if place.candidate == nil {
-		offers, err := search.TakeInPlace(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH)
+	if reserved.candidate == nil {
+		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH)
 		if result.err = err; err != nil {
 			return result
 		}
-		place.candidate = &offers[0]
+		reserved.candidate = &offers[0]
 	}
-	if hold := place.hold(w.hold(member.Slot)); hold != nil {
-		place.held, result.err = hold(ctx, "", place.candidate.KopH)
+	if hold := reserved.hold(w.hold(member.Slot)); hold != nil {
+		reserved.held, result.err = hold(ctx, "", reserved.candidate.KopH)
 	}
 	if ctx.Err() != nil {
 		result.err = &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
@@ -145,13 +148,13 @@ func (w worker) makeRoom(ctx context.Context, member Member, search *market.Sear
 		result = w.destroy(ctx, member)
 	}
 	if result.err != nil {
-		search.Release(*place.candidate)
+		search.Release(*reserved.candidate)
 	}
 	return result
 }
 
 // finishFound waits for an instance that was found for a slot.
-func (w worker) finishFound(
+func (w slotContext) finishFound(
 	ctx context.Context, order lifecycle.Order, change Change, found lifecycle.Rented,
 ) slotResult {
 	rented, err := w.Lifecycle.Finish(ctx, order, found)
@@ -159,7 +162,7 @@ func (w worker) finishFound(
 }
 
 // newMember returns the member that was rented for an order.
-func (w worker) newMember(order lifecycle.Order, slot int, rented lifecycle.Rented) Member {
+func (w slotContext) newMember(order lifecycle.Order, slot int, rented lifecycle.Rented) Member {
 	member := Member{
 		Slot: slot, Generation: rented.Generation, Instance: rented.Instance, Order: order.InstanceCreate,
 		CreatedAt: rented.CreatedAt, NotReady: true,
@@ -174,7 +177,7 @@ func (w worker) newMember(order lifecycle.Order, slot int, rented lifecycle.Rent
 }
 
 // filled returns the result of a rental and of the wait after it.
-func (w worker) filled(order lifecycle.Order, change Change, rented lifecycle.Rented, err error) slotResult {
+func (w slotContext) filled(order lifecycle.Order, change Change, rented lifecycle.Rented, err error) slotResult {
 	slot := change.Slot
 	if rented.ID == "" {
 		empty := Member{Slot: slot, Generation: change.Member.Generation}

@@ -59,7 +59,7 @@ func (h slotHold) Release() {
 
 // hold returns the comparison of the instance in a slot with the total cap and with the limit of the account; nil if
 // there is neither.
-func (w worker) hold(slot int) spending.HoldFunc {
+func (w slotContext) hold(slot int) spending.HoldFunc {
 	account := w.Spending.Hold()
 	if w.MaxTotalKopH == 0 {
 		return account

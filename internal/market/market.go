@@ -83,20 +83,20 @@ type Choice struct {
 
 // Estimate returns the offers that would be chosen now. It reserves nothing.
 func (m *Market) Estimate(ctx context.Context, demand Demand) (choice Choice, err error) {
-	for _, look := range m.firstLooks(demand) {
-		offers, err := m.list(ctx, demand, look)
+	for _, read := range m.listAttempts(demand) {
+		offers, err := m.list(ctx, demand, read)
 		if err != nil {
 			return Choice{}, err
 		}
-		if choice = pick(demand, offers); len(choice.Candidates) >= demand.Count {
+		if choice = selectOffers(demand, offers); len(choice.Candidates) >= demand.Count {
 			break
 		}
 	}
 	return choice, nil
 }
 
-// look is one look at the lists of offers.
-type look struct {
+// listRead is one read of the lists of offers.
+type listRead struct {
 	maxAge time.Duration // of the lists
 	limit  int           // offers of each query
 }
@@ -112,25 +112,25 @@ const (
 	manyOffers = 1000
 )
 
-// usualPollInterval is the poll interval for which the times of this package hold.
-const usualPollInterval = 5 * time.Second
+// referencePollInterval is the poll interval for which the times of this package hold.
+const referencePollInterval = 5 * time.Second
 
 // scaled returns a shorter time for a shorter poll interval, which means a service that changes quickly.
 func (m *Market) scaled(d time.Duration) time.Duration {
-	return min(d, time.Duration(float64(d)*float64(m.pollInterval)/float64(usualPollInterval)))
+	return min(d, time.Duration(float64(d)*float64(m.pollInterval)/float64(referencePollInterval)))
 }
 
-// firstLooks returns the looks before a search gives up, or waits.
-func (m *Market) firstLooks(demand Demand) []look {
+// listAttempts returns the looks before a search gives up, or waits.
+func (m *Market) listAttempts(demand Demand) []listRead {
 	few, many := fewOffers, max(manyOffers, 2*demand.Count)
 	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry || demand.Budget != nil {
 		few = many // the best offers need not be the first ones
 	}
-	return []look{{listAge, few}, {listAge, many}, {m.scaled(freshAge), many}}
+	return []listRead{{listAge, few}, {listAge, many}, {m.scaled(freshAge), many}}
 }
 
 // list returns the offers of all queries that can be rented, in order of preference, each one once.
-func (m *Market) list(ctx context.Context, demand Demand, look look) (all []lifecycle.Candidate, err error) {
+func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []lifecycle.Candidate, err error) {
 	if len(demand.Queries) == 0 {
 		return m.named(ctx, demand)
 	}
@@ -139,7 +139,7 @@ func (m *Market) list(ctx context.Context, demand Demand, look look) (all []life
 		seen = map[string]bool{}
 	}
 	for i, query := range demand.Queries {
-		offers, err := m.cache.OffersWithin(ctx, query.OfferQuery, look.limit, look.maxAge)
+		offers, err := m.cache.OffersWithin(ctx, query.OfferQuery, read.limit, read.maxAge)
 		if err != nil {
 			return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: err}
 		}
@@ -179,7 +179,7 @@ func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidat
 	return []lifecycle.Candidate{candidate}, nil
 }
 
-// reserve reserves candidates that are not reserved and not set aside, as pick chooses them, unless there are fewer than
+// reserve reserves candidates that are not reserved and not set aside, as selectOffers chooses them, unless there are fewer than
 // need.
 func (m *Market) reserve(
 	demand Demand, need int, offers []lifecycle.Candidate, aside func(id string) bool,
@@ -196,7 +196,7 @@ func (m *Market) reserve(
 			free = append(free, offer)
 		}
 	}
-	choice := pick(demand, free)
+	choice := selectOffers(demand, free)
 	choice.Offers.Matching, choice.Offers.Reserved = len(offers), len(offers)-len(free)
 	if len(choice.Candidates) < need {
 		choice.Candidates = nil
@@ -214,9 +214,9 @@ func (m *Market) release(offerID string, after time.Duration) {
 	m.reserved[offerID] = time.Now().Add(after)
 }
 
-// Forget ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its offer may
+// EndCooldowns ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its offer may
 // be available again.
-func (m *Market) Forget() {
+func (m *Market) EndCooldowns() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.reserved, func(_ string, end time.Time) bool { return !end.IsZero() })

@@ -95,20 +95,16 @@ func (s *Search) Join(existing []Location) {
 func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) }
 
 // Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait is
-// set. The caller rents from them, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
-// AboveLimit, Interrupted or NotTried.
-func (s *Search) Take(ctx context.Context, count, need int, wait bool) ([]lifecycle.Candidate, error) {
-	return s.take(ctx, count, need, wait, 0, nil)
-}
-
-// TakeInPlace is Take for instances that take the place of others with a sum of prices: the budget does not count those.
-func (s *Search) TakeInPlace(
+// set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The caller rents
+// from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable, AboveLimit,
+// Interrupted or NotTried.
+func (s *Search) Take(
 	ctx context.Context, count, need int, wait bool, roomKopH int64,
 ) ([]lifecycle.Candidate, error) {
-	return s.take(ctx, count, need, wait, roomKopH, nil)
+	return s.take(ctx, count, need, wait, roomKopH, map[int]int{})
 }
 
-// take is TakeInPlace for an instance for which a number of offers of each query was tried.
+// take is Take for an instance for which a number of offers of each query was tried. A wait clears that.
 func (s *Search) take(
 	ctx context.Context, count, need int, wait bool, roomKopH int64, tried map[int]int,
 ) ([]lifecycle.Candidate, error) {
@@ -117,15 +113,15 @@ func (s *Search) take(
 	if s.Budget != nil {
 		demand.Budget = func() int64 { return s.Budget() + roomKopH }
 	}
-	looks := s.market.firstLooks(demand)
+	reads := s.market.listAttempts(demand)
 	var offers failure.Offers
 	for {
-		for i, look := range looks {
+		for i, read := range reads {
 			least := count
-			if i == len(looks)-1 {
+			if i == len(reads)-1 {
 				least = need
 			}
-			choice, err := s.look(ctx, demand, look, least, tried)
+			choice, err := s.reserveFrom(ctx, demand, read, least, tried)
 			switch {
 			case err != nil && (!wait || ctx.Err() != nil || !mayPass(err)):
 				return nil, s.orInterrupted(ctx, err, offers)
@@ -142,7 +138,7 @@ func (s *Search) take(
 		if !wait || left <= 0 || spent {
 			return nil, s.noOffer(offers)
 		}
-		looks = []look{{s.market.scaled(listAge), looks[len(looks)-1].limit}}
+		reads = []listRead{{s.market.scaled(listAge), reads[len(reads)-1].limit}}
 		clear(tried)
 		if backoff.Sleep(ctx, min(left, s.market.pollInterval)) != nil {
 			return nil, s.orInterrupted(ctx, ctx.Err(), offers)
@@ -150,12 +146,14 @@ func (s *Search) take(
 	}
 }
 
-// look reserves the best offers of one look, at least need of them or none.
-func (s *Search) look(ctx context.Context, demand Demand, look look, need int, tried map[int]int) (Choice, error) {
+// reserveFrom reserves the best offers of one read, at least need of them or none.
+func (s *Search) reserveFrom(
+	ctx context.Context, demand Demand, read listRead, need int, tried map[int]int,
+) (Choice, error) {
 	if err := s.Err(); err != nil {
 		return Choice{}, err
 	}
-	offers, err := s.market.list(ctx, demand, look)
+	offers, err := s.market.list(ctx, demand, read)
 	if err != nil {
 		return Choice{}, err
 	}
@@ -232,12 +230,13 @@ func (s *Search) free(offerID string, after time.Duration) {
 func (s *Search) Rent(
 	ctx context.Context, order lifecycle.Order, candidate *lifecycle.Candidate,
 ) (lifecycle.Rented, error) {
-	tried, requested := map[int]int{}, false // requested: nothing was rented under the key before
+	tried := map[int]int{}
+	keyChecked := false // the key was requested, so that no earlier run has an instance under it
 	for {
 		if candidate == nil {
-			taken, err := s.take(ctx, 1, 1, requested && !s.All, 0, tried)
-			if err != nil && !requested && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
-				requested = true
+			taken, err := s.take(ctx, 1, 1, keyChecked && !s.All, 0, tried)
+			if err != nil && !keyChecked && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
+				keyChecked = true
 				rented, recoverErr := s.market.lifecycle.Recover(ctx, order)
 				switch {
 				case recoverErr == nil:
@@ -258,9 +257,9 @@ func (s *Search) Rent(
 			return lifecycle.Rented{}, err
 		}
 		rented, err := s.market.lifecycle.Fill(ctx, s.begin(order, candidate.Offer.ID), *candidate)
-		requested = true
+		keyChecked = true
 		tried[candidate.Query]++
-		if rented.ID != "" || !s.settle(*candidate, err) {
+		if rented.ID != "" || !s.releaseAfterFailure(*candidate, err) {
 			return rented, err
 		}
 		candidate = nil
@@ -291,9 +290,9 @@ func (s *Search) rented(offerID string, rented lifecycle.Rented) {
 	s.market.release(offerID, s.pause(goneFor))
 }
 
-// settle ends the reservation of an offer after an attempt that has no instance. It returns true if another offer may be
+// releaseAfterFailure ends the reservation of an offer after an attempt that has no instance. It returns true if another offer may be
 // tried.
-func (s *Search) settle(candidate lifecycle.Candidate, err error) (again bool) {
+func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (again bool) {
 	id, e := candidate.Offer.ID, failure.As(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -189,7 +189,7 @@ func TestRent_EndsReservations(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				search := m.Search(demand(1))
-				taken, err := search.Take(ctx, 1, 1, false)
+				taken, err := search.Take(ctx, 1, 1, false, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -216,7 +216,7 @@ func TestRent_EndsReservations(t *testing.T) {
 func TestRent_ReservationOfARentedOffer(t *testing.T) {
 	for name, wait := range map[string]func(m *Market){
 		"a minute later":       func(*Market) { time.Sleep(goneFor) },
-		"after a destruction":  (*Market).Forget,
+		"after a destruction":  (*Market).EndCooldowns,
 		"at once, not another": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

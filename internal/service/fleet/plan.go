@@ -140,7 +140,7 @@ func (r *fleetResource) planUpdate(
 	}
 	r.checkUpdate(ctx, update{
 		plan: plan, spec: spec, members: members, changes: changes,
-		lowered: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), image: !plan.Image.Equal(state.Image),
+		capChanged: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), imageChanged: !plan.Image.Equal(state.Image),
 	}, &resp.Diagnostics)
 }
 

@@ -21,12 +21,14 @@ func runningAfter(changes []fleet.Change, members []fleet.Member) (running []fle
 	return running
 }
 
-// checkCaps compares the members that run after an apply with the caps. A total cap that was lowered below their price is
-// an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above the
+// checkCaps compares the members that an apply keeps with the caps. A total cap that was lowered below their price is an
+// error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above the
 // price cap stays, because the apply compares only what it creates or starts.
-func checkCaps(diags *diag.Diagnostics, spec fleet.Spec, running []fleet.Member, lowered bool) {
-	if total := fleet.RunningKopH(running); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
-		addTotalAboveCap(diags, spec, len(running), total, lowered)
+func checkCaps(diags *diag.Diagnostics, u update) {
+	spec, running := u.spec, runningAfter(u.changes, u.members)
+	stays := u.stays()
+	if total := fleet.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
+		addTotalAboveCap(diags, spec, len(stays), total, u.capChanged)
 	}
 	above := slices.DeleteFunc(slices.Clone(running), func(m fleet.Member) bool {
 		return !m.Instance.BillsGPU() || priceWithoutDisk(m) <= spec.MaxPriceKopH

@@ -49,8 +49,16 @@ type update struct {
 	spec    fleet.Spec
 	members []fleet.Member
 	changes []fleet.Change
-	lowered bool // max_total_kop_h has changed
-	image   bool // image has changed
+
+	capChanged, imageChanged bool // max_total_kop_h, image
+}
+
+// stays returns the members that an apply keeps.
+func (u update) stays() []fleet.Member {
+	actions := actionsBySlot(u.changes)
+	return slices.DeleteFunc(slices.Clone(u.members), func(m fleet.Member) bool {
+		return m.Lost() || actions[m.Slot] == fleet.Destroy || actions[m.Slot].Rents()
+	})
 }
 
 // checkUpdate checks the changes of existing members at plan, and warns of them.
@@ -60,20 +68,16 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 		return
 	}
 	r.completeInstances(ctx, u)
-	checkCaps(diags, u.spec, runningAfter(u.changes, u.members), u.lowered)
+	checkCaps(diags, u)
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
-	if rents || u.image {
+	if rents || u.imageChanged {
 		r.checkTemplate(ctx, u.plan, true, diags)
 	}
 	if len(u.changes) == 0 || diags.HasError() {
 		return
 	}
-	actions := actionsBySlot(u.changes)
-	stays := slices.DeleteFunc(slices.Clone(u.members), func(m fleet.Member) bool {
-		return actions[m.Slot] == fleet.Destroy || actions[m.Slot].Rents()
-	})
-	r.checkOffers(ctx, u.plan, u.spec, stays, u.changes, nil, diags)
+	r.checkOffers(ctx, u.plan, u.spec, u.stays(), u.changes, nil, diags)
 }
 
 // completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and why

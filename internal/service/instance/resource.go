@@ -272,5 +272,5 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case !accepted && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
-	r.Meta.Market.Forget()
+	r.Meta.Market.EndCooldowns()
 }

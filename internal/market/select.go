@@ -7,8 +7,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 )
 
-// pick chooses the best offers for a demand.
-func pick(demand Demand, offers []lifecycle.Candidate) (choice Choice) {
+// selectOffers chooses the best offers for a demand.
+func selectOffers(demand Demand, offers []lifecycle.Candidate) (choice Choice) {
 	common := func(location Location) Location {
 		if !demand.SameGPU {
 			location.GPU = ""
