@@ -20,7 +20,7 @@ const (
 	// error of the last read or nil, and Missing.
 	Interrupted Kind = iota + 1
 	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request. If ConfiguredKey is
-	// not empty, a creation needs it as the configured key to find the instance.
+	// not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age Within.
 	OutcomeUnknown
 	// KeysUsedUp: the instances of the key and of all later generations are destroyed.
 	KeysUsedUp
@@ -160,17 +160,35 @@ type Error struct {
 	Warning bool
 }
 
-// Error is a short text for logs. The resources translate Kind into a message for users.
+var texts = map[Kind]string{
+	Interrupted:       "interrupted",
+	OutcomeUnknown:    "the outcome of the create request is unknown",
+	KeysUsedUp:        "all idempotency keys are used up",
+	NoOffer:           "no offer could be rented",
+	OfferRefused:      "the offer cannot be rented",
+	OffersUnreadable:  "the offers cannot be read",
+	NotLost:           "the instance of the key is not lost",
+	OtherArguments:    "the instance of the key has other arguments",
+	InUse:             "the instance is in use",
+	NotByKey:          "an instance has the name, but not the key",
+	NotTried:          "not tried",
+	NotAsRequested:    "the instance is not as requested",
+	AboveLimit:        "above a price limit",
+	Gone:              "destroyed elsewhere",
+	NeedsReplacement:  "needs a replacement",
+	Reverted:          "returned to its earlier state",
+	OutbidAgain:       "outbid again",
+	KeptOutbid:        "kept outbid",
+	StateRefused:      "the API refused the change of state",
+	NotDestroyed:      "not destroyed",
+	NotPlanned:        "not planned",
+	NotEnoughFunds:    "not enough funds",
+	AccountUnreadable: "the account cannot be read",
+}
+
+// Error is a short text. The resources translate Kind into a message for users.
 func (e *Error) Error() string {
-	text := [...]string{
-		"none", "interrupted", "the outcome of the create request is unknown", "all idempotency keys are used up",
-		"no offer could be rented", "the offer cannot be rented", "the offers cannot be read",
-		"the instance of the key is not lost", "the instance of the key has other arguments", "the instance is in use",
-		"an instance has the name, but not the key", "not tried", "the instance is not as requested", "above a price limit",
-		"destroyed elsewhere", "needs a replacement", "returned to its earlier state", "outbid again", "kept outbid",
-		"the API refused the change of state", "not destroyed", "not planned", "not enough funds",
-		"the account cannot be read",
-	}[e.Kind]
+	text := texts[e.Kind]
 	if e.OfferID != "" {
 		text += fmt.Sprintf(" (offer %s)", e.OfferID)
 	}
