@@ -18,8 +18,8 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 	key := provider.Getenv(provider.EnvAPIKey)
 	switch {
 	case key != "" && address == "":
-		return nil, &usageError{fmt.Errorf("the address of the service for the key in %s is missing: set %s",
-			provider.EnvAPIKey, provider.EnvBaseURL)}
+		return nil, usageError("the address of the service for the key in %s is missing: set %s", provider.EnvAPIKey,
+			provider.EnvBaseURL)
 	case key == "":
 		found, err := findTarget(baseURL)
 		if err != nil {
@@ -33,7 +33,7 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 	}
 	client, err := rental.New(rental.Config{BaseURL: address, APIKey: key, UserAgent: program + "/" + fullVersion()})
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("the address or the key cannot be used: %w", err)}
+		return nil, usageError("the address or the key cannot be used: %w", err)
 	}
 	return client, nil
 }

@@ -34,24 +34,22 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	selected, rest := selectCommand(args)
 	err := selected.run(ctx, rest, stdout, stderr)
-	var usage *usageError
-	var status *statusError
+	if err == nil {
+		return 0
+	}
+	status := exitFailure
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		status, err = exit.status, exit.error
+	}
 	switch {
 	case err == nil:
-		return 0
-	case errors.As(err, &status):
-		if status.err != nil {
-			fmt.Fprintln(stderr, "Error:", status.err)
-		}
-		return status.status
-	case errors.As(err, &usage):
+	case status == exitUsage:
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), selected.path())
-		return exitUsage
 	default:
 		fmt.Fprintln(stderr, "Error:", err)
-		return exitFailure
 	}
+	return status
 }
 
 // commands returns the commands for users, in the order of the help.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,29 +22,21 @@ type command struct {
 	prepare func(*flag.FlagSet) runFunc
 }
 
-// runFunc runs a command with its positional arguments. A usageError means that the arguments are invalid, and a
-// statusError that the command ends with a status other than 1.
+// runFunc runs a command with its positional arguments.
 type runFunc func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-// usageError reports invalid arguments or flags.
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
-
-// statusError ends a command with a status. Err is nil if the output of the command contains the reason.
-type statusError struct {
+// exitError ends a command with a status other than 1.
+type exitError struct {
 	status int
-	err    error
+	error  // nil if the output of the command contains the reason
 }
 
-func (e *statusError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("status %d", e.status)
-	}
-	return e.err.Error()
-}
+func (e *exitError) Unwrap() error { return e.error }
 
-func (e *statusError) Unwrap() error { return e.err }
+// usageError reports invalid arguments or flags.
+func usageError(format string, values ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, values...)}
+}
 
 // selectCommand returns the command that args name and the remaining arguments. "help NAME" is equivalent to
 // "NAME --help".
@@ -67,16 +60,16 @@ func (c command) run(ctx context.Context, args []string, stdout, stderr io.Write
 	flags.SetOutput(io.Discard) // Main prints the error on one line
 	run := c.prepare(flags)
 	if c.name == "" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		return &usageError{fmt.Errorf("unknown command %q", args[0])}
+		return usageError("unknown command %q", args[0])
 	}
 	positional, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return c.help(flags, stdout)
 	case err != nil:
-		return &usageError{err}
+		return usageError("%w", err)
 	case len(positional) > 0 && c.args == "":
-		return &usageError{fmt.Errorf("unexpected argument %q", positional[0])}
+		return usageError("unexpected argument %q", positional[0])
 	}
 	return run(ctx, positional, stdout, stderr)
 }
@@ -100,12 +93,8 @@ func parse(flags *flag.FlagSet, args []string) (positional []string, err error) 
 
 // help prints the description, usage and flags of the command.
 func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
-	long := c.long
-	if long == "" {
-		long = c.short + "."
-	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "%s\n\nUsage:\n  %s\n", long, strings.TrimSpace(c.path()+" [flags] "+c.args))
+	fmt.Fprintf(table, "%s\n\nUsage:\n  %s\n", cmp.Or(c.long, c.short+"."), strings.TrimSpace(c.path()+" [flags] "+c.args))
 	if c.name == "" {
 		fmt.Fprintf(table, "  %s COMMAND [flags]\n\nCommands:\n", program)
 		for _, sub := range commands() {

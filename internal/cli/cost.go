@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 )
@@ -60,11 +59,11 @@ func parseLimit(into **int64) func(string) error {
 }
 
 func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	if !slices.Contains([]string{"table", "markdown", "json"}, c.format) {
-		return &usageError{errors.New("--format must be table, markdown or json")}
+	if err := checkFormat(c.format, "table", "markdown", "json"); err != nil {
+		return err
 	}
 	if len(args) > 1 {
-		return &usageError{fmt.Errorf("unexpected argument %q", args[1])}
+		return usageError("unexpected argument %q", args[1])
 	}
 	plan, err := readPlan(args)
 	if err != nil {
@@ -85,35 +84,33 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 	if err := c.print(report, stdout); err != nil {
 		return err
 	}
-	var failed []error
-	status := 0
-	if !kept {
-		status, failed = exitAboveLimit, append(failed, errors.New("the plan exceeds a limit, or may exceed it"))
+	if kept {
+		err = nil
+	} else {
+		err = &exitError{exitAboveLimit, errors.New("the plan exceeds a limit, or may exceed it")}
 	}
 	if len(report.Differences) > 0 {
-		status = exitNotReviewed
-		const message = "the plan contains changes that the review did not show:%s"
-		failed = append(failed, fmt.Errorf(message, list(report.Differences)))
+		message := "the plan contains changes that the review did not show:"
+		for _, difference := range report.Differences {
+			message += "\n  " + difference.String()
+		}
+		err = &exitError{exitNotReviewed, errors.Join(err, errors.New(message))}
 	}
-	if status == 0 {
-		return nil
-	}
-	return &statusError{status: status, err: errors.Join(failed...)}
+	return err
 }
 
 // readPlan reads the plan in the file that the arguments name, or on stdin.
-func readPlan(args []string) (cost.Plan, error) {
-	if len(args) == 0 || args[0] == "-" {
-		return cost.Read(os.Stdin)
+func readPlan(args []string) (plan cost.Plan, err error) {
+	name := standardInput
+	if len(args) > 0 {
+		name = args[0]
 	}
-	file, err := os.Open(args[0])
+	err = withInput(name, func(input io.Reader) error {
+		plan, err = cost.Read(input)
+		return err
+	})
 	if err != nil {
-		return cost.Plan{}, err
-	}
-	defer file.Close()
-	plan, err := cost.Read(file)
-	if err != nil {
-		return cost.Plan{}, fmt.Errorf("%s: %w", args[0], err)
+		return plan, fmt.Errorf("cannot read the plan in %s: %w", name, err)
 	}
 	return plan, nil
 }
@@ -162,17 +159,8 @@ func (c *costRun) print(report cost.Report, stdout io.Writer) error {
 	default:
 		text = report.Table(newScreen(stdout, nil).terminal && os.Getenv("NO_COLOR") == "")
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.WriteString(stdout, text)
 	}
-	_, err = io.WriteString(stdout, text)
 	return err
-}
-
-// list returns one line for each difference.
-func list(differences []cost.Difference) (text string) {
-	for _, difference := range differences {
-		text += "\n  " + difference.String()
-	}
-	return text
 }

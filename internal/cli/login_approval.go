@@ -45,7 +45,12 @@ type approval struct {
 func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceToken, error) {
 	waiting, cancel := context.WithDeadline(ctx, expires)
 	defer cancel()
-	err := a.pollUntilApproved(waiting)
+	var err error
+	for approved := false; !approved && err == nil; {
+		if err = backoff.Sleep(waiting, a.interval); err == nil {
+			approved, err = a.poll(waiting)
+		}
+	}
 	switch {
 	case err == nil:
 		return a.token, nil
@@ -64,28 +69,8 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 	return rental.DeviceToken{}, err
 }
 
-func (a *approval) pollUntilApproved(ctx context.Context) error {
-	for {
-		if err := backoff.Sleep(ctx, a.interval); err != nil {
-			return err
-		}
-		if approved, err := a.poll(ctx); approved || err != nil {
-			return err
-		}
-	}
-}
-
 // maxForeign is how many foreign 4xx responses end the login: the base URL may be wrong.
 const maxForeign = 3
-
-// tooManyForeign counts a foreign 4xx response, for example of a proxy, and reports that there were maxForeign.
-func (a *approval) tooManyForeign(err error) bool {
-	apiErr, ok := errors.AsType[*rental.Error](err)
-	if ok && apiErr.Foreign && apiErr.Status/100 == 4 {
-		a.foreign++
-	}
-	return a.foreign == maxForeign
-}
 
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
@@ -113,10 +98,13 @@ func (a *approval) poll(ctx context.Context) (approved bool, err error) {
 		return false, errUsed
 	case rental.IsOutcomeUnknown(err):
 		a.keyLost, a.pollError = true, err
-		if a.tooManyForeign(err) {
-			return false, fmt.Errorf("the login failed: %w", err)
+		apiErr, ok := errors.AsType[*rental.Error](err)
+		if ok && apiErr.Foreign && apiErr.Status/100 == 4 { // for example of a proxy
+			a.foreign++
 		}
-		return false, nil
+		if a.foreign < maxForeign {
+			return false, nil
+		}
 	case rental.IsUnavailable(err), rental.IsRateLimited(err):
 		a.pollError = err
 		return false, nil

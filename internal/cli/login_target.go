@@ -46,11 +46,11 @@ func findTarget(baseURL string) (target, error) {
 		address = saved.Current
 	}
 	if address == "" {
-		return target{}, &usageError{errNoAddress}
+		return target{}, usageError("%w", errNoAddress)
 	}
 	client, err := rental.New(rental.Config{BaseURL: address})
 	if err != nil {
-		return target{}, &usageError{fmt.Errorf("the address of the service cannot be used: %w", err)}
+		return target{}, usageError("the address of the service cannot be used: %w", err)
 	}
 	return target{baseURL: client.BaseURL(), file: file}, nil
 }

@@ -18,17 +18,16 @@ func logoutCommand() command {
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service (default as for login)")
 			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
-				l := &logout{screen: newScreen(stdout, stderr)}
+				screen := newScreen(stdout, stderr)
 				found, err := findTarget(*baseURL)
 				if errors.Is(err, errNoAddress) && noLogin() {
-					l.screen.print("Not logged in.")
+					screen.print("Not logged in.")
 					return nil
 				}
 				if err != nil {
 					return err
 				}
-				l.target = found
-				return l.run(ctx)
+				return found.logout(ctx, screen)
 			}
 		},
 	}
@@ -44,40 +43,34 @@ func noLogin() bool {
 	return err == nil && len(file.Credentials) == 0
 }
 
-// logout is one run of the logout command.
-type logout struct {
-	target
-	screen *screen
-}
-
-// run revokes the key before it removes the key from the file. If the revocation fails, the file still has the key.
-func (l *logout) run(ctx context.Context) error {
-	file, err := credentials.Load(l.file)
+// logout revokes the key before it removes the key from the file. If the revocation fails, the file still has the key.
+func (s target) logout(ctx context.Context, screen *screen) error {
+	file, err := credentials.Load(s.file)
 	if err != nil {
 		return err
 	}
-	key, ok := file.Find(l.baseURL)
+	key, ok := file.Find(s.baseURL)
 	if !ok {
-		l.screen.print("Not logged in to %s.", l.baseURL)
+		screen.print("Not logged in to %s.", s.baseURL)
 		return nil
 	}
 	outcome := "The key was revoked."
-	switch err := l.revoke(ctx, key); {
+	switch err := s.revoke(ctx, key); {
 	case errors.Is(err, errUnknownKey):
 		outcome = "The key was not revoked."
-		l.screen.warn("%s has no id in the credentials file: revoke it in the service's console.", keyName(key))
+		screen.warn("%s has no id in the credentials file: revoke it in the service's console.", keyName(key))
 	case ctx.Err() != nil:
 		return errors.New("logout was cancelled and the login is kept")
 	case err != nil:
 		return fmt.Errorf("%s could not be revoked, so the login is kept: %w. Try again, or revoke the key in the "+
-			"service's console and remove its entry from %s by hand", keyName(key), err, l.file)
+			"service's console and remove its entry from %s by hand", keyName(key), err, s.file)
 	}
-	if err := credentials.Forget(context.WithoutCancel(ctx), l.file, l.baseURL, key); err != nil {
+	if err := credentials.Forget(context.WithoutCancel(ctx), s.file, s.baseURL, key); err != nil {
 		return fmt.Errorf("cannot remove the login from the credentials file: %w. %s", err, outcome)
 	}
-	l.screen.print("Logged out of %s. %s", l.baseURL, outcome)
+	screen.print("Logged out of %s. %s", s.baseURL, outcome)
 	if provider.Getenv(provider.EnvAPIKey) != "" {
-		l.screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
+		screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
 	}
 	return nil
 }

@@ -70,8 +70,7 @@ func TestLogout(t *testing.T) {
 				f := newFakeLogin(t)
 				f.saveCredential(t, test.key)
 				f.service.deletes[filepath.Base(test.key.KeyID)], f.service.list = test.revoke, test.list
-				l := &logout{target: f.target, screen: f.screen}
-				err := l.run(t.Context())
+				err := f.logout(t.Context(), f.screen)
 				noSecrets(t, f.stdout.String()+f.stderr.String()+fmt.Sprint(err))
 				if !slices.Equal(f.service.deleted, test.deleted) {
 					t.Errorf("revoked %q, want %q", f.service.deleted, test.deleted)
@@ -98,7 +97,7 @@ func TestLogout_Cancelled(t *testing.T) {
 		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
 		ctx, cancel := context.WithCancel(t.Context())
 		f.service.deletes["key_old"] = response{hook: func(*http.Request) { cancel() }}
-		err := (&logout{target: f.target, screen: f.screen}).run(ctx)
+		err := f.logout(ctx, f.screen)
 		wantContains(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept")
 		if f.savedCredential(t).APIKey != oldKey {
 			t.Errorf("file %v", f.savedCredential(t))
@@ -113,7 +112,7 @@ func TestLogout_KeepsNewerLogin(t *testing.T) {
 	newer := noContent
 	newer.hook = func(*http.Request) { f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"}) }
 	f.service.deletes["key_old"] = newer
-	if err := (&logout{target: f.target, screen: f.screen}).run(t.Context()); err != nil ||
+	if err := f.logout(t.Context(), f.screen); err != nil ||
 		f.savedCredential(t).APIKey != newKey {
 		t.Errorf("%v; file %v, want the new login", err, f.savedCredential(t))
 	}
@@ -125,7 +124,7 @@ func TestLogout_UnwritableFile(t *testing.T) {
 	if err := os.MkdirAll(f.file+".new/blocks-the-file", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := (&logout{target: f.target, screen: f.screen}).run(t.Context())
+	err := f.logout(t.Context(), f.screen)
 	wantContains(t, "the error", fmt.Sprint(err), "cannot remove the login from the credentials file",
 		"The key was revoked.")
 }

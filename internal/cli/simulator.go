@@ -36,7 +36,7 @@ func simulatorCommand() command {
 			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				config.Log = hclog.New(&hclog.LoggerOptions{Output: stderr, Level: hclog.Info})
 				if err := config.Validate(); err != nil {
-					return &usageError{err}
+					return usageError("%w", err)
 				}
 				return runSimulator(ctx, stdout, *config)
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -40,45 +39,36 @@ func unmanagedCommand() command {
 			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks "+
 				"and resources whose plan changes nothing")
 			return func(ctx context.Context, files []string, stdout, stderr io.Writer) error {
-				write, err := reportWriter(*format)
-				if err != nil {
+				if err := checkFormat(*format, "table", "json", "import"); err != nil {
 					return err
 				}
 				if first := slices.Index(files, standardInput); first >= 0 && slices.Contains(files[first+1:], standardInput) {
-					return &usageError{errors.New("standard input can be given only once")}
+					return usageError("standard input can be given only once")
 				}
 				client, err := connectAccount(*baseURL)
 				if err != nil {
 					return err
 				}
 				if !client.Authenticated() {
-					return &usageError{fmt.Errorf("there is no API key for %s: set %s, or log in with \"%s login\"",
-						client.BaseURL(), provider.EnvAPIKey, program)}
+					return usageError("there is no API key for %s: set %s, or log in with \"%s login\"", client.BaseURL(),
+						provider.EnvAPIKey, program)
 				}
 				defer client.CloseIdleConnections()
-				return listUnmanaged(ctx, client, files, write, stdout, newScreen(stdout, stderr))
+				return listUnmanaged(ctx, client, files, *format, newScreen(stdout, stderr))
 			}
 		},
 	}
 }
 
-// reportWriter returns the function that writes a report in a format.
-func reportWriter(format string) (func(unmanaged.Report, io.Writer) error, error) {
-	switch format {
-	case "table":
-		return unmanaged.Report.WriteTable, nil
-	case "json":
-		return unmanaged.Report.WriteJSON, nil
-	case "import":
-		return unmanaged.Report.WriteImport, nil
+// checkFormat returns an error for an unknown --format.
+func checkFormat(format string, known ...string) error {
+	if slices.Contains(known, format) {
+		return nil
 	}
-	return nil, &usageError{fmt.Errorf("unknown format %q: use table, json or import", format)}
+	return usageError("unknown format %q: use %s", format, strings.Join(known, ", "))
 }
 
-func listUnmanaged(
-	ctx context.Context, client *rental.Client, files []string, write func(unmanaged.Report, io.Writer) error,
-	stdout io.Writer, screen *screen,
-) error {
+func listUnmanaged(ctx context.Context, client *rental.Client, files []string, format string, screen *screen) error {
 	states, err := readStates(files)
 	if err != nil {
 		return err
@@ -99,33 +89,43 @@ func listUnmanaged(
 		screen.warn("The list contains servers that the API does not find. They belong to other accounts: %s.",
 			rental.Printable(strings.Join(report.Foreign, ", "), maxTextLength))
 	}
-	if err := write(report, stdout); err != nil {
-		return err
+	var text string
+	switch format {
+	case "json":
+		text, err = report.JSON()
+	case "import":
+		text = report.Import()
+	default:
+		text = report.Table()
 	}
-	if !report.Empty() {
-		return &statusError{status: exitUnmanaged}
+	if err == nil {
+		_, err = io.WriteString(screen.stdout, text)
 	}
-	return nil
+	if err == nil && !report.Empty() {
+		err = &exitError{status: exitUnmanaged}
+	}
+	return err
 }
 
 // readStates reads the states in files.
 func readStates(files []string) (states unmanaged.States, err error) {
 	for _, name := range files {
-		if err := readState(&states, name); err != nil {
+		if err := withInput(name, states.Read); err != nil {
 			return states, fmt.Errorf("cannot read the state in %s: %w", name, err)
 		}
 	}
 	return states, nil
 }
 
-func readState(states *unmanaged.States, name string) error {
+// withInput calls read with a file or standard input.
+func withInput(name string, read func(io.Reader) error) error {
 	if name == standardInput {
-		return states.Read(os.Stdin)
+		return read(os.Stdin)
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return states.Read(file)
+	return read(file)
 }

@@ -10,13 +10,14 @@ func (b *builder) invocation(invocation actionInvocation) {
 	}
 	change := Change{Address: invocation.Address, Type: invocation.Type, Action: Unknown}
 	config := newValues(invocation.ConfigValues, invocation.ConfigUnknown, nil, b.unexpected(invocation.Address))
+	var done string // in a note about the server
 	switch strings.TrimPrefix(invocation.Type, typeInstance+"_") {
 	case "stop":
 		change.Action = Stop
 	case "start":
-		change.Action = Start
+		change.Action, done = Start, "Started"
 	case "restart":
-		change.Action = Restart
+		change.Action, done = Restart, "Restarted"
 	default:
 		b.addProblem(invocation.Address, "This version of the command does not know the action type %s.", code(change.Type))
 	}
@@ -26,13 +27,14 @@ func (b *builder) invocation(invocation actionInvocation) {
 	case found:
 		s := &b.Servers[old.index]
 		change.note("It is for %s.", code(s.label()))
-		if change.Action != Stop {
-			s.note("%s by %s.", map[Action]string{Start: "Started", Restart: "Restarted"}[change.Action], code(change.Address))
-			limit := config.number("max_price_kop_h") // the action does not know that of the resource
-			s.setAfter(highest(s.after(), old.started(limit, old.diskGB)))
-			if s.Action == Unchanged {
-				s.Action = change.Action
-			}
+		if done == "" {
+			break
+		}
+		s.note("%s by %s.", done, code(change.Address))
+		limit := config.number("max_price_kop_h") // the action does not know that of the resource
+		s.Price = highest(s.Price, old.started(limit))
+		if s.Action == Unchanged {
+			s.Action = change.Action
 		}
 	case change.Action == Stop:
 		change.note("It is for a server that the plan does not contain.")
@@ -41,7 +43,7 @@ func (b *builder) invocation(invocation actionInvocation) {
 		if id == "" {
 			change.note("instance_id is not known before the apply.")
 		}
-		b.add(Server{Change: change, BeforeKopH: new(int64(0)), Basis: None, Uncapped: true})
+		b.addServer(Server{Change: change, BeforeKopH: new(int64(0)), Price: Price{Basis: None, Uncapped: true}})
 		return
 	}
 	b.Others = append(b.Others, change)

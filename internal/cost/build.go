@@ -26,9 +26,8 @@ type builder struct {
 
 // existing is an instance before the plan and its index in the servers of the report.
 type existing struct {
-	server
-	index  int
-	diskGB int64
+	member
+	index int
 }
 
 // newReport builds a report. quote returns the prices of offers; nil for none. The error is that of quote.
@@ -111,10 +110,8 @@ func (b *builder) change(c resourceChange) {
 		change.note("Both servers cost until the old one is destroyed. Only the new one counts afterwards.")
 	}
 	switch _, reviewed := reviewedArguments[c.Type]; {
-	case c.Type == typeInstance:
-		b.instance(c, change)
-	case c.Type == typeFleet:
-		b.fleet(c, change)
+	case isServer(c.Type):
+		b.server(c, change)
 	case action == Unchanged && known:
 	case !reviewed:
 		b.addProblem(c.label(), "This version of the command does not know the resource type %s.", code(c.Type))
@@ -127,13 +124,17 @@ func (b *builder) change(c resourceChange) {
 // other adds a resource that costs nothing.
 func (b *builder) other(c resourceChange, change Change) {
 	if change.Action.creates() {
-		change.Arguments = arguments(c)
+		after := b.after(c)
+		change.setArguments(after)
 		switch c.Type {
-		case "gpurent_api_key":
-			change.note("New API key with the scopes %s, %s.", codeOf(change.Arguments["scopes"]), lifetime(change.Arguments))
+		case typeAPIKey:
+			lifetime := "never expires"
+			if days := change.Arguments["expires_in_days"]; days != nil {
+				lifetime = "expires in " + codeOf(days) + " days"
+			}
+			change.note("New API key with the scopes %s, %s.", codeOf(change.Arguments["scopes"]), lifetime)
 		case typeSSHKey:
-			fingerprint := b.read(c, c.Change.After).text("fingerprint")
-			change.note("New SSH key %s.", code(cmp.Or(fingerprint, unknownValue)))
+			change.note("New SSH key %s.", code(cmp.Or(after.text("fingerprint"), unknownValue)))
 		}
 	}
 	b.Others = append(b.Others, change)
@@ -142,39 +143,20 @@ func (b *builder) other(c resourceChange, change Change) {
 // creates reports whether the action creates an object.
 func (a Action) creates() bool { return a == Create || a == Replace || a == ReplaceForget }
 
-// read returns the values before or after a change. Unexpected ones become problems.
-func (b *builder) read(c resourceChange, object json.RawMessage) values {
-	return newValues(object, c.Change.AfterUnknown, c.Change.AfterSensitive, b.unexpected(c.label()))
+// before returns the values before a change. Unexpected ones become problems.
+func (b *builder) before(c resourceChange) values {
+	return newValues(c.Change.Before, nil, c.Change.BeforeSensitive, b.unexpected(c.label()))
 }
 
-// readBefore returns the values before a change.
-func (b *builder) readBefore(c resourceChange) values {
-	return newValues(c.Change.Before, nil, c.Change.BeforeSensitive, b.unexpected(c.label()))
+// after returns the values after a change. Unexpected ones become problems.
+func (b *builder) after(c resourceChange) values {
+	return newValues(c.Change.After, c.Change.AfterUnknown, c.Change.AfterSensitive, b.unexpected(c.label()))
 }
 
 func (b *builder) unexpected(label string) func(string) {
 	return func(attribute string) {
 		b.addProblem(label, "The plan has an unexpected value of %s.", code(attribute))
 	}
-}
-
-// hasProblem reports whether there is a problem with an address. The price of such a server is not known.
-func (b *builder) hasProblem(label string) bool {
-	for _, problem := range b.Problems {
-		if problem.Address == label {
-			return true
-		}
-	}
-	return false
-}
-
-// add adds a server and returns its index.
-func (b *builder) add(s Server) int {
-	if b.hasProblem(s.label()) {
-		s.setAfter(price{basis: None})
-	}
-	b.Servers = append(b.Servers, s)
-	return len(b.Servers) - 1
 }
 
 // priorModule adds the servers of the prior state that the plan does not contain.
@@ -204,10 +186,7 @@ func (b *builder) drift(c resourceChange) {
 	drift := Drift{Address: c.label(), Gone: isNull(c.Change.After)}
 	burn := func(object json.RawMessage) *int64 {
 		v := newValues(object, nil, nil, b.unexpected(c.label()))
-		if c.Type == typeFleet {
-			return burnOf(fleetMembers(v)).kopH
-		}
-		return instanceOf(v).now().kopH
+		return burnOf(membersOf(c.Type, v)).KopH
 	}
 	drift.BeforeKopH = burn(c.Change.Before)
 	if !drift.Gone {
@@ -215,3 +194,6 @@ func (b *builder) drift(c resourceChange) {
 	}
 	b.Drift = append(b.Drift, drift)
 }
+
+// isNull reports whether a value is null or missing.
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -28,30 +28,34 @@ func Compare(reviewed, planned Report) []Difference {
 	for _, problem := range planned.Problems {
 		add(problem.Address, problem.Message)
 	}
-	shown := map[string]Change{}
-	for _, change := range reviewed.changes() {
-		shown[change.label()] = change
-	}
-	servers := map[string]Server{}
+	r := review{shown: map[string]Server{}, created: map[string]bool{}}
 	for _, s := range reviewed.Servers {
-		servers[s.label()] = s
+		r.shown[s.label()] = s
 	}
-	// created are the ids of templates and SSH keys that exist now and that the review showed as created.
-	created := map[string]bool{}
+	for _, change := range reviewed.Others {
+		r.shown[change.label()] = Server{Change: change}
+	}
 	for id, address := range planned.referable {
-		created[id] = shown[address].Action.creates()
+		r.created[id] = r.shown[address].Action.creates()
 	}
 	for _, s := range planned.Servers {
-		if reason := s.refusal(shown, servers[s.label()], created); reason != "" {
+		if reason := r.refusal(s); reason != "" {
 			add(s.label(), reason)
 		}
 	}
 	for _, change := range planned.Others {
-		if reason := change.missing(shown, created); reason != "" && change.needsReview() {
+		if reason := r.missing(change); reason != "" && change.needsReview() {
 			add(change.label(), reason)
 		}
 	}
 	return differences
+}
+
+// review is what a review showed.
+type review struct {
+	shown map[string]Server // all changes by label
+	// created are the ids of templates and SSH keys that exist now and that the review showed as created.
+	created map[string]bool
 }
 
 // needsReview reports whether the review must have shown the change.
@@ -60,22 +64,20 @@ func (c Change) needsReview() bool {
 		c.Action == Unknown
 }
 
-func (s Server) needsReview() bool { return s.Change.needsReview() || s.RaisesCap }
-
-// refusal returns why the guard refuses the change of a server; empty if it accepts it. seen is the server in the
-// review, zero if it is not there.
-func (s Server) refusal(shown map[string]Change, seen Server, created map[string]bool) string {
+// refusal returns why the guard refuses the change of a server; empty if it accepts it.
+func (r review) refusal(s Server) string {
 	switch {
 	case s.Uncapped:
 		return "no price cap"
-	case s.AfterKopH == nil && s.Action != Unchanged:
+	case s.KopH == nil && s.Action != Unchanged:
 		return "its price cannot be determined"
-	case !s.needsReview():
+	case !s.needsReview() && !s.RaisesCap:
 		return ""
 	}
-	if reason := s.missing(shown, created); reason != "" {
+	if reason := r.missing(s.Change); reason != "" {
 		return reason
 	}
+	seen := r.shown[s.label()]
 	switch {
 	case s.Action == Destroy || s.Action == Forget:
 		return ""
@@ -101,10 +103,10 @@ func (s Server) isSizeShown(seen Server) bool {
 }
 
 // missing returns why a review did not show the change; empty if it did.
-func (c Change) missing(shown map[string]Change, created map[string]bool) string {
-	seen, found := shown[c.label()]
+func (r review) missing(c Change) string {
+	seen, found := r.shown[c.label()]
 	if !found && c.Deposed != "" && c.Action == Destroy {
-		seen, found = shown[c.Address] // the replacement in the review destroys the object
+		seen, found = r.shown[c.Address] // the replacement in the review destroys the object
 		found = found && seen.Action == Replace
 	} else {
 		found = found && seen.Action.covers(c.Action)
@@ -114,10 +116,11 @@ func (c Change) missing(shown map[string]Change, created map[string]bool) string
 	}
 	var different []string
 	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
-		if isSensitive(c.Arguments[name]) && !slices.Contains(secretArguments, name) {
+		isSensitive := contains(c.Arguments[name], func(part any) bool { return part == sensitiveValue })
+		if isSensitive && !slices.Contains(secretArguments, name) {
 			return name + " is sensitive, so that the review cannot show it"
 		}
-		if !isShown(name, seen.Arguments[name], c.Arguments[name], created) {
+		if !r.isShown(name, seen.Arguments[name], c.Arguments[name]) {
 			different = append(different, name)
 		}
 	}
@@ -145,20 +148,9 @@ func (a Action) updates() bool {
 // secretArguments may be sensitive, because they often contain secrets. They are not compared then.
 var secretArguments = []string{"env", "onstart", "name"}
 
-// isSensitive reports whether a part of an argument is sensitive.
-func isSensitive(value any) bool {
-	switch value := value.(type) {
-	case []any:
-		return slices.ContainsFunc(value, isSensitive)
-	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), isSensitive)
-	}
-	return value == sensitiveValue
-}
-
 // isShown reports whether an argument is as in the review, or smaller, or refers to an object that the review showed as
 // created.
-func isShown(name string, seen, planned any, created map[string]bool) bool {
+func (r review) isShown(name string, seen, planned any) bool {
 	if reflect.DeepEqual(seen, planned) {
 		return true
 	}
@@ -167,19 +159,19 @@ func isShown(name string, seen, planned any, created map[string]bool) bool {
 		return true // see isSizeShown
 	case "template":
 		slug, _ := planned.(string)
-		return seen == unknownValue && created[slug]
+		return seen == unknownValue && r.created[slug]
 	case "ssh_key_ids":
-		return areKeysShown(seen, planned, created)
+		return r.areKeysShown(seen, planned)
 	case "disk_gb", "expires_in_days":
 		was, now := integer(seen), integer(planned)
-		return was != nil && now != nil && *now <= *was
+		return now > 0 && now <= was
 	}
 	return false
 }
 
 // areKeysShown reports whether each key is in the review, or one that the review showed as created, in place of one
 // that was unknown.
-func areKeysShown(seen, planned any, created map[string]bool) bool {
+func (r review) areKeysShown(seen, planned any) bool {
 	was, _ := seen.([]any)
 	now, isList := planned.([]any)
 	if !isList {
@@ -188,20 +180,18 @@ func areKeysShown(seen, planned any, created map[string]bool) bool {
 	unknown := seen == unknownValue || slices.Contains(was, any(unknownValue))
 	return !slices.ContainsFunc(now, func(key any) bool {
 		id, _ := key.(string)
-		return !slices.Contains(was, key) && !(unknown && created[id])
+		return !slices.Contains(was, key) && !(unknown && r.created[id])
 	})
 }
 
-func integer(value any) *int64 {
-	number, ok := value.(json.Number)
-	if !ok {
-		return nil
-	}
+// integer returns a positive number; 0 for another value.
+func integer(value any) int64 {
+	number, _ := value.(json.Number)
 	n, err := number.Int64()
 	if err != nil {
-		return nil
+		return 0
 	}
-	return &n
+	return n
 }
 
 // higherCap returns how a cap is higher than in the review; empty if none is.

@@ -120,16 +120,16 @@ func checkAmounts(t *testing.T, report cost.Report, data []byte) {
 	t.Helper()
 	var before, after int64
 	for _, s := range report.Servers {
-		for _, amount := range []*int64{s.BeforeKopH, s.AfterKopH} {
+		for _, amount := range []*int64{s.BeforeKopH, s.KopH} {
 			if amount != nil && (*amount < 0 || *amount > 1e12) {
 				t.Errorf("impossible amount %d of %+v", *amount, s)
 			}
 		}
-		if (s.AfterKopH == nil) != (s.Basis == cost.None) {
+		if (s.KopH == nil) != (s.Basis == cost.None) {
 			t.Errorf("basis %q of %+v", s.Basis, s)
 		}
 		if len(report.Problems) == 0 {
-			before, after = before+amountOr0(s.BeforeKopH), after+amountOr0(s.AfterKopH)
+			before, after = before+amountOr0(s.BeforeKopH), after+amountOr0(s.KopH)
 		}
 	}
 	totals := report.Totals

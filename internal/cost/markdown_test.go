@@ -126,9 +126,9 @@ func TestMarkdown_Unchanged(t *testing.T) {
 
 | server | change | price before | price after |
 |---|---|---:|---:|
-| 1 unchanged | | 48,00 ₽ | 48,00 ₽ |
+| 1 unchanged |  | 48,00 ₽ | 48,00 ₽ |
 | **per hour** | | **48,00 ₽** | **48,00 ₽** |
-| **per month (730 hours)** | | **35 040,00 ₽** | **35 040,00 ₽** |
+| **per month (730 h)** | | **35 040,00 ₽** | **35 040,00 ₽** |
 
 
 <!-- gpurent cost: `

@@ -23,6 +23,7 @@ const (
 	typeInstance = "gpurent_instance"
 	typeFleet    = "gpurent_fleet"
 	typeTemplate = "gpurent_template"
+	typeAPIKey   = "gpurent_api_key"
 	typeSSHKey   = "gpurent_ssh_key"
 )
 

@@ -173,11 +173,11 @@ func lineOf(s cost.Server) string {
 }
 
 func afterOf(s cost.Server) string {
-	if s.AfterKopH == nil && s.Uncapped {
+	if s.KopH == nil && s.Uncapped {
 		return "no-cap"
 	}
-	text := map[cost.Basis]string{cost.Cap: "<=", cost.Offer: "now "}[s.Basis] + amountOf(s.AfterKopH)
-	if s.AfterKopH != nil && s.DiskExcluded {
+	text := map[cost.Basis]string{cost.Cap: "<=", cost.Offer: "now "}[s.Basis] + amountOf(s.KopH)
+	if s.KopH != nil && s.DiskExcluded {
 		text += "+disk"
 	}
 	return text

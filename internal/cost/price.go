@@ -1,6 +1,10 @@
 package cost
 
-import "github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+import (
+	"slices"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+)
 
 // maxKopH is the highest amount that counts as a price: 10 billion rubles per hour. Its price per month fits in int64.
 const maxKopH = 1e12
@@ -16,80 +20,78 @@ const (
 	None  Basis = "none"  // the price cannot be determined
 )
 
-// price is what one or several servers cost, and how certain that is. Its zero value is unknown.
-type price struct {
-	kopH  *int64 // nil: it cannot be determined
-	basis Basis
-	// diskExcluded: disk beyond the base disk of an offer, or the disk of a stopped member of a fleet, is not included.
-	diskExcluded bool
-	// uncapped: no price cap limits what is rented or started.
-	uncapped bool
+// Price is what one or several servers cost, and how certain that is.
+type Price struct {
+	// KopH is in kopecks per hour. Null if it cannot be determined.
+	KopH *int64 `json:"after_kop_h"`
+	// Basis is "known", "offer", "cap" or "none".
+	Basis Basis `json:"basis"`
+	// DiskExcluded: the price of disk beyond the base disk of an offer, or of the disks of stopped members of a fleet,
+	// comes in addition.
+	DiskExcluded bool `json:"disk_excluded"`
+	// Uncapped: no price cap limits what is rented or started. The guard never accepts that.
+	Uncapped bool `json:"uncapped"`
 }
 
 // knownPrice is a price that an existing server has.
-func knownPrice(kopH int64) price { return price{kopH: &kopH, basis: Known} }
+func knownPrice(kopH int64) Price { return Price{KopH: &kopH, Basis: Known} }
+
+// existingPrice is the price of an existing server; nil if the plan does not contain it.
+func existingPrice(kopH *int64) Price {
+	if kopH == nil {
+		return Price{Basis: None}
+	}
+	return knownPrice(*kopH)
+}
 
 // cappedPrice is the highest price of servers that are rented or started; limit is the cap of each, nil for none. A cap
 // does not include disk beyond the base disk.
-func cappedPrice(limit *int64, count, diskGB int64) price {
+func cappedPrice(limit *int64, count, diskGB int64) Price {
 	switch {
 	case count == 0:
 		return knownPrice(0)
 	case limit == nil:
-		return price{basis: None, uncapped: true}
+		return Price{Basis: None, Uncapped: true}
 	}
-	return price{kopH: times(limit, count), basis: Cap, diskExcluded: diskGB != lifecycle.BaseDiskGB}
+	return Price{KopH: times(limit, count), Basis: Cap, DiskExcluded: diskGB != lifecycle.BaseDiskGB}
 }
 
-// plus is the sum of two prices, as uncertain as the less certain one.
-func (p price) plus(other price) price {
-	sum := price{
-		kopH: sum(p.kopH, other.kopH), basis: worse(p.basis, other.basis),
-		diskExcluded: p.diskExcluded || other.diskExcluded, uncapped: p.uncapped || other.uncapped,
+// plus is the sum of two prices, as uncertain as the less certain one. An impossible sum cannot be determined.
+func (p Price) plus(other Price) Price {
+	sum := Price{
+		Basis: None, DiskExcluded: p.DiskExcluded || other.DiskExcluded, Uncapped: p.Uncapped || other.Uncapped,
 	}
-	if sum.kopH == nil {
-		sum.basis = None
+	if p.KopH != nil && other.KopH != nil && *p.KopH+*other.KopH <= maxKopH {
+		sum.KopH, sum.Basis = new(*p.KopH+*other.KopH), leastCertain(p.Basis, other.Basis)
 	}
 	return sum
 }
 
 // within limits a price that is not known to the total cap of a fleet, which includes all disks. fixedKopH is the part
 // that existing members cost whatever the cap is.
-func (p price) within(total *int64, fixedKopH int64) price {
-	if total == nil || p.basis == Known {
+func (p Price) within(total *int64, fixedKopH int64) Price {
+	if total == nil || p.Basis == Known {
 		return p
 	}
-	p.uncapped = false
-	if limit := max(*total, fixedKopH); p.kopH == nil || *p.kopH >= limit {
-		p.kopH, p.basis, p.diskExcluded = &limit, Cap, false
+	p.Uncapped = false
+	if limit := max(*total, fixedKopH); p.KopH == nil || *p.KopH >= limit {
+		p.KopH, p.Basis, p.DiskExcluded = &limit, Cap, false
 	}
 	return p
 }
 
 // highest is the higher one of two prices, as uncertain as the less certain one.
-func highest(p, other price) price {
+func highest(p, other Price) Price {
 	both := p.plus(other)
-	if p.kopH != nil && other.kopH != nil {
-		both.kopH, both.basis = new(max(*p.kopH, *other.kopH)), worse(p.basis, other.basis)
+	if p.KopH != nil && other.KopH != nil {
+		both.KopH, both.Basis = new(max(*p.KopH, *other.KopH)), leastCertain(p.Basis, other.Basis)
 	}
 	return both
 }
 
-var certainty = map[Basis]int{Known: 0, Offer: 1, Cap: 2, None: 3}
-
-func worse(a, b Basis) Basis {
-	if certainty[b] > certainty[a] {
-		return b
-	}
-	return a
-}
-
-// sum is a + b; nil if one of them is nil, or the sum is not a possible price.
-func sum(a, b *int64) *int64 {
-	if a == nil || b == nil || *a+*b > maxKopH {
-		return nil
-	}
-	return new(*a + *b)
+func leastCertain(a, b Basis) Basis {
+	order := []Basis{Known, Offer, Cap, None}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }
 
 // times is a * n; nil if a is nil, or the product is not a possible price.

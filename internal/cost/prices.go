@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
@@ -27,7 +28,7 @@ func NewPriceReader(client *rental.Client) *PriceReader {
 
 // Report is NewReport with the prices that offers have now, and with the account if the client has a key.
 func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
-	report, err := newReport(plan, func(d rentalDemand) ([]int64, error) { return r.prices(ctx, d) })
+	report, err := newReport(plan, func(d market.Demand) ([]int64, error) { return r.prices(ctx, d) })
 	if err != nil {
 		return Report{}, err
 	}
@@ -48,13 +49,14 @@ func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
 }
 
 // prices is a quoteFunc. It chooses offers as the apply does, but never one offer for two servers of the plan.
-func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, error) {
-	demand := d.Demand
-	if demand.SameGPU || demand.SameCountry || demand.Budget != nil || d.OfferID != "" {
-		demand.Except = maps.Clone(r.taken)
-		maps.Copy(demand.Except, d.Except)
+func (r *PriceReader) prices(ctx context.Context, demand market.Demand) ([]int64, error) {
+	count := demand.Count
+	if demand.SameGPU || demand.SameCountry || demand.Budget != nil || demand.OfferID != "" {
+		except := maps.Clone(r.taken)
+		maps.Copy(except, demand.Except)
+		demand.Except = except
 	} else {
-		demand.Count = rounded(d.Count + len(r.taken)) // the list can begin with those that are taken
+		demand.Count = rounded(count + len(r.taken)) // the list can begin with those that are taken
 	}
 	choice, err := r.market.Estimate(ctx, demand)
 	switch failure.KindOf(err) {
@@ -66,7 +68,7 @@ func (r *PriceReader) prices(ctx context.Context, d rentalDemand) ([]int64, erro
 	}
 	var prices []int64
 	for _, candidate := range choice.Candidates {
-		if len(prices) < d.Count && !r.taken[candidate.Offer.ID] {
+		if len(prices) < count && !r.taken[candidate.Offer.ID] {
 			r.taken[candidate.Offer.ID] = true
 			prices = append(prices, candidate.KopH)
 		}
@@ -102,44 +104,46 @@ func account(balance rental.Balance, totals Totals) *Account {
 	return a
 }
 
-// addQuery adds an offer_query, or an element of a list of queries, with the terms of the server. A query with unknown
-// filters is never used: see rentalDemand.known.
-func (d *rentalDemand) addQuery(v values) {
-	if isNull(v.raw) {
-		return
+// queries returns the queries of an instance or a fleet in order of preference, with the terms of the server.
+func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []market.Query) {
+	var arguments struct {
+		OfferQuery      *query   `json:"offer_query"`
+		FallbackQueries []*query `json:"fallback_queries"`
+		OfferQueries    []*query `json:"offer_queries"`
 	}
-	var q query
-	if err := json.Unmarshal(v.raw, &q); err != nil {
-		v.report("its filters")
-		return
+	if json.Unmarshal(v.raw, &arguments) != nil {
+		v.report("the filters of its queries")
 	}
-	disk := float64(d.Order.DiskGB)
-	if q.MinDiskGB == nil || *q.MinDiskGB < disk {
-		q.MinDiskGB = &disk
+	all := slices.Concat([]*query{arguments.OfferQuery}, arguments.FallbackQueries, arguments.OfferQueries)
+	for _, q := range all {
+		if q == nil {
+			continue
+		}
+		q.Type, q.MaxPriceKopH = order.Type, limit
+		if disk := float64(order.DiskGB); q.MinDiskGB == nil || *q.MinDiskGB < disk {
+			q.MinDiskGB = &disk
+		}
+		queries = append(queries, market.Query{OfferQuery: rental.OfferQuery(*q)})
 	}
-	d.Queries = append(d.Queries, market.Query{OfferQuery: rental.OfferQuery{
-		GPU: q.GPU, NumGPUs: q.NumGPUs, MinGPUs: q.MinGPUs, Type: d.Order.Type, Country: q.Country,
-		MinReliability: q.MinReliability, MinVRAMGB: q.MinVRAMGB, MaxPriceKopH: d.limit, Verified: q.Verified,
-		MinCUDA: q.MinCUDA, MinDiskGB: q.MinDiskGB, MinInetDownMbps: q.MinInetDownMbps, Order: q.Order,
-		MinRAMGB: q.MinRAMGB, MinCPUCores: q.MinCPUCores, MinInetUpMbps: q.MinInetUpMbps,
-		MinDurationDays: q.MinDurationDays, MinPorts: q.MinPorts, MinDiskBWMBps: q.MinDiskBWMBps,
-		ExcludeCountries: q.ExcludeCountries, ExcludeOfferIDs: q.ExcludeOfferIDs,
-	}})
+	return queries
 }
 
-// query is an offer_query in a plan, with the filters of rental.OfferQuery.
+// query is rental.OfferQuery with the names of an offer_query in a plan.
 type query struct {
-	GPU              []string `json:"gpu"`
-	NumGPUs          []int64  `json:"num_gpus"`
-	MinGPUs          *int64   `json:"min_gpus"`
-	Country          []string `json:"country"`
-	MinReliability   *float64 `json:"min_reliability"`
-	MinVRAMGB        *float64 `json:"min_vram_gb"`
-	Verified         *bool    `json:"verified"`
-	MinCUDA          *float64 `json:"min_cuda"`
-	MinDiskGB        *float64 `json:"min_disk_gb"`
-	MinInetDownMbps  *float64 `json:"min_inet_down_mbps"`
-	Order            string   `json:"order"`
+	GPU             []string          `json:"gpu"`
+	NumGPUs         []int64           `json:"num_gpus"`
+	MinGPUs         *int64            `json:"min_gpus"`
+	Type            rental.RentalType `json:"-"`
+	Country         []string          `json:"country"`
+	MinReliability  *float64          `json:"min_reliability"`
+	MinVRAMGB       *float64          `json:"min_vram_gb"`
+	MaxPriceKopH    *int64            `json:"-"`
+	Verified        *bool             `json:"verified"`
+	MinCUDA         *float64          `json:"min_cuda"`
+	MinDiskGB       *float64          `json:"min_disk_gb"`
+	MinInetDownMbps *float64          `json:"min_inet_down_mbps"`
+	Order           string            `json:"order"`
+
 	MinRAMGB         *float64 `json:"min_ram_gb"`
 	MinCPUCores      *int64   `json:"min_cpu_cores"`
 	MinInetUpMbps    *float64 `json:"min_inet_up_mbps"`
@@ -148,5 +152,6 @@ type query struct {
 	MinDiskBWMBps    *float64 `json:"min_disk_bw_mbps"`
 	ExcludeCountries []string `json:"exclude_countries"`
 	ExcludeOfferIDs  []string `json:"exclude_offer_ids"`
-	MaxAttempts      *int64   `json:"max_attempts"` // it does not change the price
+
+	rental.ListOptions `json:"-"`
 }

@@ -101,15 +101,8 @@ type Server struct {
 	// BeforeKopH is what it costs now, without the disks of stopped members of a fleet. Null if the plan does not contain
 	// the price.
 	BeforeKopH *int64 `json:"before_kop_h"`
-	// AfterKopH is what it costs after the apply. Null if that cannot be determined.
-	AfterKopH *int64 `json:"after_kop_h"`
-	// Basis is how certain AfterKopH is: "known", "offer", "cap" or "none".
-	Basis Basis `json:"basis"`
-	// DiskExcluded: the price of disk beyond the base disk, or of the disks of stopped members of a fleet, comes in
-	// addition to AfterKopH.
-	DiskExcluded bool `json:"disk_excluded"`
-	// Uncapped: it rents or starts servers without a price cap. The guard never accepts that.
-	Uncapped bool `json:"uncapped"`
+	// Price is what it costs after the apply.
+	Price
 	// MaxPriceKopH is the price cap of each server after the apply; null for none.
 	MaxPriceKopH *int64 `json:"max_price_kop_h"`
 	// MaxKopH is the highest price that the caps of the arguments allow for the whole resource; null for none.
@@ -162,15 +155,6 @@ func (c *Change) note(format string, arguments ...any) {
 	}
 }
 
-// setAfter sets the price after the apply.
-func (s *Server) setAfter(p price) {
-	s.AfterKopH, s.Basis, s.DiskExcluded, s.Uncapped = p.kopH, p.basis, p.diskExcluded, p.uncapped
-}
-
-func (s Server) after() price {
-	return price{kopH: s.AfterKopH, basis: s.Basis, diskExcluded: s.DiskExcluded, uncapped: s.Uncapped}
-}
-
 // total sets the totals.
 func (r *Report) total() {
 	before, after := knownPrice(0), knownPrice(0)
@@ -180,23 +164,23 @@ func (r *Report) total() {
 		if s.BeforeKopH != nil {
 			nextBefore = before.plus(knownPrice(*s.BeforeKopH))
 		}
-		if s.AfterKopH != nil {
-			nextAfter = after.plus(s.after())
+		if s.KopH != nil {
+			nextAfter = after.plus(s.Price)
 		}
-		if s.BeforeKopH == nil || s.AfterKopH == nil {
+		if s.BeforeKopH == nil || s.KopH == nil {
 			t.Undetermined = append(t.Undetermined, s.label())
 		}
-		if nextBefore.kopH == nil || nextAfter.kopH == nil {
+		if nextBefore.KopH == nil || nextAfter.KopH == nil {
 			r.addProblem(s.label(), "The sum with its price is too large.")
 			t.Undetermined = append(t.Undetermined, s.label())
 			continue
 		}
 		before, after = nextBefore, nextAfter
 	}
-	t.BeforeKopH, t.AfterKopH = *before.kopH, *after.kopH
+	t.BeforeKopH, t.AfterKopH = *before.KopH, *after.KopH
 	t.ChangeKopH = t.AfterKopH - t.BeforeKopH
 	t.BeforeKopMonth, t.AfterKopMonth = t.BeforeKopH*rubles.HoursPerMonth, t.AfterKopH*rubles.HoursPerMonth
-	t.Basis, t.DiskExcluded = after.basis, after.diskExcluded
+	t.Basis, t.DiskExcluded = after.Basis, after.DiskExcluded
 	t.Undetermined = slices.Compact(t.Undetermined)
 	r.Totals = t
 }
@@ -214,15 +198,6 @@ func (r Report) JSON() (string, error) {
 	return string(data) + "\n", err
 }
 
-// changes returns all changes of the report.
-func (r Report) changes() []Change {
-	var all []Change
-	for _, s := range r.Servers {
-		all = append(all, s.Change)
-	}
-	return append(all, r.Others...)
-}
-
 // changedServers returns the servers that the plan changes.
 func (r Report) changedServers() (changed []Server) {
 	for _, s := range r.Servers {
@@ -236,10 +211,10 @@ func (r Report) changedServers() (changed []Server) {
 // byPrice compares servers: those without a price first, and then the most expensive ones.
 func byPrice(a, b Server) int {
 	amount := func(s Server) int64 {
-		if s.AfterKopH == nil || s.BeforeKopH == nil {
+		if s.KopH == nil || s.BeforeKopH == nil {
 			return maxKopH + 1
 		}
-		return max(*s.AfterKopH, *s.BeforeKopH)
+		return max(*s.KopH, *s.BeforeKopH)
 	}
 	return cmp.Compare(amount(b), amount(a))
 }

@@ -223,6 +223,10 @@ func TestNewReport_HighestPrice(t *testing.T) {
 			update(instance, `"id": "ins_1", "status": "running", "type": "on_demand"`, limited),
 			"gpurent_instance.x update unknown unknown",
 		},
+		"a query that is not known before the apply": {
+			strings.Replace(creation(instance, limited), `"after_unknown": {}`, `"after_unknown": {"offer_query": true}`, 1),
+			"gpurent_instance.x create 0 <=9000+disk",
+		},
 		"a fleet without a cap": {
 			creation("gpurent_fleet", `"size": 3, `+limitedFleet), "gpurent_fleet.x create 0 no-cap",
 		},

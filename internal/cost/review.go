@@ -38,13 +38,13 @@ func (r Report) hidden() (string, error) {
 	}
 	var packed bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = writer.Write(data)
+	}
+	if err == nil {
+		err = writer.Close()
+	}
 	if err != nil {
-		return "", err
-	}
-	if _, err := writer.Write(data); err != nil {
-		return "", err
-	}
-	if err := writer.Close(); err != nil {
 		return "", err
 	}
 	return hiddenPrefix + base64.StdEncoding.EncodeToString(packed.Bytes()) + hiddenSuffix, nil
@@ -80,11 +80,7 @@ func ReadReview(data []byte) (Report, error) {
 }
 
 func unpack(list string) (Report, error) {
-	packed, err := base64.StdEncoding.DecodeString(list)
-	if err != nil {
-		return Report{}, errReview
-	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(list)))
 	if err != nil {
 		return Report{}, errReview
 	}
@@ -96,20 +92,16 @@ func unpack(list string) (Report, error) {
 }
 
 func decodeReview(data []byte) (Report, error) {
+	var parts map[string]json.RawMessage
+	var report Report
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	var report Report
-	if err := decoder.Decode(&report); err != nil {
+	switch {
+	case json.Unmarshal(data, &parts) != nil || decoder.Decode(&report) != nil:
 		return Report{}, errReview
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Report{}, errReview
-	}
-	var parts map[string]json.RawMessage
-	if json.Unmarshal(data, &parts) != nil || parts["totals"] == nil {
+	case parts["totals"] == nil:
 		return Report{}, errors.New("this is not the output of cost --format json or markdown")
-	}
-	if major, _, _ := strings.Cut(report.FormatVersion, "."); major != "1" {
+	case !strings.HasPrefix(report.FormatVersion, "1."):
 		return Report{}, errors.New("the review was made by another version of the command, or is no review")
 	}
 	return report, nil

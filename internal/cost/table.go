@@ -3,11 +3,11 @@ package cost
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
 // Colors of a terminal.
@@ -18,34 +18,60 @@ const (
 // maxName limits the length of a name in the table, in bytes.
 const maxName = 200
 
-// row is a line of the table.
+// row is a line of the table and of the comment.
 type row struct {
 	cells [4]string
-	color string
+	color string // of a terminal; bold for a sum
+}
+
+// rows returns the servers and the sums. If more than n servers change, it contains the n most expensive ones. name
+// makes the name of a server inert.
+func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
+	changed := r.changedServers()
+	shown := changed
+	if len(changed) > n {
+		shown = slices.SortedStableFunc(slices.Values(changed), byPrice)[:n]
+	}
+	for _, s := range shown {
+		cells := [4]string{name(s.label()), s.actionText(), s.beforeText(), s.Price.String()}
+		servers = append(servers, row{cells, s.color()})
+	}
+	if more := len(changed) - n; more > 0 {
+		servers = append(servers, row{cells: [4]string{counted(more, "more change", "more changes")}})
+	}
+	if unchanged := len(r.Servers) - len(changed); unchanged > 0 {
+		before, after := r.unchanged()
+		label := fmt.Sprintf("%d unchanged", unchanged)
+		servers = append(servers, row{cells: [4]string{label, "", Rubles(before), Rubles(after)}})
+	}
+	t := r.Totals
+	after := func(kop int64) string {
+		return Price{KopH: &kop, Basis: t.Basis, DiskExcluded: t.DiskExcluded}.String()
+	}
+	return servers, []row{
+		{[4]string{"per hour", "", Rubles(t.BeforeKopH), after(t.AfterKopH)}, bold},
+		{[4]string{"per month (730 h)", "", Rubles(t.BeforeKopMonth), after(t.AfterKopMonth)}, bold},
+	}
+}
+
+// unchanged is the sum of the unchanged servers.
+func (r Report) unchanged() (before, after int64) {
+	for _, s := range r.Servers {
+		if s.Action == Unchanged && s.BeforeKopH != nil && s.KopH != nil {
+			before, after = before+*s.BeforeKopH, after+*s.KopH
+		}
+	}
+	return before, after
 }
 
 // Table returns the report for people, with colors for a terminal. The sums come last.
 func (r Report) Table(colors bool) string {
-	rows := []row{{cells: [4]string{"SERVER", "CHANGE", "PER HOUR NOW", "PER HOUR AFTERWARDS"}, color: bold}}
-	changed := r.changedServers()
-	for _, s := range changed {
-		rows = append(rows, row{
-			[4]string{rental.Printable(s.label(), maxName), s.actionText(), s.beforeText(), s.after().String()}, s.color(),
-		})
-	}
-	if n := len(r.Servers) - len(changed); n > 0 {
-		before, after := r.unchanged()
-		rows = append(rows, row{cells: [4]string{fmt.Sprintf("%d unchanged", n), "", Rubles(before), Rubles(after)}})
-	}
-	servers := len(rows)
-	t := r.Totals
-	rows = append(rows,
-		row{cells: [4]string{"per hour", "", Rubles(t.BeforeKopH), t.after(1)}, color: bold},
-		row{cells: [4]string{"per month (730 h)", "", Rubles(t.BeforeKopMonth), t.after(rubles.HoursPerMonth)}, color: bold})
-	lines := aligned(rows, colors)
+	servers, sums := r.rows(math.MaxInt, func(name string) string { return rental.Printable(name, maxName) })
+	header := row{[4]string{"SERVER", "CHANGE", "PER HOUR NOW", "PER HOUR AFTERWARDS"}, bold}
+	lines := aligned(slices.Concat([]row{header}, servers, sums), colors)
 	var text strings.Builder
-	if servers > 1 {
-		text.WriteString(strings.Join(lines[:servers], "\n") + "\n\n")
+	if len(servers) > 0 {
+		text.WriteString(strings.Join(lines[:1+len(servers)], "\n") + "\n\n")
 	}
 	remarks := r.remarks(math.MaxInt)
 	for _, remark := range remarks {
@@ -54,15 +80,15 @@ func (r Report) Table(colors bool) string {
 	if len(remarks) > 0 {
 		text.WriteString("\n")
 	}
-	return text.String() + strings.Join(lines[servers:], "\n") + "\n"
+	return text.String() + strings.Join(lines[1+len(servers):], "\n") + "\n"
 }
 
 // color is red for a server that can cost more than before, and green for one that costs less.
 func (s Server) color() string {
 	switch {
-	case s.BeforeKopH == nil || s.AfterKopH == nil || *s.AfterKopH > *s.BeforeKopH:
+	case s.BeforeKopH == nil || s.KopH == nil || *s.KopH > *s.BeforeKopH:
 		return red
-	case *s.AfterKopH < *s.BeforeKopH:
+	case *s.KopH < *s.BeforeKopH:
 		return green
 	}
 	return ""

@@ -11,16 +11,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
+var amount = regexp.MustCompile(`^([0-9]{1,10})(?:\.([0-9]{1,2}))?$`)
+
 // ParseRubles returns an amount in rubles, such as "1500" or "1500.50", in kopecks.
 func ParseRubles(text string) (int64, error) {
-	whole, cents, _ := strings.Cut(text, ".")
-	if !digits.MatchString(whole+cents+"0") || whole == "" || len(cents) > 2 || len(whole) > 10 {
+	parts := amount.FindStringSubmatch(text)
+	if parts == nil {
 		return 0, errors.New("must be an amount in rubles, such as 1500 or 1500.50")
 	}
-	return strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+	return strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
 }
-
-var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // Rubles formats an amount in kopecks, such as "1 234,56 ₽".
 func Rubles(kop int64) string {
@@ -47,22 +47,22 @@ func code(text string) string {
 }
 
 // String is the price with how certain it is.
-func (p price) String() string {
+func (p Price) String() string {
 	switch {
-	case p.kopH == nil && p.uncapped:
+	case p.KopH == nil && p.Uncapped:
 		return "no cap"
-	case p.kopH == nil:
+	case p.KopH == nil:
 		return "unknown"
 	}
-	text := Rubles(*p.kopH)
-	switch p.basis {
+	text := Rubles(*p.KopH)
+	switch p.Basis {
 	case Cap:
 		text = "up to " + text
 	case Offer:
 		text = "now " + text
 	default:
 	}
-	if p.diskExcluded {
+	if p.DiskExcluded {
 		text += " + disk"
 	}
 	return text
@@ -85,12 +85,10 @@ func (s Server) actionText() string {
 		return "forget, billing continues"
 	case ReplaceForget:
 		return "replace and forget, billing continues"
-	case Roll:
-		return "replace members"
 	case Unknown:
 		return "not understood"
 	default:
-		return string(s.Action)
+		return strings.ReplaceAll(string(s.Action), "_", " ")
 	}
 }
 

@@ -3,57 +3,130 @@ package cost
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
-	"strconv"
 )
 
-// values are the attributes of an object in a plan.
+// values are the attributes of an object in a plan, without null ones.
 type values struct {
-	raw                            json.RawMessage
-	attributes, unknown, sensitive map[string]json.RawMessage
+	raw        json.RawMessage
+	attributes map[string]any // what is unknown or sensitive is a hiddenValue
 	// report is called with the name of each attribute whose value has an unexpected type or range.
 	report func(attribute string)
 }
 
+// hiddenValue is a value that is not known before the apply, or that must not be printed because it is sensitive.
+type hiddenValue struct {
+	value              any // nil if it is unknown
+	unknown, sensitive bool
+}
+
 // newValues reads an object. unknown and sensitive have true in place of each unknown and sensitive value.
 func newValues(object, unknown, sensitive json.RawMessage, report func(string)) values {
-	v := values{raw: object, report: report}
-	if !isNull(object) && json.Unmarshal(object, &v.attributes) != nil {
-		report("the whole object")
-	}
-	for _, part := range []struct {
-		raw  json.RawMessage
-		into *map[string]json.RawMessage
-	}{{unknown, &v.unknown}, {sensitive, &v.sensitive}} {
-		if json.Unmarshal(part.raw, part.into) != nil && hasTrue(part.raw) {
-			report("the whole object") // all of it is unknown or sensitive
-		}
-	}
+	v := asObject(marked(decode(object), decode(unknown), decode(sensitive)), report)
+	v.raw = object
 	return v
 }
 
+// asObject returns the attributes of a value; none of null.
+func asObject(value any, report func(string)) values {
+	attributes, ok := value.(map[string]any)
+	if !ok && value != nil {
+		report("the whole object")
+	}
+	return values{attributes: attributes, report: report}
+}
+
+// marked returns a value without null attributes and with its hidden parts.
+func marked(value, unknown, sensitive any) any {
+	if isUnknown := isWhole(unknown, value); isUnknown || isWhole(sensitive, value) {
+		return hiddenValue{value, isUnknown || hasTrue(unknown), isWhole(sensitive, value)}
+	}
+	switch value := value.(type) {
+	case []any:
+		unknown, _ := unknown.([]any)
+		sensitive, _ := sensitive.([]any)
+		list := make([]any, len(value))
+		for i, element := range value {
+			list[i] = marked(element, at(unknown, i), at(sensitive, i))
+		}
+		return list
+	case map[string]any:
+		unknown, _ := unknown.(map[string]any)
+		sensitive, _ := sensitive.(map[string]any)
+		object := map[string]any{}
+		for _, names := range []map[string]any{value, unknown} { // the value does not contain what is unknown
+			for name := range names {
+				if part := marked(value[name], unknown[name], sensitive[name]); part != nil {
+					object[name] = part
+				}
+			}
+		}
+		return object
+	}
+	return value
+}
+
+// isWhole reports whether a mark of after_unknown or after_sensitive is for a whole value, and not for parts of it.
+func isWhole(mark, value any) bool {
+	return mark == true || hasTrue(mark) && reflect.TypeOf(mark) != reflect.TypeOf(value)
+}
+
+func hasTrue(mark any) bool { return contains(mark, func(part any) bool { return part == true }) }
+
+// contains reports whether a value or a part of it matches.
+func contains(value any, matches func(any) bool) bool {
+	inner := func(part any) bool { return contains(part, matches) }
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, inner)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), inner)
+	}
+	return matches(value)
+}
+
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
 // isUnknown reports whether the attribute, or a part of it, is not known before the apply.
-func (v values) isUnknown(name string) bool { return hasTrue(v.unknown[name]) }
+func (v values) isUnknown(name string) bool {
+	return contains(v.attributes[name], func(part any) bool { h, ok := part.(hiddenValue); return ok && h.unknown })
+}
 
-// isHidden reports whether the attribute is unknown, or must not be printed because it is sensitive.
-func (v values) isHidden(name string) bool { return v.isUnknown(name) || hasTrue(v.sensitive[name]) }
+// isHidden reports whether the attribute, or a part of it, is unknown or sensitive.
+func (v values) isHidden(name string) bool {
+	return contains(v.attributes[name], func(part any) bool { _, ok := part.(hiddenValue); return ok })
+}
 
-// text returns a string; empty for null and unknown.
-func (v values) text(name string) string {
-	var text string
-	if raw := v.attributes[name]; !isNull(raw) && json.Unmarshal(raw, &text) != nil {
+// get returns an attribute of a type; zero for null and unknown.
+func get[T any](v values, name string) T {
+	attribute := v.attributes[name]
+	if h, ok := attribute.(hiddenValue); ok {
+		attribute = h.value
+	}
+	value, ok := attribute.(T)
+	if !ok && attribute != nil {
 		v.report(name)
 	}
-	return text
+	return value
 }
+
+// text returns a string; empty for null and unknown.
+func (v values) text(name string) string { return get[string](v, name) }
 
 // number returns an amount or a count; nil for null, and for what is unknown or sensitive.
 func (v values) number(name string) *int64 {
-	raw := v.attributes[name]
-	if isNull(raw) || v.isHidden(name) {
+	number := get[json.Number](v, name)
+	if number == "" || v.isHidden(name) {
 		return nil
 	}
-	n, err := strconv.ParseInt(string(raw), 10, 64)
+	n, err := number.Int64()
 	if err != nil || n < 0 || n > maxKopH {
 		v.report(name)
 		return nil
@@ -69,75 +142,9 @@ func (v values) count(name string) int64 {
 	return 0
 }
 
-// child returns a nested object; empty for null. What is sensitive in it counts for the whole object.
+// child returns a nested object; empty for null.
 func (v values) child(name string) values {
-	return newValues(v.attributes[name], v.unknown[name], v.sensitive[name], func(inner string) {
-		v.report(name + "." + inner)
-	})
-}
-
-// children returns a list or map of objects, by index or key.
-func (v values) children(name string) map[string]values {
-	found := map[string]values{}
-	part := func(raw json.RawMessage) map[string]json.RawMessage {
-		var parts map[string]json.RawMessage
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &parts) != nil && json.Unmarshal(raw, &list) == nil {
-			parts = map[string]json.RawMessage{}
-			for i, element := range list {
-				parts[strconv.Itoa(i)] = element
-			}
-		}
-		return parts
-	}
-	objects, unknown, sensitive := part(v.attributes[name]), part(v.unknown[name]), part(v.sensitive[name])
-	if objects == nil && !isNull(v.attributes[name]) {
-		v.report(name)
-	}
-	for key, object := range objects {
-		found[key] = newValues(object, unknown[key], sensitive[key], func(inner string) {
-			v.report(name + "." + key + "." + inner)
-		})
-	}
-	return found
-}
-
-// texts returns a set or list of strings.
-func (v values) texts(name string) []string {
-	var texts []string
-	if raw := v.attributes[name]; !isNull(raw) && json.Unmarshal(raw, &texts) != nil {
-		v.report(name)
-	}
-	return texts
-}
-
-// isNull reports whether a value is null or missing.
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || string(raw) == "null"
-}
-
-// hasTrue reports whether a value of after_unknown or after_sensitive, or a part of it, is true.
-func hasTrue(raw json.RawMessage) bool {
-	if !bytes.Contains(raw, []byte("true")) {
-		return false // nearly all values: it saves their decoding
-	}
-	return isTrue(decode(raw))
-}
-
-func isTrue(value any) bool {
-	switch value := value.(type) {
-	case bool:
-		return value
-	case []any:
-		return slices.ContainsFunc(value, isTrue)
-	case map[string]any:
-		for _, part := range value {
-			if isTrue(part) {
-				return true
-			}
-		}
-	}
-	return false
+	return asObject(v.attributes[name], func(inner string) { v.report(name + "." + inner) })
 }
 
 // decode returns a JSON value with its numbers as they are written; nil for null and for what is not JSON.

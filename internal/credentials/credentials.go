@@ -65,7 +65,7 @@ func Load(path string) (File, error) {
 func read(path string) (document, error) {
 	file, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return document{}, nil
+		return parse([]byte("{}"))
 	}
 	if err != nil {
 		return document{}, fmt.Errorf("reading the credentials file: %w", err)

@@ -3,7 +3,6 @@ package credentials
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 )
 
@@ -26,22 +25,11 @@ type document struct {
 // parse removes white space around the base URLs and the keys of file, which may have been added by hand.
 func parse(content []byte) (document, error) {
 	var d document
-	if json.Unmarshal(content, &d.fields) != nil || d.fields == nil {
+	if json.Unmarshal(content, &d.fields) != nil || json.Unmarshal(content, &d.file) != nil || d.fields == nil {
 		return document{}, errFormat
 	}
-	for _, known := range []struct {
-		name string
-		into []any
-	}{
-		{fieldCurrent, []any{&d.file.Current}},
-		{fieldCredentials, []any{&d.entries, &d.file.Credentials}},
-	} {
-		raw, ok := d.fields[known.name]
-		for _, into := range known.into {
-			if ok && json.Unmarshal(raw, into) != nil {
-				return document{}, errFormat
-			}
-		}
+	if raw, ok := d.fields[fieldCredentials]; ok && json.Unmarshal(raw, &d.entries) != nil {
+		return document{}, errFormat
 	}
 	d.file.Current = strings.TrimSpace(d.file.Current)
 	for baseURL, credential := range d.file.Credentials {
@@ -55,15 +43,8 @@ func parse(content []byte) (document, error) {
 // keeping their unknown fields, which belong to the old key.
 func (d *document) set(baseURL string, credential Credential) (replaced []Credential, err error) {
 	replaced = d.remove(baseURL, func(Credential) bool { return true })
-	entry, err := json.Marshal(credential)
-	if err != nil {
-		return nil, err
-	}
-	if d.entries == nil {
-		d.entries = map[string]json.RawMessage{}
-	}
-	d.entries[baseURL] = entry
-	return replaced, d.setCurrent(baseURL)
+	d.file.Current = baseURL
+	return replaced, setField(&d.entries, baseURL, credential)
 }
 
 // remove removes and returns the credentials for a base URL that match.
@@ -78,34 +59,29 @@ func (d *document) remove(baseURL string, match func(Credential) bool) (removed 
 	return removed
 }
 
-// setCurrent sets the default base URL; empty for none.
-func (d *document) setCurrent(baseURL string) error {
-	if baseURL == "" {
-		delete(d.fields, fieldCurrent)
-		return nil
+func (d document) encode() ([]byte, error) {
+	delete(d.fields, fieldCurrent)
+	delete(d.fields, fieldCredentials)
+	var err error
+	if d.file.Current != "" {
+		err = setField(&d.fields, fieldCurrent, d.file.Current)
 	}
-	raw, err := json.Marshal(baseURL)
+	if len(d.entries) > 0 {
+		err = errors.Join(err, setField(&d.fields, fieldCredentials, d.entries))
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if d.fields == nil {
-		d.fields = map[string]json.RawMessage{}
-	}
-	d.fields[fieldCurrent] = raw
-	return nil
+	content, err := json.MarshalIndent(d.fields, "", "  ")
+	return append(content, '\n'), err
 }
 
-func (d document) encode() ([]byte, error) {
-	fields := map[string]json.RawMessage{}
-	maps.Copy(fields, d.fields)
-	delete(fields, fieldCredentials)
-	if len(d.entries) > 0 {
-		raw, err := json.Marshal(d.entries)
-		if err != nil {
-			return nil, err
-		}
-		fields[fieldCredentials] = raw
+// setField sets a field of an object, which may be nil.
+func setField(object *map[string]json.RawMessage, name string, value any) error {
+	raw, err := json.Marshal(value)
+	if *object == nil {
+		*object = map[string]json.RawMessage{}
 	}
-	content, err := json.MarshalIndent(fields, "", "  ")
-	return append(content, '\n'), err
+	(*object)[name] = raw
+	return err
 }

@@ -42,10 +42,10 @@ func Save(ctx context.Context, path, baseURL string, credential Credential) (rep
 func Forget(ctx context.Context, path, baseURL string, credential Credential) error {
 	return update(ctx, path, func(d *document) error {
 		d.remove(baseURL, func(known Credential) bool { return known.APIKey == credential.APIKey })
-		if _, found := d.file.Find(baseURL); found || !Same(d.file.Current, baseURL) {
-			return nil
+		if _, found := d.file.Find(baseURL); !found && Same(d.file.Current, baseURL) {
+			d.file.Current = ""
 		}
-		return d.setCurrent("")
+		return nil
 	})
 }
 

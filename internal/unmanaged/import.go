@@ -2,7 +2,6 @@ package unmanaged
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +11,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-const (
-
-	// Bounds of disk_gb.
-	minDiskGB, maxDiskGB = 10, 2000
-)
+// Bounds of disk_gb.
+const minDiskGB, maxDiskGB = 10, 2000
 
 // gpuSlug matches the slugs that the argument gpu accepts.
 var gpuSlug = regexp.MustCompile(`^[^,\s]+$`)
@@ -24,22 +20,20 @@ var gpuSlug = regexp.MustCompile(`^[^,\s]+$`)
 // gpuCounts are the values that the argument num_gpus accepts.
 var gpuCounts = []int64{1, 2, 4, 8}
 
-// WriteImport writes a configuration with an import block and a resource for each server. Its plan imports the servers
-// and changes nothing. What cannot be imported without a change has a comment; what would be replaced is commented out.
-func (r Report) WriteImport(w io.Writer) error {
-	var text strings.Builder
+// Import returns a configuration with an import block and a resource for each server. Its plan imports the servers and
+// changes nothing. What cannot be imported without a change has a comment; what would be replaced is commented out.
+func (r Report) Import() string {
 	if r.Empty() {
-		fmt.Fprintln(&text, "# "+r.nothing())
-	} else {
-		fmt.Fprintf(&text, "# %s of the account at %s.\n", count(len(r.Servers), "unmanaged server"), r.BaseURL)
-		text.WriteString("# For a server with a resource in the configuration, use only the import block with its address.\n")
+		return "# " + r.nothing() + "\n"
 	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s of the account at %s.\n", count(len(r.Servers), "unmanaged server"), r.BaseURL)
+	text.WriteString("# For a server with a resource in the configuration, use only the import block with its address.\n")
 	used := map[string]bool{}
 	for _, s := range r.Servers {
 		text.WriteString("\n" + s.importText(s.label(used)))
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return text.String()
 }
 
 // importText returns the blocks of a server with a resource name.

@@ -2,7 +2,6 @@ package unmanaged
 
 import (
 	"encoding/json"
-	"io"
 	"math/big"
 	"time"
 
@@ -46,8 +45,8 @@ type DocumentGPU struct {
 	Count int64  `json:"count"` // GPUs in the server
 }
 
-// WriteJSON writes the report as a Document.
-func (r Report) WriteJSON(w io.Writer) error {
+// JSON returns the report as a Document.
+func (r Report) JSON() (string, error) {
 	document := Document{
 		FormatVersion: formatVersion, BaseURL: r.BaseURL, States: r.States.Count, ManagedServers: r.Managed,
 		BurnKopH: r.BurnKopH(), MonthlyKop: rubles.Monthly(r.BurnKopH()), Servers: []DocumentServer{},
@@ -56,11 +55,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 		document.Servers = append(document.Servers, s.document())
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, escapeJSON(string(text))+"\n")
-	return err
+	return escapeJSON(string(text)) + "\n", err
 }
 
 func (s *Server) document() DocumentServer {

@@ -2,7 +2,6 @@ package unmanaged
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -10,21 +9,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 )
 
-// WriteTable writes one line per server and the sums, or one line without servers.
-func (r Report) WriteTable(w io.Writer) error {
-	var text strings.Builder
+// Table returns one line per server and the sums, or one line without servers.
+func (r Report) Table() string {
 	if r.Empty() {
-		fmt.Fprintln(&text, r.nothing())
-	} else if err := r.table(&text); err != nil {
-		return err
+		return r.nothing() + "\n"
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-// table writes the table and the sums.
-func (r Report) table(text *strings.Builder) error {
-	table := tabwriter.NewWriter(text, 0, 0, 3, ' ', 0)
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "ID\tNAME\tSTATUS\tGPU\tPRICE PER HOUR\tCOST SO FAR\tAGE")
 	failed, unreadable := false, false
 	for _, s := range r.Servers {
@@ -37,10 +28,8 @@ func (r Report) table(text *strings.Builder) error {
 		failed = failed || s.Status == rental.StatusFailed
 		unreadable = unreadable || s.Status == ""
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(text, "\n%s, %s per hour, %s per month (%d hours).\n", count(len(r.Servers), "unmanaged server"),
+	_ = table.Flush() //nolint:errcheck // a strings.Builder has no errors
+	fmt.Fprintf(&text, "\n%s, %s per hour, %s per month (%d hours).\n", count(len(r.Servers), "unmanaged server"),
 		rubles.Format(r.BurnKopH(), " "), rubles.Format(rubles.Monthly(r.BurnKopH()), " "), rubles.HoursPerMonth)
 	if failed {
 		text.WriteString("The sums do not include failed servers: the API has no price for this status.\n")
@@ -50,10 +39,10 @@ func (r Report) table(text *strings.Builder) error {
 	}
 	if r.States.Count == 0 {
 		text.WriteString("No state was given, so these are all billed servers of the account.\n")
-		return nil
+	} else {
+		fmt.Fprintf(&text, "%s %s of the account.\n", r.givenStates(), count(r.Managed, "other billed server"))
 	}
-	fmt.Fprintf(text, "%s %s of the account.\n", r.givenStates(), count(r.Managed, "other billed server"))
-	return nil
+	return text.String()
 }
 
 // nothing returns the line of a report without servers.

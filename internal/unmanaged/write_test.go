@@ -52,8 +52,7 @@ func report(servers ...*unmanaged.Server) unmanaged.Report {
 // hostile is a name with templates of HCL, quotes, control sequences of terminals, and direction characters.
 const hostile = "a\"\n}\r${file(\"x\")} %{ if true } $${b} \\ \x1b[31m\u009b2J\u202e\u2028\U000e0041\t`*/ #"
 
-func TestReport_WriteTable(t *testing.T) {
-	var table strings.Builder
+func TestReport_Table(t *testing.T) {
 	r := report(
 		server("ins_1", "train"),
 		server("ins_2", "", nameless, status("stopped", "stopped"), func(s *unmanaged.Server) { s.Age = 90 * time.Minute }),
@@ -62,9 +61,6 @@ func TestReport_WriteTable(t *testing.T) {
 			s.CreatedAt, s.Omitted = time.Time{}, rental.InstanceOmitted{Name: true, CostSoFar: true}
 		}),
 	)
-	if err := r.WriteTable(&table); err != nil {
-		t.Fatal(err)
-	}
 	const want = `ID      NAME    STATUS    GPU            PRICE PER HOUR   COST SO FAR   AGE
 ins_1   train   running   1 × RTX 4090   3 500,00 ₽       1 234,56 ₽    1 d 2 h
 ins_2   -       stopped   1 × RTX 4090   0,73 ₽           1 234,56 ₽    1 h 30 min
@@ -74,12 +70,12 @@ ins_3   ?       failed    1 × rtx_4090   0,00 ₽           ?             ?
 The sums do not include failed servers: the API has no price for this status.
 The 2 given states contain 3 other billed servers of the account.
 `
-	if got := table.String(); got != want {
+	if got := r.Table(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestReport_WriteTable_States(t *testing.T) {
+func TestReport_Table_States(t *testing.T) {
 	for want, r := range map[string]unmanaged.Report{
 		"No unmanaged servers: the account has no billed servers.": {States: unmanaged.States{Count: 1}},
 		"No unmanaged servers: the given state contains all 1 billed server of the account.": {
@@ -87,16 +83,13 @@ func TestReport_WriteTable_States(t *testing.T) {
 		},
 		"No unmanaged servers: the 2 given states contain all 3 billed servers of the account.": report(),
 	} {
-		var table strings.Builder
-		if err := r.WriteTable(&table); err != nil || table.String() != want+"\n" {
-			t.Errorf("%q, %v; want %q", &table, err, want)
+		if got := r.Table(); got != want+"\n" {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	var table strings.Builder
-	err := unmanaged.Report{Servers: []*unmanaged.Server{server("ins_1", "w")}}.WriteTable(&table)
-	if want := "No state was given, so these are all billed servers of the account.\n"; err != nil ||
-		!strings.HasSuffix(table.String(), want) {
-		t.Errorf("%q, %v; want %q", &table, err, want)
+	table := unmanaged.Report{Servers: []*unmanaged.Server{server("ins_1", "w")}}.Table()
+	if want := "No state was given, so these are all billed servers of the account.\n"; !strings.HasSuffix(table, want) {
+		t.Errorf("%q, want %q", table, want)
 	}
 }
 
@@ -105,32 +98,28 @@ func TestReport_HostileName(t *testing.T) {
 	r := report(server("ins_1", hostile, func(s *unmanaged.Server) {
 		s.Status, s.GPU.Name, s.Fleet = "running\x1b[2J", "\u202eGPU\n", hostile
 	}))
-	for name, write := range map[string]func(w *strings.Builder) error{
-		"table":  func(w *strings.Builder) error { return r.WriteTable(w) },
-		"json":   func(w *strings.Builder) error { return r.WriteJSON(w) },
-		"import": func(w *strings.Builder) error { return r.WriteImport(w) },
-	} {
-		var text strings.Builder
-		if err := write(&text); err != nil {
-			t.Fatal(err)
-		}
-		if strings.ContainsAny(text.String(), "\x1b\r\t\u009b\u202e\u2028\U000e0041") {
-			t.Errorf("%s: %q", name, &text)
+	asJSON, err := r.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"table": r.Table(), "json": asJSON, "import": r.Import()} {
+		if strings.ContainsAny(text, "\x1b\r\t\u009b\u202e\u2028\U000e0041") {
+			t.Errorf("%s: %q", name, text)
 		}
 		switch name {
 		case "table":
-			if lines := strings.Count(text.String(), "\n"); lines != 5 {
-				t.Errorf("%d lines:\n%s", lines, &text)
+			if lines := strings.Count(text, "\n"); lines != 5 {
+				t.Errorf("%d lines:\n%s", lines, text)
 			}
 		case "json":
 			var document unmanaged.Document
-			if err := json.Unmarshal([]byte(text.String()), &document); err != nil || *document.Servers[0].Name != hostile {
-				t.Errorf("%v\n%s", err, &text)
+			if err := json.Unmarshal([]byte(text), &document); err != nil || *document.Servers[0].Name != hostile {
+				t.Errorf("%v\n%s", err, text)
 			}
 		case "import":
-			blocks := parse(t, text.String())
+			blocks := parse(t, text)
 			if got := argument(t, blocks[1], "name"); len(blocks) != 2 || got != hostile {
-				t.Errorf("%d blocks, name %q:\n%s", len(blocks), got, &text)
+				t.Errorf("%d blocks, name %q:\n%s", len(blocks), got, text)
 			}
 		}
 	}
@@ -160,12 +149,12 @@ func argument(t *testing.T, block *hclsyntax.Block, name string) string {
 	return value.AsString()
 }
 
-func TestReport_WriteJSON(t *testing.T) {
-	var got strings.Builder
+func TestReport_JSON(t *testing.T) {
 	r := report(server("ins_1", "train-0", member("train")), server("ins_2", "", nameless, func(s *unmanaged.Server) {
 		s.CreatedAt, s.Omitted.CostSoFar = time.Time{}, true
 	}))
-	if err := r.WriteJSON(&got); err != nil {
+	got, err := r.JSON()
+	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
@@ -215,26 +204,22 @@ func TestReport_WriteJSON(t *testing.T) {
   ]
 }
 `
-	if got.String() != want {
-		t.Errorf("got\n%s", &got)
+	if got != want {
+		t.Errorf("got\n%s", got)
 	}
-	got.Reset()
-	if err := (unmanaged.Report{}).WriteJSON(&got); err != nil || !strings.Contains(got.String(), `"servers": []`) {
-		t.Errorf("%v\n%s", err, &got)
+	if got, err := (unmanaged.Report{}).JSON(); err != nil || !strings.Contains(got, `"servers": []`) {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 
 // importOf returns the import format of a report with its blocks: the import and the resource of each server.
 func importOf(t *testing.T, servers ...*unmanaged.Server) (string, hclsyntax.Blocks) {
 	t.Helper()
-	var config strings.Builder
-	if err := report(servers...).WriteImport(&config); err != nil {
-		t.Fatal(err)
-	}
-	return config.String(), parse(t, config.String())
+	config := report(servers...).Import()
+	return config, parse(t, config)
 }
 
-func TestReport_WriteImport(t *testing.T) {
+func TestReport_Import(t *testing.T) {
 	config, _ := importOf(t, server("ins_1", "my server", func(s *unmanaged.Server) {
 		s.Status, s.DesiredState, s.Type, s.GPU.Count = rental.StatusStopped, rental.DesiredStopped, rental.Interruptible, 3
 		s.Template.Slug, s.Image = "custom", "registry.example/own:1"
@@ -264,15 +249,14 @@ resource "gpurent_instance" "my_server" {
 	if config != want {
 		t.Errorf("got\n%s\nwant\n%s", config, want)
 	}
-	var none strings.Builder
-	if err := report().WriteImport(&none); err != nil || len(parse(t, none.String())) != 0 ||
-		!strings.HasPrefix(none.String(), "# No unmanaged servers") {
-		t.Errorf("%v, %q", err, &none)
+	none := report().Import()
+	if len(parse(t, none)) != 0 || !strings.HasPrefix(none, "# No unmanaged servers") {
+		t.Errorf("%q", none)
 	}
 }
 
 // The name of a resource is a valid identifier, derives from the name of the server, and is unique.
-func TestReport_WriteImport_ResourceNames(t *testing.T) {
+func TestReport_Import_ResourceNames(t *testing.T) {
 	_, blocks := importOf(t,
 		server("ins_1", "w"), server("ins_2", "w"), server("ins_3", ""), server("ins_4", "обучение"),
 		server("ins_5", "4090 box"), server("ins_6", "-_-"), server("ins_7", "w_ins_2"), server("ins/8", "w"),
@@ -292,7 +276,7 @@ func TestReport_WriteImport_ResourceNames(t *testing.T) {
 }
 
 // Where an import leads to a change, a comment explains it, and no apply starts a server, or rents or destroys one.
-func TestReport_WriteImport_Statuses(t *testing.T) {
+func TestReport_Import_Statuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		change            func(*unmanaged.Server)
 		desired, onOutbid string
@@ -341,7 +325,7 @@ func TestReport_WriteImport_Statuses(t *testing.T) {
 }
 
 // Without a usable slug and number of GPUs, the query has no filters.
-func TestReport_WriteImport_UnusualGPU(t *testing.T) {
+func TestReport_Import_UnusualGPU(t *testing.T) {
 	config, _ := importOf(t, server("ins_1", "w", func(s *unmanaged.Server) { s.GPU = rental.InstanceGPU{Slug: "a,b"} }))
 	if !strings.Contains(config, "  offer_query = {}\n}") {
 		t.Error(config)
@@ -350,14 +334,11 @@ func TestReport_WriteImport_UnusualGPU(t *testing.T) {
 
 // Servers that are named like members of a fleet are imported as instances: an import of the fleet would take all
 // servers with such names, also those of other states.
-func TestReport_WriteImport_Members(t *testing.T) {
+func TestReport_Import_Members(t *testing.T) {
 	r := report(server("ins_1", "train-0", member("train")), server("ins_2", "x"))
-	var config strings.Builder
-	if err := r.WriteImport(&config); err != nil {
-		t.Fatal(err)
-	}
-	if blocks := parse(t, config.String()); len(blocks) != 4 || strings.Contains(config.String(), "gpurent_fleet") ||
-		!strings.Contains(config.String(), ", named like a member of the fleet \"train\"\n") {
-		t.Errorf("%d blocks:\n%s", len(blocks), &config)
+	config := r.Import()
+	if blocks := parse(t, config); len(blocks) != 4 || strings.Contains(config, "gpurent_fleet") ||
+		!strings.Contains(config, ", named like a member of the fleet \"train\"\n") {
+		t.Errorf("%d blocks:\n%s", len(blocks), config)
 	}
 }
